@@ -1,0 +1,170 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_store.h
+ *	  The hybrid store: heap pages for new rows, row groups for old ones,
+ *	  one relation for both.  (DESIGN section 3; README.store beside this.)
+ *
+ * An access method plugs in a row-group format (StFormat) and gets a table
+ * access method.  The store owns: the metapage, row numbers and virtual TIDs,
+ * extents, descriptors and tombstones in the TOAST relation, pending writers,
+ * and every table AM callback.  It does not know what the bytes of a row
+ * group mean.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_STORE_H
+#define ST_STORE_H
+
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "storage/itemptr.h"
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+/*
+ * Virtual TIDs (I2).  A row of a row group has a 64-bit row number, unique
+ * in its relation file for ever.  Block numbers from 0x80000000 on never
+ * exist in the file; 291 is the limit of tidbitmaps for offsets of a block.
+ */
+#define ST_VIRTUAL_BLOCK	((BlockNumber) 0x80000000)
+#define ST_ROWS_PER_VBLOCK	291
+#define ST_MAX_ROW_NUMBER	((uint64) 0x7FFFFFFE * ST_ROWS_PER_VBLOCK)
+
+static inline bool
+st_tid_is_virtual(const ItemPointerData *tid)
+{
+	return ItemPointerGetBlockNumberNoCheck(tid) >= ST_VIRTUAL_BLOCK &&
+		ItemPointerGetBlockNumberNoCheck(tid) != InvalidBlockNumber;
+}
+
+static inline void
+st_tid_from_row(ItemPointer tid, uint64 row)
+{
+	ItemPointerSet(tid, ST_VIRTUAL_BLOCK + (BlockNumber) (row / ST_ROWS_PER_VBLOCK),
+				   (OffsetNumber) (1 + row % ST_ROWS_PER_VBLOCK));
+}
+
+static inline uint64
+st_row_from_tid(const ItemPointerData *tid)
+{
+	return (uint64) (ItemPointerGetBlockNumberNoCheck(tid) - ST_VIRTUAL_BLOCK) *
+		ST_ROWS_PER_VBLOCK + ItemPointerGetOffsetNumberNoCheck(tid) - 1;
+}
+
+/*
+ * A row group as its descriptor tells it.  Rows are numbered
+ * first_row .. first_row + nrows - 1; first_row is the group's identity.
+ * The image (encoded bytes) lies in nblocks contiguous pages.
+ */
+typedef struct StGroup
+{
+	uint64		first_row;
+	uint32		nrows;
+	BlockNumber start_block;
+	uint32		nblocks;
+	uint64		image_len;		/* bytes of the image */
+	uint64		footer_off;		/* the format's footer inside the image */
+	uint32		footer_len;
+	uint32		format_version; /* written by the format, checked by it */
+	uint64		incarnation;	/* of the relation file: cache key, random */
+} StGroup;
+
+/* Row groups visible to one snapshot, sorted by first_row. */
+typedef struct StGroupList
+{
+	int			ngroups;
+	StGroup    *groups;
+} StGroupList;
+
+/* An image under construction: append-only bytes, any length. */
+typedef struct StImage StImage;
+extern StImage *st_image_create(MemoryContext mcxt);
+extern void st_image_append(StImage *img, const void *data, Size len);
+extern uint64 st_image_len(const StImage *img);
+
+typedef struct StWriter StWriter;	/* each format defines its own */
+typedef struct StReader StReader;
+
+/*
+ * What an access method's row-group format provides.
+ *
+ * Writer: rows are added one by one (values are copied if kept; varlena
+ * values may be toasted or compressed, the writer detoasts), finish() turns
+ * them into an image and fills group->footer_off, footer_len and
+ * format_version.  Everything lives in the given context, which the store
+ * deletes.  A writer must be able to finish inside of parallel mode and at
+ * pre-commit (no catalog writes, no CommandCounterIncrement).
+ *
+ * Reader: opened on one group; row() returns the values of one row (0-based
+ * in the group).  needed is NULL for all columns or natts booleans; values
+ * of other columns are left alone.  Attributes that the group does not have
+ * (added later) get their missing value.  Returned pointers stay valid until
+ * the next row() or close().  Sequential and random access are both fast.
+ */
+typedef struct StFormat
+{
+	const char *am_name;		/* "colcompress": also label provider, schema */
+	uint32		format_version; /* newest that this build writes */
+
+	StWriter   *(*writer_create) (Relation rel, MemoryContext mcxt);
+	void		(*writer_add) (StWriter *w, const Datum *values, const bool *isnull);
+	uint32		(*writer_rows) (const StWriter *w);
+	Size		(*writer_memory) (const StWriter *w);
+	bool		(*writer_full) (const StWriter *w);
+	void		(*writer_finish) (StWriter *w, StImage *img, StGroup *group);
+
+	StReader   *(*reader_open) (Relation rel, const StGroup *group, MemoryContext mcxt);
+	void		(*reader_row) (StReader *r, uint32 row, const bool *needed,
+							   Datum *values, bool *isnull);
+	void		(*reader_close) (StReader *r);
+
+	uint32		(*max_rows) (Relation rel);	/* option row_group_rows */
+} StFormat;
+
+/* A table access method of ours: rel->rd_tableam points to .routine. */
+typedef struct StTableAm
+{
+	TableAmRoutine routine;
+	const StFormat *format;
+} StTableAm;
+
+/* Fills am->routine; call once from _PG_init. */
+extern void st_tableam_init(StTableAm *am, const StFormat *format);
+
+/* The format behind a relation, or NULL if it is not one of this library's. */
+extern const StFormat *st_relation_format(Relation rel);
+
+/*
+ * Reading.  All of these first flush rows that this backend has pending for
+ * the relation, so that a statement sees what its transaction wrote.
+ */
+extern void st_flush_pending(Relation rel);
+extern StGroupList *st_visible_groups(Relation rel, Snapshot snapshot, MemoryContext mcxt);
+
+/*
+ * Rows of the group whose tombstone the snapshot sees: bitmap of nrows bits
+ * (bit set = deleted), or NULL when there are none.  *ndeleted may be NULL.
+ */
+extern uint64 *st_deleted_rows(Relation rel, const StGroup *group, Snapshot snapshot,
+							   MemoryContext mcxt, uint32 *ndeleted);
+
+/*
+ * Copies image bytes [off, off+len) to dst.  Raises DATA_CORRUPTED with
+ * relation and block when a page is not the one that was written.
+ */
+extern void st_read_image(Relation rel, const StGroup *group, uint64 off, Size len, void *dst);
+
+/*
+ * Scan of the delta (heap pages) only, skipping the extents of the groups.
+ * Rows come as in heap_getnextslot.  nparts/part: the i-th of n equal block
+ * ranges, for parallel workers.  The slot is a TTSOpsBufferHeapTuple one.
+ */
+typedef struct StDeltaScan StDeltaScan;
+extern StDeltaScan *st_delta_begin(Relation rel, Snapshot snapshot, const StGroupList *groups);
+extern uint32 st_delta_nchunks(StDeltaScan *scan);	/* units of up to 128 blocks */
+extern void st_delta_set_chunk(StDeltaScan *scan, uint32 chunk);
+extern bool st_delta_next(StDeltaScan *scan, TupleTableSlot *slot);	/* in the current chunk */
+extern void st_delta_end(StDeltaScan *scan);
+
+#endif							/* ST_STORE_H */
