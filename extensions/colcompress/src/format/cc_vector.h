@@ -13,6 +13,7 @@
 
 #include "st_core.h"
 #include "st_store.h"
+#include "st_zone.h"
 
 #define CC_VALIDITY_WORDS (ST_VECTOR_SIZE / 64)
 
@@ -69,25 +70,8 @@ cc_vector_isnull(const CcVector *v, int i)
  */
 extern Datum cc_vector_datum(const CcVector *v, int i);
 
-/*
- * Zone: what is known about the values of a vector or of a column chunk.
- * min and max are valid only if has_minmax; they bound the non-null values
- * under the btree opfamily given (strings: in byte order, and then
- * max_truncated says that max is only a prefix: every value either is
- * bytewise <= max or starts with it; min may be a truncated prefix too,
- * which is a valid lower bound as it is).
- */
-typedef struct CcZone
-{
-	uint32		nrows;
-	uint32		nnulls;
-	bool		has_minmax;
-	bool		max_truncated;
-	bool		byte_order;		/* strings: bytewise; opfamily is then only the type's */
-	Oid			opfamily;
-	Datum		min;
-	Datum		max;
-} CcZone;
+/* Zone of a vector or of a column chunk. */
+typedef StZone CcZone;
 
 /*
  * Reader of one row group.  Column numbers are attribute numbers (1-based).
