@@ -1,81 +1,143 @@
-# What every extension of Strata needs for its build: its Makefile sets
-# STRATA_EXTENSION, DATA, REGRESS and ISOLATION, and includes this file.
+# What every extension's Makefile includes, instead of PGXS alone:
 #
-# Objects stand in build/<key>/, the key being made of the server's version and
-# header directory: a change of PG_CONFIG cannot reuse objects of another server.
-
-all:
-
-STRATA_COMMON := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+#   EXTENSION = colcompress
+#   DATA = colcompress--1.0.sql
+#   REGRESS = ...            suites under test/sql, test/expected
+#   ISOLATION = ...          suites under test/specs
+#   include ../../common/strata.mk
+#
+# Compiles src/**/*.c of the extension, common/core/*.c and common/pg/*.c and
+# links them into $(EXTENSION).so.  The two parts of common/ are static
+# archives, so that every extension carries its own copy with no symbol shown.
+#
+# Objects live in build/<major>-<hash>/ (of the extension, and of common/ for
+# the archives), where the hash is that of everything they depend on besides
+# the sources: pg_config, server version, compiler and its flags.  So a change
+# of PG_CONFIG never meets an object of another server.
+#
+#   PG_CONFIG=path   server to build for (default: pg_config of the PATH)
+#   CC=clang         another compiler
+#   COPT='-O0'       more flags for everything (after all others)
+#   WERROR=1         warnings are errors
+#   REGRESS_OUTPUT=dir   where installcheck writes results (default: test/out)
+#
+# Servers 15 to 18.  No LLVM bitcode is made: clang is not needed.
 
 PG_CONFIG ?= pg_config
-PGXS := $(shell $(PG_CONFIG) --pgxs)
-STRATA_KEY := $(shell $(PG_CONFIG) --version --includedir-server | \
-	sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')-$(shell $(PG_CONFIG) --version --includedir-server --cflags | \
-	cksum | cut -d' ' -f1)
 
-include $(STRATA_COMMON)/core/core.mk
+ST_COMMON := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+ST_SERVER := $(shell $(PG_CONFIG) --version)
+ifeq ($(ST_SERVER),)
+$(error cannot run "$(PG_CONFIG)": install the server's development package \
+	(Debian: postgresql-server-dev-15) or set PG_CONFIG)
+endif
+ST_MAJOR := $(firstword $(subst ., ,$(word 2,$(ST_SERVER))))
+ifeq ($(filter 15 16 17 18,$(ST_MAJOR)),)
+$(error $(ST_SERVER) is not supported: PostgreSQL 15 to 18 are)
+endif
+ST_GIVEN_CC := $(if $(findstring command,$(origin CC)),$(CC))
+ST_HASH := $(shell { readlink -f "$$(command -v $(PG_CONFIG))"; \
+	$(PG_CONFIG); echo '$(ST_GIVEN_CC) $(COPT) $(PROFILE) $(WERROR)'; } | \
+	md5sum | cut -c1-8)
+ST_KEY := $(ST_MAJOR)-$(ST_HASH)
+ST_BUILD := build/$(ST_KEY)
+ST_COMMON_BUILD := $(ST_COMMON)/build/$(ST_KEY)
 
-STRATA_OBJDIR := build/$(STRATA_KEY)
-STRATA_PGDIR := $(STRATA_COMMON)/pg/build/$(STRATA_KEY)
+include $(ST_COMMON)/core/core.mk
 
-STRATA_SRCS := $(sort $(wildcard src/*.c src/*/*.c))
-STRATA_PG_SRCS := $(sort $(notdir $(wildcard $(STRATA_COMMON)/pg/*.c)))
-STRATA_PG_LIB := $(STRATA_PGDIR)/libst_pg.a
-STRATA_CORE_LIB := $(STRATA_COMMON)/core/build/libst_core.a
+# ---- what PGXS is told ----
 
-MODULE_big = $(STRATA_EXTENSION)
-EXTENSION = $(STRATA_EXTENSION)
-OBJS = $(STRATA_SRCS:%.c=$(STRATA_OBJDIR)/%.o)
-EXTRA_CLEAN = build $(STRATA_COMMON)/pg/build test/results test/regression.* test/output_iso
+ST_SRCS := $(sort $(wildcard src/*.c src/*/*.c))
+ST_PG_SRCS := $(sort $(wildcard $(ST_COMMON)/pg/*.c))
+ST_LIB_CORE := $(ST_COMMON_BUILD)/libst_core.a
+ST_LIB_PG := $(ST_COMMON_BUILD)/libst_pg.a
+ST_EXPORTS := $(ST_BUILD)/exports.map
+ST_STAMP := build/linked-for
 
-STRATA_INCLUDES = -I$(STRATA_COMMON)/core -I$(STRATA_COMMON)/pg \
-	$(patsubst %/,-I%,$(sort $(dir $(STRATA_SRCS))))
-# Before 16 the server does not define PGDLLEXPORT for hidden visibility.
-PG_CPPFLAGS = $(STRATA_INCLUDES) \
-	-DPGDLLEXPORT='__attribute__((visibility("default")))'
-PG_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden -Wall -Wextra -Werror \
+MODULE_big = $(EXTENSION)
+OBJS = $(ST_SRCS:src/%.c=$(ST_BUILD)/%.o)
+PG_CPPFLAGS += -I$(ST_COMMON)/core -I$(ST_COMMON)/pg \
+	$(addprefix -I,$(sort $(patsubst %/,%,$(dir $(ST_SRCS)))))
+# Calls inside of the library are not to be interposed: lets gcc inline them.
+PG_CFLAGS += -std=gnu11 -fno-semantic-interposition -Wextra \
 	-Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
-	-Wno-cast-function-type -Wno-clobbered
-SHLIB_LINK = $(STRATA_PG_LIB) $(STRATA_CORE_LIB) -Wl,--exclude-libs,ALL $(CORE_LIBS)
-SHLIB_PREREQS = $(STRATA_PG_LIB) $(STRATA_CORE_LIB) build/key
+	-Wno-cast-function-type $(if $(WERROR),-Werror)
+# The server's flags are those of the compiler it was built with; setjmp
+# warnings of gcc are wrong as often as right in PG_TRY blocks.
+ifneq ($(findstring clang,$(ST_GIVEN_CC)),)
+PG_CFLAGS += -Wno-unknown-warning-option \
+	-Wno-ignored-optimization-argument -Wno-ignored-attributes
+else
+PG_CFLAGS += -Wno-clobbered
+endif
+SHLIB_LINK += $(ST_LIB_PG) $(ST_LIB_CORE) $(CORE_LIBS) \
+	-Wl,--exclude-libs,ALL -Wl,--version-script=$(ST_EXPORTS) \
+	-Wl,--no-undefined-version
+REGRESS_OUTPUT ?= test/out
+REGRESS_OPTS += --inputdir=test --outputdir=$(REGRESS_OUTPUT)
+ISOLATION_OPTS += --inputdir=test --outputdir=$(REGRESS_OUTPUT)/isolation
+EXTRA_CLEAN += build test/out
+REGRESS_PREP += st-output-dir
 
-# Bitcode is of no use: no function of ours is inlined into expressions.
-override with_llvm = no
+override with_llvm := no
 
-REGRESS_OPTS = --inputdir=test --outputdir=test
-ISOLATION_OPTS = --inputdir=test --outputdir=test/output_iso
-
+PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-# -Wno-clobbered is gcc's own.
-ifneq (,$(findstring clang,$(CC)))
-override CFLAGS := $(filter-out -Wno-clobbered,$(CFLAGS))
-endif
+# ---- objects ----
 
-$(STRATA_OBJDIR)/%.o: %.c Makefile $(STRATA_COMMON)/strata.mk
+ST_MAKEFILES := Makefile $(ST_COMMON)/strata.mk $(ST_COMMON)/core/core.mk
+ST_CORE_OBJS := $(CORE_SRCS:%.c=$(ST_COMMON_BUILD)/core/%.o)
+ST_PG_OBJS := $(ST_PG_SRCS:$(ST_COMMON)/pg/%.c=$(ST_COMMON_BUILD)/pg/%.o)
+ST_CORE_CFLAGS := $(filter-out -Werror,$(CORE_CFLAGS)) \
+	$(if $(WERROR),-Werror) $(COPT)
+
+$(OBJS): $(ST_BUILD)/%.o: src/%.c $(ST_MAKEFILES)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-$(STRATA_PGDIR)/%.o: $(STRATA_COMMON)/pg/%.c $(STRATA_COMMON)/strata.mk
+$(ST_PG_OBJS): $(ST_COMMON_BUILD)/pg/%.o: $(ST_COMMON)/pg/%.c $(ST_MAKEFILES)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) -fPIC -fvisibility=hidden $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-$(STRATA_PG_LIB): $(STRATA_PG_SRCS:%.c=$(STRATA_PGDIR)/%.o)
-	rm -f $@
-	$(AR) rcs $@ $^
+$(ST_CORE_OBJS): $(ST_COMMON_BUILD)/core/%.o: $(ST_COMMON)/core/%.c $(ST_MAKEFILES)
+	@mkdir -p $(@D)
+	$(CC) $(ST_CORE_CFLAGS) -I$(ST_COMMON)/core -MMD -MP -c -o $@ $<
 
-# make -C core knows what is out of date.
-$(STRATA_CORE_LIB): strata-core
-.PHONY: strata-core
-strata-core:
-	@$(MAKE) -s -C $(STRATA_COMMON)/core all
+$(ST_LIB_CORE): $(ST_CORE_OBJS)
+	@rm -f $@
+	$(AR) rcs $@ $(ST_CORE_OBJS)
 
-# The library itself has no key in its name: link again for another server.
-build/key: strata-key
-.PHONY: strata-key
-strata-key:
-	@mkdir -p build
-	@test "$$(cat build/key 2>/dev/null)" = "$(STRATA_KEY)" || echo "$(STRATA_KEY)" > build/key
+$(ST_LIB_PG): $(ST_PG_OBJS)
+	@rm -f $@
+	$(AR) rcs $@ $(ST_PG_OBJS)
 
--include $(wildcard $(STRATA_OBJDIR)/src/*.d $(STRATA_OBJDIR)/src/*/*.d $(STRATA_PGDIR)/*.d)
+# ---- the library ----
+
+# Shown: what the server looks up by name, nothing else.
+$(ST_EXPORTS): $(OBJS)
+	@{ echo '{ global:'; \
+	   nm --defined-only $(OBJS) | \
+	     awk '$$2 ~ /[A-Z]/ && ($$3 == "Pg_magic_func" || $$3 == "_PG_init") \
+	            { print "\t" $$3 ";" } \
+	          $$2 ~ /[A-Z]/ && $$3 ~ /^pg_finfo_/ \
+	            { print "\t" $$3 ";\n\t" substr($$3, 10) ";" }' | sort -u; \
+	   echo 'local: *; };'; } > $@
+
+# The file's time changes when the library was last linked for another key.
+$(ST_STAMP): st-always
+	@mkdir -p $(@D)
+	@echo '$(ST_KEY)' | cmp -s - $@ || echo '$(ST_KEY)' > $@
+
+$(shlib): $(ST_LIB_PG) $(ST_LIB_CORE) $(ST_EXPORTS) $(ST_STAMP)
+
+# The name of the build directory, for scripts.
+print-build-dir:
+	@echo $(CURDIR)/$(ST_BUILD)
+
+st-output-dir:
+	@mkdir -p $(REGRESS_OUTPUT)/isolation
+
+.PHONY: st-always st-output-dir print-build-dir
+
+-include $(OBJS:.o=.d) $(ST_PG_OBJS:.o=.d) $(ST_CORE_OBJS:.o=.d)
