@@ -1,0 +1,192 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_options.h
+ *	  Options of a table, kept as a security label (DESIGN I9).
+ *
+ * The label provider has the access method's name.  A label is plain text,
+ * only what was set, in the order of the definitions:
+ *
+ *		compression=lz4 level=9 orderby='event_date DESC, "User"'
+ *
+ * pg_dump emits it before the data, rewrites and pg_upgrade keep it, DROP
+ * removes it.  orderby names columns, so that a label means the same in a
+ * restored table whose attribute numbers differ; a rename rewrites the label
+ * and a dropped column ends the list (st_options_column_*).
+ *
+ * A partition takes what its own label does not set from its parent's, and
+ * so on upwards, at the moment of use: options of a partitioned table reach
+ * the partitions that exist and those to come.
+ *
+ * This module registers no name or hook: the extension passes its set to
+ * st_options_init() and registers the provider and its hooks itself.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_OPTIONS_H
+#define ST_OPTIONS_H
+
+#include "postgres.h"
+
+#include "access/attnum.h"
+#include "catalog/objectaddress.h"
+#include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
+#include "utils/rel.h"
+
+#define ST_MAX_ORDERBY INDEX_MAX_KEYS
+
+typedef struct StOrderColumn
+{
+	AttrNumber	attno;
+	bool		desc;
+	bool		nulls_first;
+} StOrderColumn;
+
+typedef struct StOrderBy
+{
+	int			ncolumns;		/* 0: no order */
+	StOrderColumn columns[ST_MAX_ORDERBY];
+} StOrderBy;
+
+/*
+ * What the store reads.  An access method with options of its own puts this
+ * first in a larger struct and tells its size in the StOptionSet.
+ */
+typedef struct StOptions
+{
+	int			codec;			/* enum StCodec */
+	int			level;			/* valid for the codec */
+	int			row_group_rows; /* rows of a row group, at most */
+	int			row_group_bytes;	/* bytes of values, at most */
+	StOrderBy	orderby;
+	bool		auto_compact;
+} StOptions;
+
+typedef enum StOptionType
+{
+	ST_OPTION_BOOL,				/* field is bool */
+	ST_OPTION_INT,				/* field is int */
+	ST_OPTION_BYTES,			/* field is int; text may have a unit (kB, MB, GB) */
+	ST_OPTION_ENUM,				/* field is int */
+	ST_OPTION_ORDERBY			/* field is StOrderBy */
+} StOptionType;
+
+typedef struct StOptionEnum
+{
+	const char *name;			/* NULL ends the list */
+	int			value;
+} StOptionEnum;
+
+typedef struct StOptionDef
+{
+	const char *name;
+	StOptionType type;
+	Size		offset;			/* of the field in the options struct */
+	const char *default_text;	/* as a user would write it; "" if none */
+	int			min;			/* INT, BYTES */
+	int			max;
+	const StOptionEnum *values; /* ENUM */
+	const char *description;
+} StOptionDef;
+
+/* A set option: definition and value as text. */
+typedef struct StOptionSetting
+{
+	const StOptionDef *def;
+	char	   *text;
+} StOptionSetting;
+
+typedef struct StOptionSet
+{
+	const char *provider;		/* label provider = name of the access method */
+	Size		size;			/* of the options struct */
+	int			ndefs;
+	const StOptionDef *defs;
+
+	/*
+	 * Checks and completes options that depend on each other.  isset[i] tells
+	 * whether defs[i] was set; elevel is ERROR when a user sets them, else 0:
+	 * then the function must repair what it cannot accept.
+	 */
+	void		(*complete) (StOptions *options, const bool *isset, int elevel);
+} StOptionSet;
+
+/* Once per backend, from _PG_init; set must live for ever. */
+extern void st_options_init(const StOptionSet *set);
+extern const StOptionSet *st_options_set(void);
+
+/*
+ * Options in force for a table (or partitioned table, or the transient copy
+ * that a rewrite of a table fills).  Valid until the next call for any
+ * relation: copy what must stay.  Reads the catalog if not cached.
+ */
+extern const StOptions *st_options_get(Relation rel);
+
+/* Where an option's value comes from. */
+typedef enum StOptionSource
+{
+	ST_SOURCE_DEFAULT,
+	ST_SOURCE_PARENT,			/* label of an ancestor of the partition */
+	ST_SOURCE_TABLE				/* the table's own label */
+} StOptionSource;
+
+/* Text of option i in force for rel, for display; palloc'd. */
+extern char *st_options_text(Relation rel, int i, StOptionSource *source);
+
+/*
+ * Changes options of a table: changes is a list of DefElem with a String
+ * argument, or none to go back to the default.  Checks ownership and every
+ * value, raises INSUFFICIENT_PRIVILEGE, INVALID_PARAMETER_VALUE,
+ * UNDEFINED_COLUMN or WRONG_OBJECT_TYPE.  The caller holds
+ * ShareUpdateExclusiveLock on the table.
+ */
+extern void st_options_change(Relation rel, List *changes);
+
+/* Body of the label provider's check function: raises if label is not fit. */
+extern void st_options_check_label(const ObjectAddress *object, const char *label);
+
+/* Bodies of object access hooks for columns; cheap when there is no label. */
+extern void st_options_column_renamed(Oid relid, AttrNumber attno);
+extern void st_options_column_dropped(Oid relid, AttrNumber attno);
+
+/*
+ * CREATE TABLE ... WITH: options of a table whose catalog rows are not yet
+ * visible.  From st_options_expect(relid, changes) on, st_options_get() uses
+ * them for that table; st_options_expect(InvalidOid, NIL) ends it.  The list
+ * must live until then.
+ */
+extern void st_options_expect(Oid relid, List *changes);
+
+/* ---- st_options_text.c: text forms, without catalog writes ---- */
+
+/* NULL if there is no such option. */
+extern const StOptionDef *st_option_find(const StOptionSet *set, const char *name);
+
+/*
+ * Label to settings (list of StOptionSetting *).  Unknown options and syntax
+ * errors are reported at elevel; below ERROR the rest of the label is used.
+ */
+extern List *st_option_parse_label(const StOptionSet *set, const char *label, int elevel);
+
+/* Settings to label, in the order of the definitions; NULL if none is set. */
+extern char *st_option_make_label(const StOptionSet *set, List *settings);
+
+/*
+ * Stores the value of text into its field of options.  False, or an error if
+ * elevel is ERROR, when it is not a legal value.  rel gives the columns.
+ */
+extern bool st_option_store(const StOptionDef *def, const char *text, Relation rel,
+							StOptions *options, int elevel);
+
+/* The field's value as canonical text, palloc'd. */
+extern char *st_option_value_text(const StOptionDef *def, const StOptions *options,
+								  Relation rel);
+
+/*
+ * orderby text with column oldname called newname (NULL: the list ends
+ * there); NULL if the text does not name it.
+ */
+extern char *st_option_orderby_rename(const char *text, const char *oldname,
+									  const char *newname);
+
+#endif							/* ST_OPTIONS_H */
