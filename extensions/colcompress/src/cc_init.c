@@ -15,6 +15,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "cc_access.h"
 #include "cc_format.h"
 #include "st_store.h"
 
@@ -22,12 +23,16 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(cc_tableam_handler);
 
+extern PGDLLEXPORT void _PG_init(void);
+
 static StTableAm cc_tableam;
 
 void
 _PG_init(void)
 {
 	st_tableam_init(&cc_tableam, &cc_format);
+	cc_label_init();
+	cc_utility_init();
 
 	/* Last: from here on, unknown settings of ours are errors. */
 	MarkGUCPrefixReserved("colcompress");

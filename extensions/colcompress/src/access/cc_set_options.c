@@ -1,0 +1,162 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_set_options.c
+ *	  SQL functions that set and show the options of a table.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "cc_access.h"
+#include "cc_options.h"
+#include "st_compat.h"
+
+PG_FUNCTION_INFO_V1(cc_set_options);
+PG_FUNCTION_INFO_V1(cc_table_options);
+
+/* Opens what shall get options; only its owner may, and before any lock. */
+static Relation
+open_for_options(Oid relid)
+{
+	char	   *name = get_rel_name(relid);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(get_rel_relkind(relid)), name);
+	return relation_open(relid, ShareUpdateExclusiveLock);
+}
+
+/* Options to go back to their defaults; "all" stands for every one. */
+static List *
+reset_list(ArrayType *array)
+{
+	List	   *changes = NIL;
+	Datum	   *names;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &names, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		char	   *name;
+
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("name of an option to reset is null")));
+		name = TextDatumGetCString(names[i]);
+		if (strcmp(name, "all") != 0)
+		{
+			changes = lappend(changes, makeDefElem(name, NULL, -1));
+			continue;
+		}
+		for (int d = 0; d < cc_option_set.ndefs; d++)
+			changes = lappend(changes,
+							  makeDefElem(pstrdup(cc_option_set.defs[d].name), NULL, -1));
+	}
+	return changes;
+}
+
+/*
+ * set_options(relation, <one argument per option, in the order of the
+ * definitions>, reset text[]): NULL leaves an option as it is.
+ */
+Datum
+cc_set_options(PG_FUNCTION_ARGS)
+{
+	int			nargs = 2 + cc_option_set.ndefs;
+	List	   *changes = NIL;
+	Relation	rel;
+
+	if (PG_NARGS() != nargs)
+		elog(ERROR, "set_options takes %d arguments, not %d", nargs, PG_NARGS());
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("relation must not be null")));
+	rel = open_for_options(PG_GETARG_OID(0));
+
+	if (!PG_ARGISNULL(nargs - 1))
+		changes = reset_list(PG_GETARG_ARRAYTYPE_P(nargs - 1));
+	for (int i = 0; i < cc_option_set.ndefs; i++)
+	{
+		Oid			output;
+		bool		isvarlena;
+		char	   *text;
+
+		if (PG_ARGISNULL(i + 1))
+			continue;
+		getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, i + 1),
+						  &output, &isvarlena);
+		text = OidOutputFunctionCall(output, PG_GETARG_DATUM(i + 1));
+		changes = lappend(changes,
+						  makeDefElem(pstrdup(cc_option_set.defs[i].name),
+									  (Node *) makeString(text), -1));
+	}
+	st_options_change(rel, changes);
+	relation_close(rel, NoLock);
+	PG_RETURN_VOID();
+}
+
+static const char *
+source_name(StOptionSource source)
+{
+	switch (source)
+	{
+		case ST_SOURCE_TABLE:
+			return "table";
+		case ST_SOURCE_PARENT:
+			return "parent";
+		case ST_SOURCE_DEFAULT:
+			break;
+	}
+	return "default";
+}
+
+/*
+ * table_options(relation): name, value, source, default_value, description of
+ * every option; no row if the table is gone.
+ */
+Datum
+cc_table_options(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Relation	rel = try_relation_open(PG_GETARG_OID(0), AccessShareLock);
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (rel == NULL)
+		return (Datum) 0;
+	for (int i = 0; i < cc_option_set.ndefs; i++)
+	{
+		const StOptionDef *def = &cc_option_set.defs[i];
+		StOptionSource source;
+		Datum		values[5];
+		bool		nulls[5] = {0};
+
+		values[0] = CStringGetTextDatum(def->name);
+		values[1] = CStringGetTextDatum(st_options_text(rel, i, &source));
+		values[2] = CStringGetTextDatum(source_name(source));
+		values[3] = CStringGetTextDatum(def->default_text);
+		nulls[3] = def->default_text[0] == '\0';
+		values[4] = CStringGetTextDatum(def->description);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	relation_close(rel, AccessShareLock);
+	return (Datum) 0;
+}

@@ -1,0 +1,252 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_verify.c
+ *	  verify(): reads everything that a table's row groups are made of and
+ *	  reports what is damaged or does not fit together.
+ *
+ * For every row group that the snapshot sees: the extent lies inside of the
+ * file and overlaps no other; every page is what was written (checksum);
+ * every column decodes; null counts and bounds of zones hold; tombstones
+ * name rows of the group.
+ *
+ * Comparison functions of user-defined types are called as the owner of the
+ * table in a security-restricted operation.  Each step that may raise runs in
+ * a subtransaction, so that one damaged page does not hide the others.
+ *
+ * Lock: AccessShareLock until the end of the statement.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+
+#include "cc_access.h"
+#include "cc_vector.h"
+#include "st_compat.h"
+#include "st_store.h"
+
+PG_FUNCTION_INFO_V1(cc_verify);
+
+/* Bytes of an image read at a time. */
+#define READ_CHUNK (256 * 1024)
+
+typedef struct VerifyState
+{
+	Relation	rel;
+	ReturnSetInfo *rsinfo;
+	StGroupList *groups;
+	int			groupno;		/* 0-based, of the group being checked */
+	AttrNumber	attno;			/* of the column being checked, or 0 */
+	MemoryContext mcxt;			/* of one step */
+} VerifyState;
+
+typedef void (*VerifyStep) (VerifyState *state);
+
+static void
+report(VerifyState *state, int64 vecno, const char *message)
+{
+	const StGroup *group = &state->groups->groups[state->groupno];
+	Datum		values[5];
+	bool		nulls[5] = {0};
+
+	values[0] = Int32GetDatum(state->groupno + 1);
+	values[1] = Int64GetDatum((int64) group->first_row);
+	nulls[2] = state->attno == 0;
+	if (!nulls[2])
+		values[2] = NameGetDatum(&TupleDescAttr(RelationGetDescr(state->rel),
+												state->attno - 1)->attname);
+	nulls[3] = vecno < 0;
+	values[3] = Int32GetDatum((int32) vecno);
+	values[4] = CStringGetTextDatum(message);
+	tuplestore_putvalues(state->rsinfo->setResult, state->rsinfo->setDesc,
+						 values, nulls);
+}
+
+/* Damage that a step raises is a finding; anything else goes on up. */
+static bool
+is_damage(const ErrorData *error)
+{
+	return error->sqlerrcode == ERRCODE_DATA_CORRUPTED ||
+		error->sqlerrcode == ERRCODE_INDEX_CORRUPTED ||
+		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_TO_CATEGORY(ERRCODE_IO_ERROR);
+}
+
+static void
+run_step(VerifyState *state, VerifyStep step)
+{
+	MemoryContext old = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	CHECK_FOR_INTERRUPTS();
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(state->mcxt);
+	PG_TRY();
+	{
+		step(state);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(old);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(state->mcxt);
+		error = CopyErrorData();
+		if (!is_damage(error))
+			PG_RE_THROW();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(old);
+		CurrentResourceOwner = owner;
+		report(state, -1, error->detail ?
+			   psprintf("%s: %s", error->message, error->detail) : error->message);
+	}
+	PG_END_TRY();
+	MemoryContextReset(state->mcxt);
+}
+
+/* Descriptors against the file and against each other. */
+static void
+check_extent(VerifyState *state)
+{
+	const StGroup *group = &state->groups->groups[state->groupno];
+	uint64		nblocks = RelationGetNumberOfBlocks(state->rel);
+	uint64		end = (uint64) group->start_block + group->nblocks;
+
+	if (group->start_block == 0 || end > nblocks)
+		report(state, -1, psprintf("extent of blocks %u to " UINT64_FORMAT " is not inside of the relation's " UINT64_FORMAT " blocks",
+								   group->start_block, end, nblocks));
+	if ((uint64) group->footer_off + group->footer_len > group->image_len)
+		report(state, -1, "footer is not inside of the image");
+	for (int i = 0; i < state->groups->ngroups; i++)
+	{
+		const StGroup *other = &state->groups->groups[i];
+
+		if (i == state->groupno)
+			continue;
+		if (other->start_block < end &&
+			group->start_block < (uint64) other->start_block + other->nblocks)
+			report(state, -1, psprintf("extent overlaps that of the row group at row " UINT64_FORMAT,
+									   other->first_row));
+		if (other->first_row < group->first_row + group->nrows &&
+			group->first_row < other->first_row + other->nrows)
+			report(state, -1, psprintf("rows overlap those of the row group at row " UINT64_FORMAT,
+									   other->first_row));
+	}
+}
+
+/* Every page of the image; the store compares checksums. */
+static void
+check_pages(VerifyState *state)
+{
+	const StGroup *group = &state->groups->groups[state->groupno];
+	char	   *buf = palloc(READ_CHUNK);
+
+	for (uint64 off = 0; off < group->image_len; off += READ_CHUNK)
+	{
+		CHECK_FOR_INTERRUPTS();
+		st_read_image(state->rel, group, off,
+					  Min(READ_CHUNK, group->image_len - off), buf);
+	}
+}
+
+static void
+check_column(VerifyState *state)
+{
+	const StGroup *group = &state->groups->groups[state->groupno];
+	StReader   *reader = cc_reader_open(state->rel, group, CurrentMemoryContext);
+	ListCell   *lc;
+
+	foreach(lc, cc_check_column(state->rel, reader, state->attno))
+	{
+		CcProblem  *problem = lfirst(lc);
+
+		report(state, problem->vecno, problem->message);
+	}
+	cc_reader_close(reader);
+}
+
+static void
+check_tombstones(VerifyState *state)
+{
+	const StGroup *group = &state->groups->groups[state->groupno];
+	uint32		ndeleted;
+
+	(void) st_deleted_rows(state->rel, group, GetActiveSnapshot(),
+						   CurrentMemoryContext, &ndeleted);
+	if (ndeleted > group->nrows)
+		report(state, -1, psprintf("%u deleted rows of %u", ndeleted, group->nrows));
+}
+
+static void
+verify_groups(VerifyState *state)
+{
+	TupleDesc	desc = RelationGetDescr(state->rel);
+
+	for (int i = 0; i < state->groups->ngroups; i++)
+	{
+		state->groupno = i;
+		state->attno = 0;
+		run_step(state, check_extent);
+		run_step(state, check_pages);
+		run_step(state, check_tombstones);
+		for (int a = 1; a <= desc->natts; a++)
+		{
+			state->attno = a;
+			if (!TupleDescAttr(desc, a - 1)->attisdropped)
+				run_step(state, check_column);
+		}
+	}
+}
+
+/*
+ * verify(relation): row_group, first_row, column_name, vector, problem.  No
+ * row means that nothing is wrong.
+ */
+Datum
+cc_verify(PG_FUNCTION_ARGS)
+{
+	VerifyState state = {0};
+	Relation	rel = cc_open_table(PG_GETARG_OID(0));
+	Oid			save_userid;
+	int			save_sec_context;
+	int			save_nestlevel;
+
+	if (!st_can_maintain(rel))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(rel->rd_rel->relkind),
+					   RelationGetRelationName(rel));
+	InitMaterializedSRF(fcinfo, 0);
+	state.rel = rel;
+	state.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	state.mcxt = AllocSetContextCreate(CurrentMemoryContext, "verify",
+									   ALLOCSET_DEFAULT_SIZES);
+
+	GetUserIdAndSecContext(&save_userid, &save_sec_context);
+	SetUserIdAndSecContext(rel->rd_rel->relowner,
+						   save_sec_context | SECURITY_RESTRICTED_OPERATION);
+	save_nestlevel = NewGUCNestLevel();
+	st_restrict_search_path();
+
+	state.groups = st_visible_groups(rel, GetActiveSnapshot(), CurrentMemoryContext);
+	verify_groups(&state);
+
+	AtEOXact_GUC(false, save_nestlevel);
+	SetUserIdAndSecContext(save_userid, save_sec_context);
+	MemoryContextDelete(state.mcxt);
+	relation_close(rel, AccessShareLock);
+	return (Datum) 0;
+}
