@@ -328,7 +328,8 @@ load_entry(Relation rel)
 
 	before = invalidations;
 	tables = label_tables(rel);
-	make_options(rel, settings_in_force(rel, tables, NULL), options, 0);
+	make_options(rel, settings_in_force(rel, tables, NULL), options,
+				 list_member_oid(tables, expected_relid) ? ERROR : 0);
 
 	trim_cache();
 	remember_parents(tables, relid);
@@ -342,7 +343,7 @@ load_entry(Relation rel)
 		entry->options = MemoryContextAlloc(CacheMemoryContext, option_set->size);
 	memcpy(entry->options, options, option_set->size);
 	entry->dependent = list_length(tables) > 1 || linitial_oid(tables) != relid;
-	entry->valid = before == invalidations && relid != expected_relid;
+	entry->valid = before == invalidations;
 	return entry;
 }
 
@@ -492,6 +493,8 @@ st_options_check_label(const ObjectAddress *object, const char *label)
 void
 st_options_expect(Oid relid, List *changes)
 {
+	if (options_cache != NULL)
+		forget_entries(true);
 	expected_relid = relid;
 	expected_changes = changes;
 }
