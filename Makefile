@@ -1,0 +1,58 @@
+# Strata: PostgreSQL extensions on a shared C library.  `make help` tells more.
+
+PG_CONFIG ?= $(shell bash -c '. ci/common.sh; find_pg_config')
+EXTENSIONS := $(patsubst extensions/%/Makefile,%,$(wildcard extensions/*/Makefile))
+PREFIX ?= $(CURDIR)/build/assert-server
+
+.PHONY: all install uninstall check check-core bench bench-full lint \
+	check-server-suite assert-server clean help
+
+all:
+	@for e in $(EXTENSIONS); do $(MAKE) -C extensions/$$e PG_CONFIG='$(PG_CONFIG)' || exit; done
+
+install uninstall:
+	@for e in $(EXTENSIONS); do $(MAKE) -C extensions/$$e $@ PG_CONFIG='$(PG_CONFIG)' || exit; done
+
+# The scripts find a server themselves where none is given.
+GIVEN = $(if $(filter command environment,$(firstword $(origin PG_CONFIG))),PG_CONFIG='$(PG_CONFIG)')
+
+check:
+	@$(GIVEN) ci/check.sh $(ARGS)
+
+check-core:
+	@$(MAKE) -C common/core check
+
+bench:
+	@$(GIVEN) ROWS='$(ROWS)' SYSTEMS='$(SYSTEMS)' RUNS='$(RUNS)' WORKERS='$(WORKERS)' ci/bench.sh
+
+bench-full:
+	@$(GIVEN) SYSTEMS='$(SYSTEMS)' RUNS='$(RUNS)' WORKERS='$(WORKERS)' ci/bench.sh full
+
+lint:
+	@$(GIVEN) ci/lint.sh
+
+check-server-suite:
+	@$(GIVEN) ci/server-suite.sh $(ARGS)
+
+assert-server:
+	@ci/assert-server.sh '$(PREFIX)'
+
+clean:
+	@for e in $(EXTENSIONS); do $(MAKE) -s -C extensions/$$e clean PG_CONFIG='$(PG_CONFIG)' || exit; done
+	@$(MAKE) -s -C common/core clean
+	rm -rf build common/build
+
+help:
+	@echo 'make                     build all extensions for $$PG_CONFIG'
+	@echo 'make install             install them (uninstall: remove them again)'
+	@echo 'make check               all tests, on a throwaway server; ARGS="tests/test_x.py -k y"'
+	@echo 'make check-core          the C library alone: units, sanitizers, fuzz corpora'
+	@echo 'make bench               the comparative benchmark; ROWS= SYSTEMS= RUNS= WORKERS='
+	@echo 'make bench-full          the same at the big scales'
+	@echo 'make lint                layers, style, and builds where warnings are errors'
+	@echo 'make check-server-suite  the server'"'"'s own tests with each access method as default'
+	@echo 'make assert-server       build a server with assertions into PREFIX=dir'
+	@echo 'make clean               remove what was built'
+	@echo
+	@echo 'PG_CONFIG=path chooses the server (15 to 18); check, bench and lint install'
+	@echo 'what they need by apt when run as root or with sudo.'

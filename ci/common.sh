@@ -1,0 +1,114 @@
+# Sourced by the scripts of this directory: where things are, how to speak, how
+# to find a server.  Sets $root (the checkout) and $build (what git ignores).
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck disable=SC2034
+build=$root/build
+
+# Progress goes to stderr, so that a script's stdout can be its result.
+step()
+{
+	printf '\n== %s\n' "$*" >&2
+}
+
+die()
+{
+	printf 'error: %s\n' "$*" >&2
+	exit 1
+}
+
+is_root()
+{
+	[ "$(id -u)" -eq 0 ]
+}
+
+# Runs a command as root, directly or by a sudo that asks nothing.
+as_root()
+{
+	if is_root; then
+		"$@"
+	else
+		sudo -n "$@"
+	fi
+}
+
+can_be_root()
+{
+	is_root || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }
+}
+
+# A pg_config with server headers: $PG_CONFIG, else the newest one of Debian's,
+# else that of the PATH.  Prints its path, or nothing.
+find_pg_config()
+{
+	local candidate
+
+	if [ -n "${PG_CONFIG:-}" ]; then
+		command -v "$PG_CONFIG"
+		return
+	fi
+	while read -r candidate; do
+		if [ -e "$("$candidate" --includedir-server)/postgres.h" ]; then
+			printf '%s\n' "$candidate"
+			return
+		fi
+	done < <(compgen -G '/usr/lib/postgresql/*/bin/pg_config' | sort -t/ -k5,5nr;
+		command -v pg_config)
+}
+
+# The extensions of this checkout, by name.
+extensions()
+{
+	local makefile
+
+	for makefile in "$root"/extensions/*/Makefile; do
+		[ -e "$makefile" ] && basename "$(dirname "$makefile")"
+	done
+}
+
+# The user that may run a server: this one, or where this one is root,
+# $STRATA_USER, postgres or nobody.
+server_user()
+{
+	local user
+
+	if ! is_root; then
+		id -un
+		return
+	fi
+	for user in ${STRATA_USER:-} postgres nobody; do
+		if id "$user" >/dev/null 2>&1; then
+			printf '%s\n' "$user"
+			return
+		fi
+	done
+	die "no user to run the server as: create one, or set STRATA_USER"
+}
+
+# A work directory of this run that the server's user can read, removed at exit
+# (set KEEP=1 to keep it), together with any server that still runs in it.
+make_workdir()
+{
+	work=$(mktemp -d "${TMPDIR:-/tmp}/strata-$1.XXXXXX")
+	chmod 755 "$work"
+	trap remove_workdir EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+}
+
+remove_workdir()
+{
+	local pidfile pid
+
+	trap '' INT TERM HUP
+	while read -r pidfile; do
+		pid=$(head -n 1 "$pidfile")
+		kill -QUIT "$pid" 2>/dev/null || true
+	done < <(find "$work" -name postmaster.pid 2>/dev/null)
+	if [ -n "${KEEP:-}" ]; then
+		printf 'kept: %s\n' "$work" >&2
+	else
+		rm -rf "$work" 2>/dev/null || { sleep 1; rm -rf "$work"; }
+	fi
+}

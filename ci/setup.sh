@@ -1,0 +1,125 @@
+#!/bin/bash
+# setup.sh check|bench|lint|server
+#
+# Gets what that make target needs and is not there: packages through apt (as
+# root or by sudo), and a Python environment in build/.  Where apt cannot be
+# used it names what is missing and fails.  Prints the environment's directory.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+what=${1:-}
+case $what in
+	check | bench | lint | server) ;;
+	*) die "usage: setup.sh check|bench|lint|server" ;;
+esac
+
+missing=()
+
+# need PACKAGE COMMAND...: PACKAGE is missing if COMMAND fails.
+need()
+{
+	local package=$1
+
+	shift
+	"$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+header()
+{
+	printf '#include <%s>\n' "$1" | cc -E -x c - >/dev/null
+}
+
+# Packages that lack, by what is looked for rather than by dpkg's word: a
+# compiler or server from elsewhere is as good.
+find_missing()
+{
+	local pg_config
+
+	missing=()
+	need gcc command -v cc
+	need libc6-dev header stdlib.h
+	need make command -v make
+	need libzstd-dev header zstd.h
+	need liblz4-dev header lz4.h
+	need libxxhash-dev header xxhash.h
+	need python3-venv python3 -c 'import ensurepip, venv'
+	need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
+	if [ "$what" = lint ]; then
+		need clang command -v clang
+		need shellcheck command -v shellcheck
+	fi
+	if [ "$what" = server ]; then
+		need dpkg-dev command -v dpkg-source
+		need bison command -v bison
+		need flex command -v flex
+		need libreadline-dev header readline/readline.h
+		need zlib1g-dev header zlib.h
+		need libicu-dev header unicode/ucol.h
+		need libssl-dev header openssl/ssl.h
+		need pkg-config command -v pkg-config
+		return
+	fi
+	pg_config=$(find_pg_config || true)
+	if [ -z "$pg_config" ]; then
+		[ -z "${PG_CONFIG:-}" ] || die "PG_CONFIG=$PG_CONFIG: not found"
+		missing+=("postgresql-$(debian_major)" "postgresql-server-dev-$(debian_major)")
+	else
+		need "postgresql-$(major "$pg_config")" \
+			test -x "$("$pg_config" --bindir)/initdb"
+		need "postgresql-server-dev-$(major "$pg_config")" \
+			test -e "$("$pg_config" --includedir-server)/postgres.h"
+	fi
+}
+
+major()
+{
+	"$1" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/'
+}
+
+# The major that this Debian calls "postgresql".
+debian_major()
+{
+	local version
+
+	version=$(apt-cache depends postgresql 2>/dev/null |
+		sed -nE 's/^ *Depends: postgresql-([0-9]+)$/\1/p' | head -n 1)
+	printf '%s\n' "${version:-15}"
+}
+
+install_missing()
+{
+	if ! command -v apt-get >/dev/null || ! can_be_root; then
+		die "missing: ${missing[*]} (names of Debian packages)." \
+			"Install them, or run this as root or where sudo asks nothing."
+	fi
+	step "apt-get install ${missing[*]}"
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+		--no-install-recommends "${missing[@]}" </dev/null >&2
+}
+
+find_missing
+if [ ${#missing[@]} -gt 0 ] && command -v apt-get >/dev/null && can_be_root; then
+	step "apt-get update"
+	as_root apt-get update -q </dev/null >&2
+	find_missing
+fi
+if [ ${#missing[@]} -gt 0 ]; then
+	install_missing
+	find_missing
+	[ ${#missing[@]} -eq 0 ] || die "still missing: ${missing[*]}"
+fi
+
+[ "$what" != server ] || exit 0
+
+# One environment per target and Python; made again when the pins change.
+pins=$root/ci/requirements-$what.txt
+venv=$build/venv/$what-$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+if ! cmp -s "$pins" "$venv/pins.txt"; then
+	step "Python environment: $(grep -v '^#' "$pins" | tr '\n' ' ')"
+	rm -rf "$venv"
+	python3 -m venv "$venv"
+	"$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+		--no-input -r "$pins" </dev/null >&2
+	cp "$pins" "$venv/pins.txt"
+fi
+printf '%s\n' "$venv"

@@ -1,0 +1,238 @@
+"""Fixtures: the server, a cluster per worker, a database per test."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from strata.cluster import Cluster
+from strata.server import Server
+from strata.twin import Twin
+
+# The extension under test in most files, and the table access methods that
+# are run through the tests every one of them has to pass.
+EXTENSION = "colcompress"
+
+# Clusters that a test may have touched, so that their logs can be shown.
+_clusters: list[Cluster] = []
+_log_starts: dict[Cluster, int] = {}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="run slow tests too")
+    parser.addoption("--seed", type=int, help="seed of tests that use random data")
+
+
+def pytest_configure(config):
+    if getattr(config, "workerinput", None) is None and config.option.seed is None:
+        config.option.seed = int(os.environ.get("SEED") or random.randrange(10**9))
+
+
+def pytest_configure_node(node):
+    node.workerinput["seed"] = node.config.option.seed
+
+
+def pytest_report_header(config):
+    pg_config = os.environ.get("PG_CONFIG", "pg_config")
+    return [
+        f"server: PostgreSQL {Server(pg_config).version}, {pg_config}",
+        f"seed: {config.option.seed} (repeat with SEED={config.option.seed})",
+    ]
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.option.slow or os.environ.get("SLOW"):
+        return
+    skip = pytest.mark.skip(reason="slow: run with --slow or SLOW=1")
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(skip)
+
+
+# ---- logs ----
+
+
+@pytest.fixture(autouse=True)
+def _watch_logs(request):
+    """Fails a test during which a server process crashed."""
+    for cluster in _clusters:
+        _log_starts[cluster] = cluster.log_size()
+    yield
+    if request.node.get_closest_marker("crash"):
+        return
+    alarms = [line for c in _clusters for line in c.alarms_since(_log_starts.get(c, 0))]
+    if alarms:
+        pytest.fail(
+            "a server process crashed:\n" + "\n".join(alarms[:20]), pytrace=False
+        )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed:
+        for cluster in _clusters:
+            text = cluster.log_since(_log_starts.get(cluster, 0))
+            if text:
+                report.sections.append(
+                    (f"log of the server in {cluster.directory}", text)
+                )
+    return report
+
+
+# ---- fixtures ----
+
+
+@pytest.fixture(scope="session")
+def seed(request) -> int:
+    """Seed of this run; printed at its start."""
+    worker = getattr(request.config, "workerinput", None)
+    return worker["seed"] if worker else request.config.option.seed
+
+
+@pytest.fixture
+def rng(seed, request) -> random.Random:
+    """Random numbers that depend on the run's seed and the test's name only."""
+    return random.Random(f"{seed}/{request.node.nodeid}")
+
+
+@pytest.fixture(scope="session")
+def server() -> Server:
+    return Server(os.environ.get("PG_CONFIG", "pg_config"))
+
+
+@pytest.fixture(scope="session")
+def workdir(worker_id):
+    """A directory that the server's user can read, removed at the end."""
+    base = os.environ.get("STRATA_WORK")
+    path = Path(tempfile.mkdtemp(prefix=f"{worker_id}-", dir=base) if base
+                else tempfile.mkdtemp(prefix="strata-tests-", dir="/tmp"))  # fmt: skip
+    path.chmod(0o755)
+    yield path
+    if not os.environ.get("KEEP"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def pristine(server, workdir) -> Cluster:
+    """A cluster that never runs: what others are copied from."""
+    return Cluster(server, workdir / "pristine").init()
+
+
+def _add(cluster: Cluster) -> Cluster:
+    _clusters.append(cluster)
+    _log_starts[cluster] = 0
+    return cluster
+
+
+@pytest.fixture(scope="session")
+def cluster(server, workdir, pristine):
+    """The worker's cluster, shared by its tests."""
+    if not server.has_extension(EXTENSION):
+        pytest.exit(
+            f"{EXTENSION} is not installed in {server.sharedir}; use `make check`", 3
+        )
+    cluster = _add(Cluster(server, workdir / "main").init(like=pristine))
+    try:
+        cluster.start()
+        with cluster.connect() as conn:
+            conn.execute("CREATE DATABASE strata_template")
+        with cluster.connect("strata_template") as conn:
+            conn.execute(f"CREATE EXTENSION {EXTENSION}")
+        yield cluster
+    finally:
+        _clusters.remove(cluster)
+        if not os.environ.get("KEEP"):
+            cluster.remove()
+        elif cluster.postmaster():
+            cluster.stop()
+
+
+@pytest.fixture
+def make_cluster(server, workdir, pristine, request):
+    """Factory of clusters of the test's own: make_cluster("name", setting=value)
+    returns a started one; they are removed after the test."""
+    made: list[Cluster] = []
+
+    def make(name: str = "own", *, start: bool = True, **settings) -> Cluster:
+        directory = workdir / f"{len(list(workdir.iterdir()))}-{name}"
+        cluster = _add(Cluster(server, directory, settings).init(like=pristine))
+        made.append(cluster)
+        return cluster.start() if start else cluster
+
+    yield make
+    alarms = [line for cluster in made for line in cluster.alarms_since(0)]
+    for cluster in made:
+        _clusters.remove(cluster)
+        cluster.remove()
+    if alarms and not request.node.get_closest_marker("crash"):
+        pytest.fail(
+            "a server process crashed:\n" + "\n".join(alarms[:20]), pytrace=False
+        )
+
+
+class Database:
+    """A database of a cluster with connections that end with it."""
+
+    def __init__(self, cluster: Cluster, name: str) -> None:
+        self.cluster = cluster
+        self.name = name
+        self._stack = contextlib.ExitStack()
+
+    def connect(self, **kwargs):
+        return self._stack.enter_context(
+            contextlib.closing(self.cluster.connect(self.name, **kwargs))
+        )
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+_numbers = iter(range(1, 10**9))
+
+
+@contextlib.contextmanager
+def _database(cluster: Cluster, template: str = "strata_template"):
+    name = f"t{next(_numbers)}"
+    with cluster.connect() as admin:
+        admin.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    database = Database(cluster, name)
+    try:
+        yield database
+    finally:
+        database.close()
+        if cluster.postmaster():
+            with cluster.connect() as admin:
+                admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def db(cluster):
+    """A fresh database with the extension."""
+    with _database(cluster) as database:
+        yield database
+
+
+@pytest.fixture
+def conn(db):
+    """A connection to the test's database, in autocommit mode."""
+    return db.connect()
+
+
+@pytest.fixture(scope="module")
+def module_db(cluster):
+    """A database that the tests of a file share: for many small tests that
+    drop what they make or use names of their own."""
+    with _database(cluster) as database:
+        yield database
+
+
+@pytest.fixture
+def twin(db) -> Twin:
+    """A table access method beside heap: see strata.twin."""
+    return Twin(db, EXTENSION)

@@ -1,0 +1,1 @@
+"""What the tests stand on: servers, clusters, heap twins, waiting."""

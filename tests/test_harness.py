@@ -1,0 +1,93 @@
+"""The harness itself: what it promises must hold, or every other test is
+worth little."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import psycopg
+import pytest
+from strata.twin import execute, same_rows
+
+
+def test_server_runs_unprivileged_with_checksums(cluster, conn):
+    assert conn.execute("SHOW data_checksums").fetchone() == ("on",)
+    status = Path(f"/proc/{cluster.postmaster()}/status").read_text()
+    uid = next(line for line in status.splitlines() if line.startswith("Uid:"))
+    assert uid.split()[1] != "0"
+
+
+def test_twin_sees_a_missing_row(twin):
+    twin.ok("CREATE TABLE t (a int)")
+    twin.ok("INSERT INTO t SELECT generate_series(1, 10)")
+    twin.check()
+    twin.ours.execute("DELETE FROM t WHERE a = 3")
+    with pytest.raises(AssertionError, match="only in heap: 1 rows"):
+        twin.check()
+
+
+def test_twin_sees_a_doubled_row(twin):
+    twin.ok("CREATE TABLE t (a int)")
+    twin.ok("INSERT INTO t VALUES (1)")
+    twin.ours.execute("INSERT INTO t VALUES (1)")
+    with pytest.raises(AssertionError, match="only in ours: 1 rows"):
+        twin.check()
+
+
+def test_twin_tells_minus_zero_and_null_apart():
+    for left, right in [(0.0, -0.0), (None, ""), (1, "1"), (float("nan"), 0.0)]:
+        with pytest.raises(AssertionError):
+            same_rows([(left,)], [(right,)], "values")
+    same_rows([(float("nan"),)], [(float("nan"),)], "NaN")
+
+
+def test_twin_compares_errors_by_sqlstate(twin):
+    twin.ok("CREATE TABLE t (a int)")
+    twin.ours.execute("ALTER TABLE t ADD CHECK (a > 0)")
+    with pytest.raises(AssertionError, match="error 23514"):
+        twin.run("INSERT INTO t VALUES (-1)")
+
+
+def test_twin_uses_the_access_method(twin):
+    twin.ok("CREATE TABLE t (a int)")
+    query = "SELECT amname FROM pg_class c JOIN pg_am am ON am.oid = relam WHERE c.oid = 't'::regclass"
+    assert execute(twin.ours, query).rows == [(twin.am,)]
+    assert execute(twin.heap, query).rows == [("heap",)]
+
+
+def test_twin_looks_through_every_index(twin):
+    twin.ok("CREATE TABLE t (a int, b text)")
+    twin.ok("INSERT INTO t SELECT i % 50, 'b' || i FROM generate_series(1, 500) i")
+    twin.ok("CREATE INDEX ON t (a)")
+    twin.ok("CREATE INDEX ON t (b) WHERE a < 10")
+    twin.ok("CREATE INDEX ON t USING hash (a)")
+    twin.ok("CREATE INDEX ON t (lower(b) DESC)")
+    twin.check()
+
+
+@pytest.mark.crash
+def test_crash_keeps_what_was_committed(make_cluster):
+    cluster = make_cluster("crash")
+    with cluster.connect() as conn:
+        conn.execute("CREATE TABLE t AS SELECT 1 AS a")
+        conn.execute("BEGIN; INSERT INTO t VALUES (2)")
+        cluster.crash()
+        with pytest.raises(psycopg.OperationalError):
+            conn.execute("SELECT 1")
+    with cluster.connect() as conn:
+        assert conn.execute("SELECT a FROM t").fetchall() == [(1,)]
+
+
+@pytest.mark.crash
+def test_a_crashed_backend_is_noticed(make_cluster):
+    cluster = make_cluster("alarm")
+    start = cluster.log_size()
+    with cluster.connect() as conn, cluster.connect() as other:
+        assert cluster.alarms_since(start) == []
+        os.kill(other.info.backend_pid, signal.SIGSEGV)
+        with pytest.raises(psycopg.OperationalError):
+            while True:
+                conn.execute("SELECT pg_sleep(0.01)")
+    assert any("signal 11" in line for line in cluster.alarms_since(start))
