@@ -1,0 +1,178 @@
+"""The laboratory of one run: cluster, databases, engines, results.
+
+Each PostgreSQL system has a database of its own per data set, made from a
+template that holds the rows once, in a heap table `base`. DuckDB has a file
+per data set, loaded from the CSV that PostgreSQL wrote of `base`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import psycopg
+
+from bench.config import Config
+from bench.dataset import Dataset
+from bench.duck import DuckDBEngine
+from bench.engines import Engine, PostgresEngine
+from bench.events import EVENTS_DATA
+from bench.flights import FLIGHTS_DATA
+from bench.progress import progress
+from bench.results import Results
+from bench.systems import System
+
+DATASETS = {"events": EVENTS_DATA, "flights": FLIGHTS_DATA}
+
+SERIAL = "serial"
+PARALLEL = "parallel"
+WITH_KEYS = "serial, with key indexes"
+
+
+def server_settings(
+    config: Config, memory: int, preload: list[str]
+) -> dict[str, str | None]:
+    """Server parameters of the run; None leaves the server's own default.
+
+    memory   the machine's, in bytes
+    preload  libraries to load at the server's start
+
+    shared_buffers is 4 GB where that is at most a quarter of the memory.
+    Autovacuum is off because its moments would hit systems by chance: every
+    table is vacuumed and analyzed once after its load.
+    """
+    buffers = min(4096, memory // 4 // 2**20)
+    return {
+        "shared_buffers": f"{buffers}MB",
+        "work_mem": "256MB",
+        "maintenance_work_mem": "512MB",
+        "effective_cache_size": f"{memory * 3 // 4 // 2**20}MB",
+        "fsync": "on",
+        "dynamic_shared_memory_type": None,
+        "max_wal_size": "8GB",
+        "checkpoint_timeout": "30min",
+        "autovacuum": "off",
+        "synchronize_seqscans": "off",
+        "max_parallel_workers": str(max(8, config.workers)),
+        "max_worker_processes": str(max(8, config.workers)),
+        "shared_preload_libraries": ",".join(preload) or None,
+    }
+
+
+def memory_bytes() -> int:
+    """The machine's memory."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemTotal:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError("/proc/meminfo does not name MemTotal")
+
+
+class Lab:
+    """What the steps of a run share.
+
+    cluster  a running server; see the tests' cluster helper
+    scratch  a directory that the server and this process can both write
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        cluster,
+        scratch: Path,
+        systems: list[System],
+        results: Results,
+    ) -> None:
+        self.config = config
+        self.cluster = cluster
+        self.scratch = scratch
+        self.systems = systems
+        self.results = results
+        self._engines: dict[tuple[str, str], Engine] = {}
+        results.systems = [system.name for system in systems]
+
+    @property
+    def postgres(self) -> list[System]:
+        """The systems that are PostgreSQL access methods."""
+        return [system for system in self.systems if system.postgres]
+
+    def csv(self, dataset: Dataset) -> Path:
+        """The CSV file of the data set's rows."""
+        return self.scratch / f"{dataset.name}.csv"
+
+    def database(self, dataset: Dataset, system: System | None) -> str:
+        """Name of a system's database; None: of the template."""
+        return f"{dataset.name}_{system.name if system else 'base'}"
+
+    def engine(self, dataset: Dataset, system: System) -> Engine:
+        """The system's open connection to its database of the data set."""
+        key = (dataset.name, system.name)
+        if key not in self._engines:
+            self._engines[key] = self._open(dataset, system)
+        return self._engines[key]
+
+    def _open(self, dataset: Dataset, system: System) -> Engine:
+        if not system.postgres:
+            return DuckDBEngine(self.scratch / f"{dataset.name}.duckdb")
+        engine = PostgresEngine(self.cluster.dsn(self.database(dataset, system)))
+        engine.mode(0)
+        return engine
+
+    def engines(
+        self, dataset: Dataset, systems: list[System] | None = None
+    ) -> dict[str, Engine]:
+        """Engines by system name, for all systems or some."""
+        return {
+            system.name: self.engine(dataset, system)
+            for system in systems or self.systems
+        }
+
+    def setup(self, dataset: Dataset) -> None:
+        """Make the rows, their CSV file and a database per system."""
+        template = self.database(dataset, None)
+        with self._admin("postgres") as admin:
+            admin.execute(f"CREATE DATABASE {template}")
+        with self._admin(template) as base:
+            base.execute(f"CREATE TABLE base ({dataset.ddl})")
+            dataset.fill(
+                base,
+                "base",
+                self.config.rows,
+                lambda text: progress(f"{dataset.name}:", text),
+            )
+            base.execute("VACUUM (ANALYZE, FREEZE) base")
+            base.execute(f"COPY base TO '{self.csv(dataset)}' (FORMAT csv)")
+        for system in self.postgres:
+            with self._admin("postgres") as admin:
+                admin.execute(
+                    f"CREATE DATABASE {self.database(dataset, system)}"
+                    f" TEMPLATE {template}"
+                )
+            with self._admin(self.database(dataset, system)) as own:
+                own.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
+                if system.extension:
+                    own.execute(f"CREATE EXTENSION {system.extension}")
+            progress(f"{dataset.name}: database of {system.name} made")
+        with self._admin("postgres") as admin:
+            admin.execute(f"DROP DATABASE {template}")
+
+    def _admin(self, database: str) -> psycopg.Connection:
+        return psycopg.connect(self.cluster.dsn(database), autocommit=True)
+
+    def discard(self, dataset: Dataset) -> None:
+        """Close and drop everything of the data set."""
+        for key in [k for k in self._engines if k[0] == dataset.name]:
+            self._engines.pop(key).close()
+        with self._admin("postgres") as admin:
+            for system in self.postgres:
+                admin.execute(
+                    f"DROP DATABASE IF EXISTS {self.database(dataset, system)} (FORCE)"
+                )
+        self.csv(dataset).unlink(missing_ok=True)
+        (self.scratch / f"{dataset.name}.duckdb").unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close all engines and remove the scratch directory."""
+        for engine in self._engines.values():
+            engine.close()
+        self._engines.clear()
+        shutil.rmtree(self.scratch, ignore_errors=True)

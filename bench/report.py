@@ -1,0 +1,216 @@
+"""Tables for the terminal and Markdown, CSV and JSON files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+from bench.results import OK, Cell, Results
+from bench.systems import HEAP
+
+CAPTIONS = {
+    "load": "Load, seconds (table without indexes; indexes apart)",
+    "size": "Size, MB of 10^6 bytes",
+    "writes": "Write path",
+}
+
+
+def caption(dataset: str, section: str) -> str:
+    """Title of a section's table."""
+    text = CAPTIONS.get(section, f"Queries, {section}: median ms")
+    return f"{dataset}: {text}"
+
+
+def figure(value: float) -> str:
+    """A figure with three significant digits, no exponent."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    if value >= 10:
+        return f"{value:.1f}"
+    if value >= 1:
+        return f"{value:.2f}"
+    return f"{value:.3f}"
+
+
+def ratio(cell: Cell, heap: Cell | None) -> float | None:
+    """The cell's figure divided by heap's; None where either has none."""
+    if heap is None or not heap.median or cell.median is None:
+        return None
+    return cell.median / heap.median
+
+
+def cell_text(cell: Cell | None, heap: Cell | None) -> str:
+    """A cell as the tables show it: `12.3 (0.45)`, or why there is none."""
+    if cell is None:
+        return "-"
+    if cell.status != OK:
+        return cell.status.upper() if cell.status == "wrong" else cell.status
+    if cell.median is None:
+        return "-"
+    text = figure(cell.median)
+    against_heap = ratio(cell, heap)
+    if cell.system == HEAP or against_heap is None:
+        return text
+    return f"{text} ({against_heap:.2f})"
+
+
+def table(results: Results, dataset: str, section: str) -> list[list[str]]:
+    """The section's table as rows of text, the header first."""
+    rows = results.table(dataset, section)
+    systems = [
+        name
+        for name in results.systems
+        if any(name in cells for cells in rows.values())
+    ]
+    units = {cell.unit for cells in rows.values() for cell in cells.values()}
+    lines = [["", *systems]]
+    for name, cells in rows.items():
+        unit = next(iter(cells.values())).unit
+        label = name if len(units) == 1 else f"{name}, {unit}"
+        heap = cells.get(HEAP)
+        lines.append([label, *(cell_text(cells.get(s), heap) for s in systems)])
+    return lines
+
+
+def parts_table(results: Results, dataset: str, system: str) -> list[list[str]]:
+    """Sizes by column of one system."""
+    lines = [["column", "MB", "encodings"]]
+    for part in results.parts:
+        if (part["dataset"], part["system"]) == (dataset, system):
+            lines.append(
+                [
+                    part["column"],
+                    figure(part["bytes"] / 1e6),
+                    part["encoding"] or "",
+                ]
+            )
+    return lines
+
+
+def plain(lines: list[list[str]]) -> str:
+    """A table in columns, as the terminal shows it."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+
+    def row(cells: list[str]) -> str:
+        first, *rest = cells
+        return "  ".join(
+            [first.ljust(widths[0])]
+            + [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+        ).rstrip()
+
+    header, *body = lines
+    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+    return "\n".join([row(header), rule, *map(row, body)])
+
+
+def markdown(lines: list[list[str]]) -> str:
+    """A table in Markdown."""
+
+    def row(cells: list[str]) -> str:
+        return "| " + " | ".join(cells) + " |"
+
+    header, *body = lines
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join([row(header), row(rule), *map(row, body)])
+
+
+READING = (
+    "In brackets: the figure divided by heap's. For times and sizes less than"
+    " 1 is better, for rates (rows/s, TPS) more than 1. `timeout`: cancelled"
+    " at the statement timeout. `error`, `WRONG`: see Failures."
+)
+
+
+def _part_systems(results: Results) -> list[tuple[str, str]]:
+    return list(
+        dict.fromkeys((part["dataset"], part["system"]) for part in results.parts)
+    )
+
+
+def terminal(results: Results) -> str:
+    """Everything as text."""
+    blocks = [
+        f"{caption(dataset, section)}\n{plain(table(results, dataset, section))}"
+        for dataset, section in results.sections()
+    ]
+    for dataset, system in _part_systems(results):
+        lines = plain(parts_table(results, dataset, system))
+        blocks.append(f"{dataset}: {system} by column\n{lines}")
+    return "\n\n".join([*blocks, READING.replace("`", "")])
+
+
+def failures(results: Results) -> list[str]:
+    """One line per cell without a figure."""
+    return [
+        f"{cell.dataset}, {cell.section}, {cell.name}, {cell.system}:"
+        f" {cell.status}: {cell.note}"
+        for cell in results.cells
+        if cell.status != OK
+    ]
+
+
+def document(results: Results, charts: list[Path]) -> str:
+    """The Markdown report; `charts` lie beside it."""
+    blocks = ["# Benchmark report", _meta(results), READING]
+    for dataset, section in results.sections():
+        blocks.append(f"## {caption(dataset, section)}")
+        blocks.append(markdown(table(results, dataset, section)))
+    for dataset, system in _part_systems(results):
+        blocks.append(f"## {dataset}: {system} by column")
+        blocks.append(markdown(parts_table(results, dataset, system)))
+    failed = failures(results)
+    if failed:
+        blocks.append("## Failures")
+        blocks.append("\n".join(f"- {line}" for line in failed))
+    if charts:
+        blocks.append("## Charts")
+        blocks += [f"![{chart.stem}]({chart.name})" for chart in charts]
+    blocks.append("## Statements")
+    blocks += [f"### {title}\n\n```sql\n{sql}\n```" for title, sql in results.texts]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _meta(results: Results) -> str:
+    return "\n".join(
+        f"- {name}: {value}"
+        if not isinstance(value, dict)
+        else f"- {name}: " + ", ".join(f"{key} = {item}" for key, item in value.items())
+        for name, value in results.meta.items()
+    )
+
+
+CSV_HEADER = (
+    "dataset",
+    "section",
+    "name",
+    "system",
+    "unit",
+    "round",
+    "value",
+    "status",
+)
+
+
+def write_csv(results: Results, path: Path) -> None:
+    """One line per sample, and one for a cell without any."""
+    with path.open("w", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(CSV_HEADER)
+        for cell in results.cells:
+            key = (
+                cell.dataset,
+                cell.section,
+                cell.name,
+                cell.system,
+                cell.unit,
+            )
+            if not cell.samples:
+                writer.writerow([*key, "", "", cell.status])
+            for number, value in enumerate(cell.samples, 1):
+                writer.writerow([*key, number, value, cell.status])
+
+
+def write_json(results: Results, path: Path) -> None:
+    """Versions, settings, and every cell with its samples and median."""
+    path.write_text(json.dumps(results.as_dict(), indent=1) + "\n")

@@ -1,0 +1,150 @@
+"""The steps of a run, in order. Each is one test of the pytest session.
+
+A step fails when a system of this project or heap ends in an error, or when
+any system's result is wrong. A timeout is a figure of its own, and errors of
+other systems are reported, no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from bench.config import Config
+from bench.dataset import Dataset, Query
+from bench.lab import DATASETS, PARALLEL, SERIAL, WITH_KEYS, Lab
+from bench.load import (
+    build_indexes,
+    check_rows,
+    load_rounds,
+    parts,
+    settle,
+    sizes,
+)
+from bench.measure import judge, measure
+from bench.progress import progress
+from bench.report import cell_text
+from bench.systems import HEAP
+from bench.writes import write_path
+
+
+@dataclass(frozen=True)
+class Step:
+    """A named piece of the run."""
+
+    name: str
+    run: Callable[[Lab], None]
+
+
+def plan(config: Config) -> Iterator[Step]:
+    """All steps of a run."""
+    for name in config.datasets:
+        dataset = DATASETS[name]
+        yield Step(f"{name}-load", _with(_load, dataset))
+        yield from _query_steps(dataset, SERIAL, dataset.queries)
+        yield from _query_steps(dataset, SERIAL, _only_keys(dataset))
+        yield from _query_steps(dataset, PARALLEL, dataset.queries)
+        yield from _query_steps(dataset, PARALLEL, _only_keys(dataset))
+        yield Step(f"{name}-key-indexes", _with(_key_indexes, dataset))
+        yield from _query_steps(dataset, WITH_KEYS, dataset.keys)
+        yield Step(f"{name}-writes", _with(_writes, dataset))
+        yield Step(f"{name}-discard", _with(Lab.discard, dataset))
+
+
+def _only_keys(dataset: Dataset) -> tuple[Query, ...]:
+    return tuple(q for q in dataset.keys if q not in dataset.queries)
+
+
+def _with(
+    function: Callable[[Lab, Dataset], None], dataset: Dataset
+) -> Callable[[Lab], None]:
+    return lambda lab: function(lab, dataset)
+
+
+def _query_steps(
+    dataset: Dataset, section: str, queries: tuple[Query, ...]
+) -> Iterator[Step]:
+    for query in queries:
+
+        def run(lab: Lab, query: Query = query) -> None:
+            _query(lab, dataset, section, query)
+
+        yield Step(f"{dataset.name}-{section}-{query.name}", run)
+
+
+def _load(lab: Lab, dataset: Dataset) -> None:
+    known = len(lab.results.cells)
+    lab.setup(dataset)
+    load_rounds(lab, dataset)
+    check_rows(lab, dataset, dataset.name, "load", "all rows read")
+    for system in lab.postgres:
+        lab.engine(dataset, system).rows("DROP TABLE base")
+        build_indexes(
+            lab,
+            dataset,
+            system,
+            dataset.indexes.get(system.indexes, ()),
+            "indexes",
+        )
+        settle(lab, dataset, system)
+    sizes(lab, dataset)
+    parts(lab, dataset)
+    _note_statements(lab, dataset)
+    judge(lab.systems, lab.results.cells[known:])
+
+
+def _note_statements(lab: Lab, dataset: Dataset) -> None:
+    queries = dataset.queries + _only_keys(dataset)
+    texts = lab.results.texts
+    texts.append(
+        (
+            f"{dataset.name}: queries",
+            "\n".join(f"-- {q.name}\n{q.sql};" for q in queries),
+        )
+    )
+    if any(not system.postgres for system in lab.systems):
+        load = dataset.duckdb_load(lab.csv(dataset).name)
+        texts.append(
+            (
+                f"{dataset.name}: DuckDB",
+                f"CREATE TABLE {dataset.name} ({dataset.duckdb_ddl});\n"
+                f"{load};\n"
+                + "\n".join(f"-- {q.name}\n{q.duckdb_sql};" for q in queries),
+            )
+        )
+
+
+def _query(lab: Lab, dataset: Dataset, section: str, query: Query) -> None:
+    systems = lab.systems
+    if section == WITH_KEYS:
+        systems = [s for s in systems if s.ours or s.name == HEAP]
+        if len(systems) == 1:
+            return
+    engines = lab.engines(dataset, systems)
+    workers = lab.config.workers if section == PARALLEL else 0
+    for engine in engines.values():
+        engine.mode(workers)
+    cells = measure(query, engines, lab.config, dataset.name, section)
+    for cell in cells:
+        lab.results.add(cell)
+    heap = next(cell for cell in cells if cell.system == HEAP)
+    progress(
+        f"{dataset.name}: {section}: {query.name}:",
+        " · ".join(f"{c.system} {cell_text(c, heap)}" for c in cells),
+    )
+    judge(lab.systems, cells)
+
+
+def _key_indexes(lab: Lab, dataset: Dataset) -> None:
+    known = len(lab.results.cells)
+    for system in lab.postgres:
+        if system.ours:
+            build_indexes(lab, dataset, system, dataset.key_indexes, "key indexes")
+            settle(lab, dataset, system)
+    judge(lab.systems, lab.results.cells[known:])
+
+
+def _writes(lab: Lab, dataset: Dataset) -> None:
+    known = len(lab.results.cells)
+    write_path(lab, dataset)
+    judge(lab.systems, lab.results.cells[known:])

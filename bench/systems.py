@@ -1,0 +1,144 @@
+"""The storage systems that can be measured, as descriptions.
+
+A system of PostgreSQL is an access method with the extension that brings it,
+the index set that suits it and the statements its tables need before the
+load. Each lives in a database of its own, so that extensions whose names
+collide can be compared in one run. Any access method that is not listed here
+can be named on the command line; it is taken for a row store without indexes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bench.dataset import Dataset
+
+HEAP = "heap"
+DUCKDB = "duckdb"
+
+
+@dataclass(frozen=True)
+class System:
+    """A system under test.
+
+    name       as the command line and the report call it
+    am         table access method; None: not PostgreSQL
+    extension  that provides the access method; None: built in
+    indexes    name of the data sets' index set it gets
+    prepare    SQL run on the new, empty table; `{table}` and `{order}` are
+               the table and the column its rows come ordered by
+    ours       part of this project: an error of it fails the run, and its
+               key queries are measured with and without key indexes
+    preload    needs to be in shared_preload_libraries
+    parts      query of the size by column, `{table}` as above; its result is
+               a column name, an encoding, bytes
+    groups     query of the number of row groups, `{table}` as above
+    """
+
+    name: str
+    am: str | None
+    extension: str | None = None
+    indexes: str = "none"
+    prepare: tuple[str, ...] = ()
+    ours: bool = False
+    preload: bool = False
+    parts: str | None = None
+    groups: str | None = None
+
+    @property
+    def postgres(self) -> bool:
+        """Is it a table access method of PostgreSQL?"""
+        return self.am is not None
+
+    def prepare_sql(self, dataset: Dataset) -> list[str]:
+        """The statements of `prepare` for the data set's table."""
+        return [
+            sql.format(table=dataset.name, order=dataset.order) for sql in self.prepare
+        ]
+
+
+_KNOWN = (
+    System(HEAP, am="heap", indexes="heap"),
+    System(
+        "colcompress",
+        am="colcompress",
+        extension="colcompress",
+        indexes="column",
+        prepare=("SELECT colcompress.set_options('{table}', orderby => '{order}')",),
+        ours=True,
+        parts="SELECT column_name,"
+        " string_agg(DISTINCT encoding, ', ' ORDER BY encoding),"
+        " sum(compressed_bytes)"
+        " FROM colcompress.column_chunks('{table}') GROUP BY 1 ORDER BY 3"
+        " DESC",
+        groups="SELECT count(*) FROM colcompress.row_groups('{table}')",
+    ),
+    System(
+        "rowcompress",
+        am="rowcompress",
+        extension="rowcompress",
+        indexes="row",
+        ours=True,
+    ),
+    System(
+        "sorted_heap",
+        am="sorted_heap",
+        extension="sorted_heap",
+        indexes="heap",
+        ours=True,
+    ),
+    System(DUCKDB, am=None),
+    System("citus_columnar", am="columnar", extension="citus_columnar"),
+    System(
+        "storage_engine",
+        am="colcompress",
+        extension="storage_engine",
+        indexes="column",
+        preload=True,
+    ),
+    System(
+        "storage_engine_row",
+        am="rowcompress",
+        extension="storage_engine",
+        indexes="row",
+        preload=True,
+    ),
+)
+
+KNOWN = {system.name: system for system in _KNOWN}
+
+
+class UnknownSystem(Exception):
+    """A system asked for is not installed."""
+
+
+def choose(names: tuple[str, ...], available: Callable[[str], bool]) -> list[System]:
+    """The systems to measure, heap first.
+
+    names      systems asked for; empty means heap, DuckDB and everything of
+               this project that is installed
+    available  says whether the server can create an extension
+    Raises UnknownSystem when a system asked for is not installed.
+    """
+
+    def installed(system: System) -> bool:
+        return system.extension is None or available(system.extension)
+
+    if not names:
+        return [
+            system
+            for system in _KNOWN
+            if (system.ours or system.name in (HEAP, DUCKDB)) and installed(system)
+        ]
+    chosen = [KNOWN[HEAP]]
+    for name in names:
+        system = KNOWN.get(name) or System(name, am=name, extension=name)
+        if not installed(system):
+            raise UnknownSystem(
+                f"{name}: extension {system.extension!r} is not installed in"
+                " this server"
+            )
+        if system not in chosen:
+            chosen.append(system)
+    return chosen

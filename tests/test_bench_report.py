@@ -1,0 +1,134 @@
+"""Tables and files of the report, and what the environment asks for."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from bench.config import from_environment
+from bench.report import (
+    document,
+    failures,
+    markdown,
+    plain,
+    table,
+    write_csv,
+    write_json,
+)
+from bench.results import WRONG, Cell, Results
+from bench.systems import UnknownSystem, choose
+
+
+@pytest.fixture
+def results() -> Results:
+    found = Results(
+        meta={"server": "PostgreSQL", "settings": {"fsync": "on"}},
+        systems=["heap", "other"],
+        texts=[("queries", "SELECT 1;")],
+    )
+    for name, heap, other in (("Q1", [100, 120, 110], [11]), ("Q2", [5], [])):
+        for system, samples in (("heap", heap), ("other", other)):
+            found.add(Cell("events", "serial", name, system, "ms", list(samples)))
+    found.cells[-1].status = WRONG
+    found.cells[-1].note = "expected 1, got 2"
+    found.add(Cell("events", "size", "table", "heap", "MB", [341.0]))
+    found.parts.append(
+        {
+            "dataset": "events",
+            "system": "other",
+            "column": "id",
+            "encoding": "delta",
+            "bytes": 1_500_000,
+        }
+    )
+    return found
+
+
+def test_table_shows_median_and_ratio(results):
+    assert table(results, "events", "serial") == [
+        ["", "heap", "other"],
+        ["Q1", "110", "11.0 (0.10)"],
+        ["Q2", "5.00", "WRONG"],
+    ]
+    assert plain(table(results, "events", "serial")).splitlines()[0].split() == [
+        "heap",
+        "other",
+    ]
+    assert "| Q1 | 110 | 11.0 (0.10) |" in markdown(table(results, "events", "serial"))
+
+
+def test_document_has_all_parts(results):
+    text = document(results, [])
+    for part in (
+        "server: PostgreSQL",
+        "fsync = on",
+        "| id | 1.50 | delta |",
+        "Q2, other: wrong: expected 1, got 2",
+        "```sql\nSELECT 1;\n```",
+    ):
+        assert part in text
+    assert len(failures(results)) == 1
+
+
+def test_files(results, tmp_path):
+    write_csv(results, tmp_path / "r.csv")
+    with (tmp_path / "r.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert len(rows) == 7
+    assert rows[0]["value"] == "100"
+    assert rows[-2]["status"] == WRONG and rows[-2]["value"] == ""
+    write_json(results, tmp_path / "r.json")
+    data = json.loads((tmp_path / "r.json").read_text())
+    assert data["cells"][0]["median"] == 110
+
+
+def test_charts(results, tmp_path):
+    pytest.importorskip("matplotlib")
+    from bench.charts import draw
+
+    charts = draw(results, tmp_path)
+    assert [chart.name for chart in charts] == [
+        "events-serial.png",
+        "events-size.png",
+    ]
+    for chart in charts:
+        assert chart.read_bytes().startswith(b"\x89PNG")
+        assert "<svg" in chart.with_suffix(".svg").read_text()
+
+
+def test_environment():
+    assert from_environment({}).rows == 1_000_000
+    config = from_environment({"ROWS": "10_000_000", "SYSTEMS": "heap, x", "RUNS": "2"})
+    assert (config.rows, config.runs) == (10_000_000, 2)
+    assert config.systems == ("heap", "x")
+    assert config.timeout == 600
+    for bad in (
+        {"ROWS": "many"},
+        {"RUNS": "0"},
+        {"WORKERS": "-1"},
+        {"DATASETS": "taxi"},
+    ):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            from_environment(bad)
+
+
+def names(systems) -> list[str]:
+    return [system.name for system in systems]
+
+
+def test_choice_of_systems():
+    assert names(choose((), set().__contains__)) == ["heap", "duckdb"]
+    assert names(choose((), {"colcompress", "storage_engine"}.__contains__)) == [
+        "heap",
+        "colcompress",
+        "duckdb",
+    ]
+    assert names(choose(("duckdb", "mine"), {"mine"}.__contains__)) == [
+        "heap",
+        "duckdb",
+        "mine",
+    ]
+    with pytest.raises(UnknownSystem, match="citus_columnar"):
+        choose(("citus_columnar",), {"colcompress"}.__contains__)
