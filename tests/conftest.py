@@ -18,6 +18,9 @@ from strata.twin import Twin
 # are run through the tests every one of them has to pass.
 EXTENSION = "colcompress"
 
+# The server that the extensions under test are installed in.
+PG_CONFIG = os.environ.get("PG_CONFIG", "pg_config")
+
 # Clusters that a test may have touched, so that their logs can be shown.
 _clusters: list[Cluster] = []
 _log_starts: dict[Cluster, int] = {}
@@ -29,6 +32,11 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    installed = Server(PG_CONFIG)
+    if not installed.has_extension(EXTENSION):
+        raise pytest.UsageError(
+            f"{EXTENSION} is not installed in {installed.sharedir}: use `make check`"
+        )
     if getattr(config, "workerinput", None) is None and config.option.seed is None:
         config.option.seed = int(os.environ.get("SEED") or random.randrange(10**9))
 
@@ -38,9 +46,8 @@ def pytest_configure_node(node):
 
 
 def pytest_report_header(config):
-    pg_config = os.environ.get("PG_CONFIG", "pg_config")
     return [
-        f"server: PostgreSQL {Server(pg_config).version}, {pg_config}",
+        f"server: PostgreSQL {Server(PG_CONFIG).version}, {PG_CONFIG}",
         f"seed: {config.option.seed} (repeat with SEED={config.option.seed})",
     ]
 
@@ -103,7 +110,7 @@ def rng(seed, request) -> random.Random:
 
 @pytest.fixture(scope="session")
 def server() -> Server:
-    return Server(os.environ.get("PG_CONFIG", "pg_config"))
+    return Server(PG_CONFIG)
 
 
 @pytest.fixture(scope="session")
@@ -133,10 +140,6 @@ def _add(cluster: Cluster) -> Cluster:
 @pytest.fixture(scope="session")
 def cluster(server, workdir, pristine):
     """The worker's cluster, shared by its tests."""
-    if not server.has_extension(EXTENSION):
-        pytest.exit(
-            f"{EXTENSION} is not installed in {server.sharedir}; use `make check`", 3
-        )
     cluster = _add(Cluster(server, workdir / "main").init(like=pristine))
     try:
         cluster.start()
