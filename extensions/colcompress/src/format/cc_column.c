@@ -1,0 +1,314 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_column.c
+ *	  Buffers the values of one column until its row group is full.
+ *
+ * Numerics are held as integers of one display scale as long as they fit:
+ * first int64, then int128, then plain bytes.  A value that does not fit
+ * moves the whole column on; nothing is lost, since going back from integer
+ * and scale to the numeric is exact.
+ *
+ * Memory is that of the values and 1 bit a row; arrays double when full.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "utils/memutils.h"
+
+#include "cc_column.h"
+#include "st_compat.h"
+#include "st_numeric.h"
+
+#define INITIAL_ROWS ST_VECTOR_SIZE
+
+static Size
+element_size(const CcColumn *col)
+{
+	switch (col->storage)
+	{
+		case CC_STORE_INT128:
+			return sizeof(int128);
+		case CC_STORE_FLOAT4:
+			return sizeof(float);
+		default:
+			return sizeof(int64);
+	}
+}
+
+void
+cc_column_init(CcColumn *col, Form_pg_attribute att, MemoryContext mcxt)
+{
+	memset(col, 0, sizeof(*col));
+	col->mcxt = mcxt;
+	cc_column_type(att, &col->type);
+	switch (col->type.kind)
+	{
+		case CC_KIND_ABSENT:
+			col->storage = CC_STORE_NONE;
+			break;
+		case CC_KIND_INT:
+		case CC_KIND_NUMERIC:
+			col->storage = CC_STORE_INT64;
+			break;
+		case CC_KIND_FLOAT8:
+			col->storage = CC_STORE_FLOAT8;
+			break;
+		case CC_KIND_FLOAT4:
+			col->storage = CC_STORE_FLOAT4;
+			break;
+		case CC_KIND_BYTES:
+		case CC_KIND_FIXED:
+		case CC_KIND_CSTRING:
+			col->storage = CC_STORE_BYTES;
+			break;
+	}
+}
+
+/* Room for one more row; capacity stays a multiple of a bitmap word. */
+static void
+grow_rows(CcColumn *col)
+{
+	uint32		cap = Max(INITIAL_ROWS, col->capacity * 2);
+	Size		bytes = (Size) cap * element_size(col);
+	Size		words = cap / 64 * sizeof(uint64);
+
+	if (col->capacity == 0)
+	{
+		col->u.i64 = MemoryContextAllocHuge(col->mcxt, bytes);
+		col->valid = MemoryContextAllocHuge(col->mcxt, words);
+	}
+	else
+	{
+		col->u.i64 = repalloc_huge(col->u.i64, bytes);
+		col->valid = repalloc_huge(col->valid, words);
+	}
+	memset((char *) col->valid + col->capacity / 64 * sizeof(uint64), 0,
+		   words - col->capacity / 64 * sizeof(uint64));
+	col->capacity = cap;
+}
+
+static uint8 *
+arena_append(CcColumn *col, const void *data, Size len)
+{
+	uint64		used = col->nrows == 0 ? 0 : col->u.end[col->nrows - 1];
+	uint8	   *dst;
+
+	if (used + len > col->arena_cap)
+	{
+		uint64		cap = Max(Max(8192, col->arena_cap * 2), used + len);
+
+		/* a huge value gets just its own size: no doubling of gigabytes */
+		if (cap > 64 * 1024 * 1024)
+			cap = Max(used + len, col->arena_cap + 32 * 1024 * 1024);
+		if (col->arena == NULL)
+			col->arena = MemoryContextAllocHuge(col->mcxt, cap);
+		else
+			col->arena = repalloc_huge(col->arena, cap);
+		col->arena_cap = cap;
+	}
+	dst = col->arena + used;
+	if (len > 0)
+		memcpy(dst, data, len);
+	col->u.end[col->nrows] = used + len;
+	return dst;
+}
+
+/* From scaled integers to plain numeric bytes. */
+static void
+numeric_to_bytes(CcColumn *col)
+{
+	void	   *old = col->u.i64;
+	bool		wide = col->storage == CC_STORE_INT128;
+	uint32		n = col->nrows;
+
+	col->storage = CC_STORE_BYTES;
+	if (col->capacity == 0)
+		return;
+	col->u.end = MemoryContextAllocHuge(col->mcxt,
+										(Size) col->capacity * sizeof(uint64));
+	for (col->nrows = 0; col->nrows < n; col->nrows++)
+	{
+		int32		buf[ST_NUMERIC_MAX_BYTES / sizeof(int32)];
+		Size		len = VARHDRSZ;
+
+		if (!cc_column_isnull(col, col->nrows))
+			len = wide ?
+				st_numeric_write_int128(buf, ((int128 *) old)[col->nrows], col->scale) :
+				st_numeric_write_int64(buf, ((int64 *) old)[col->nrows], col->scale);
+		arena_append(col, (char *) buf + VARHDRSZ, len - VARHDRSZ);
+	}
+	pfree(old);
+}
+
+static void
+numeric_to_int128(CcColumn *col)
+{
+	int64	   *old = col->u.i64;
+	int128	   *wide = NULL;
+
+	col->storage = CC_STORE_INT128;
+	if (col->capacity == 0)
+		return;
+	wide = MemoryContextAllocHuge(col->mcxt, (Size) col->capacity * sizeof(int128));
+	for (uint32 i = 0; i < col->nrows; i++)
+		wide[i] = old[i];
+	pfree(old);
+	col->u.i128 = wide;
+}
+
+/* True if the value went into the array; else the column became bytes. */
+static bool
+add_numeric(CcColumn *col, Datum value)
+{
+	int128		v;
+	int			scale;
+
+	if (!st_numeric_to_int128(value, &v, &scale) ||
+		(col->has_scale && scale != col->scale))
+	{
+		numeric_to_bytes(col);
+		return false;
+	}
+	col->has_scale = true;
+	col->scale = scale;
+	if (col->storage == CC_STORE_INT64 && (v > PG_INT64_MAX || v < PG_INT64_MIN))
+		numeric_to_int128(col);
+	if (col->storage == CC_STORE_INT64)
+		col->u.i64[col->nrows] = (int64) v;
+	else
+		col->u.i128[col->nrows] = v;
+	return true;
+}
+
+static int64
+int_from_datum(const CcColumnType *type, Datum value)
+{
+	switch (type->typlen)
+	{
+		case 1:
+			return type->is_signed ? (int8) DatumGetChar(value) :
+				(uint8) DatumGetChar(value);
+		case 2:
+			return DatumGetInt16(value);
+		case 4:
+			return type->is_signed ? (int64) DatumGetInt32(value) :
+				(int64) DatumGetUInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+static void
+add_bytes(CcColumn *col, Datum value)
+{
+	if (col->type.kind == CC_KIND_FIXED)
+		arena_append(col, DatumGetPointer(value), col->type.typlen);
+	else if (col->type.kind == CC_KIND_CSTRING)
+		arena_append(col, DatumGetCString(value), strlen(DatumGetCString(value)));
+	else
+	{
+		struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+
+		arena_append(col, VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v));
+		if ((Pointer) v != DatumGetPointer(value))
+			pfree(v);
+	}
+}
+
+static void
+add_null(CcColumn *col)
+{
+	uint32		i = col->nrows;
+
+	col->nnulls++;
+	switch (col->storage)
+	{
+		case CC_STORE_INT64:
+			col->u.i64[i] = i > 0 ? col->u.i64[i - 1] : 0;
+			break;
+		case CC_STORE_INT128:
+			col->u.i128[i] = i > 0 ? col->u.i128[i - 1] : 0;
+			break;
+		case CC_STORE_FLOAT8:
+			col->u.f64[i] = i > 0 ? col->u.f64[i - 1] : 0;
+			break;
+		case CC_STORE_FLOAT4:
+			col->u.f32[i] = i > 0 ? col->u.f32[i - 1] : 0;
+			break;
+		case CC_STORE_BYTES:
+			arena_append(col, NULL, 0);
+			break;
+		case CC_STORE_NONE:
+			break;
+	}
+}
+
+static void
+add_value(CcColumn *col, Datum value)
+{
+	uint32		i = col->nrows;
+
+	switch (col->storage)
+	{
+		case CC_STORE_INT64:
+		case CC_STORE_INT128:
+			if (col->type.kind == CC_KIND_INT)
+				col->u.i64[i] = int_from_datum(&col->type, value);
+			else
+			{
+				struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+
+				if (!add_numeric(col, PointerGetDatum(v)))
+					add_bytes(col, PointerGetDatum(v));
+				if ((Pointer) v != DatumGetPointer(value))
+					pfree(v);
+			}
+			break;
+		case CC_STORE_FLOAT8:
+			col->u.f64[i] = DatumGetFloat8(value);
+			break;
+		case CC_STORE_FLOAT4:
+			col->u.f32[i] = DatumGetFloat4(value);
+			break;
+		case CC_STORE_BYTES:
+			add_bytes(col, value);
+			break;
+		case CC_STORE_NONE:
+			break;
+	}
+}
+
+void
+cc_column_add(CcColumn *col, Datum value, bool isnull)
+{
+	if (col->storage == CC_STORE_NONE)
+	{
+		col->nrows++;
+		return;
+	}
+	if (col->nrows == col->capacity)
+		grow_rows(col);
+	if (isnull)
+		add_null(col);
+	else
+	{
+		add_value(col, value);
+		col->valid[col->nrows >> 6] |= UINT64CONST(1) << (col->nrows & 63);
+	}
+	col->nrows++;
+}
+
+Size
+cc_column_memory(const CcColumn *col)
+{
+	Size		bytes = (Size) col->nrows * (element_size(col) + 1);
+
+	if (col->storage == CC_STORE_NONE)
+		return 0;
+	if (col->storage == CC_STORE_BYTES && col->nrows > 0)
+		bytes += col->u.end[col->nrows - 1];
+	return bytes;
+}

@@ -1,0 +1,278 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_encode_bytes.c
+ *	  From a buffered column to its chunk: everything that is bytes.
+ *
+ * Three forms: a sorted dictionary where few distinct values repeat; values
+ * one by one, each in its own codec frame, where they are large (one value
+ * is then fetched without its neighbours); else st_str vectors (alphabet,
+ * FSST or raw) inside of block frames.
+ *
+ * Dictionary in the extra part of the meta:
+ *	 | entries | bytes raw | bytes stored | frame of: per 1,024 entries,
+ *	   length and st_str raw vector |
+ * Vector of large values:
+ *	 | u64 offset in the blob region | u16 length | lengths | stored lengths |
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "cc_column.h"
+#include "st_compat.h"
+#include "st_dict.h"
+#include "st_int.h"
+#include "st_str.h"
+
+/* A dictionary has at most this many entries, and these bytes. */
+#define DICT_MAX_ENTRIES 32768
+#define DICT_MAX_BYTES (4 * 1024 * 1024)
+
+/* ---- dictionary ---- */
+
+static void
+write_dictionary(CcChunkWriter *w, const StStr *entries, uint32 n, StringInfo extra)
+{
+	StringInfoData raw;
+	StStrScheme *scheme = palloc(sizeof(StStrScheme));
+	Size		stored;
+
+	st_str_scheme_raw(scheme);
+	initStringInfo(&raw);
+	for (uint32 first = 0; first < n; first += ST_VECTOR_SIZE)
+	{
+		int			part = Min(ST_VECTOR_SIZE, n - first);
+		Size		bound = st_str_bound(scheme, entries + first, part);
+		uint8	   *tmp = palloc(bound);
+		size_t		len;
+
+		if (st_str_encode(scheme, entries + first, part, tmp, bound, &len) != ST_OK)
+			elog(ERROR, "could not encode a dictionary");
+		cc_put_bytes(&raw, tmp, len);
+		pfree(tmp);
+	}
+	stored = cc_codec_frame(w, raw.data, raw.len);
+	cc_put_varint(extra, n);
+	cc_put_varint(extra, raw.len);
+	cc_put_bytes(extra, stored < raw.len ? (char *) w->packed : raw.data, stored);
+	pfree(raw.data);
+	pfree(scheme);
+}
+
+/* True if coding by dictionary is clearly smaller than the bytes. */
+static bool
+dictionary_pays(const StStr *entries, size_t n, uint32 nrows, uint64 total)
+{
+	uint64		bytes = 0;
+	int			bits = 1;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += entries[i].len + 1;
+	while (((size_t) 1 << bits) < n)
+		bits++;
+	return bytes <= DICT_MAX_BYTES &&
+		bytes + (uint64) nrows * bits / 8 < (total + nrows) * 3 / 4;
+}
+
+static bool
+encode_dictionary(CcColumn *col, CcChunkWriter *w, const StStr *values,
+				  StringInfo extra)
+{
+	size_t		max = Min(DICT_MAX_ENTRIES, Max(16, col->nrows / 3));
+	size_t		worklen = st_dict_worksize(col->nrows);
+	void	   *work = MemoryContextAllocHuge(CurrentMemoryContext, worklen);
+	uint32	   *codes = MemoryContextAllocHuge(CurrentMemoryContext,
+											   col->nrows * sizeof(uint32));
+	StStr	   *entries = palloc(max * sizeof(StStr));
+	int64	   *wide = palloc(ST_VECTOR_SIZE * sizeof(int64));
+	size_t		n = 0;
+	bool		ok;
+
+	ok = st_dict_build(values, col->nrows, max, work, worklen, codes, entries,
+					   &n) == ST_OK &&
+		dictionary_pays(entries, n, col->nrows, col->u.end[col->nrows - 1]);
+	pfree(work);
+	for (uint32 first = 0; ok && first < col->nrows; first += ST_VECTOR_SIZE)
+	{
+		uint32		count = Min(ST_VECTOR_SIZE, col->nrows - first);
+		uint32		nnulls;
+		uint8	   *dst = cc_chunk_reserve(w, CC_VALIDITY_BOUND + st_int_bound(count));
+		Size		prefix = cc_put_validity(col, first, count, &nnulls, dst);
+		size_t		len = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint32 i = 0; i < count; i++)
+			wide[i] = values[first + i].data == NULL && i > 0 ? wide[i - 1] :
+				codes[first + i];
+		if (nnulls < count &&
+			st_int_encode((int64_t *) wide, count, dst + prefix,
+						  st_int_bound(count), &len) != ST_OK)
+			elog(ERROR, "could not encode a vector of %u codes", count);
+		cc_chunk_add_vector(w, prefix + len, nnulls);
+	}
+	if (ok)
+		write_dictionary(w, entries, n, extra);
+	pfree(codes);
+	pfree(entries);
+	pfree(wide);
+	return ok;
+}
+
+/* ---- large values ---- */
+
+static void
+encode_blobs(CcColumn *col, CcChunkWriter *w, const StStr *values)
+{
+	int64	   *stored = MemoryContextAllocHuge(CurrentMemoryContext,
+												col->nrows * sizeof(int64));
+	int64	   *raw = palloc(ST_VECTOR_SIZE * sizeof(int64));
+	uint64		offset = 0;
+
+	for (uint32 i = 0; i < col->nrows; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		stored[i] = cc_codec_frame(w, values[i].data, values[i].len);
+		st_image_append(w->img,
+						stored[i] < values[i].len ? w->packed : values[i].data,
+						stored[i]);
+		w->blob_len += stored[i];
+	}
+	for (uint32 first = 0; first < col->nrows; first += ST_VECTOR_SIZE)
+	{
+		uint32		n = Min(ST_VECTOR_SIZE, col->nrows - first);
+		uint32		nnulls;
+		Size		bound = st_int_bound(n);
+		uint8	   *dst = cc_chunk_reserve(w, CC_VALIDITY_BOUND + 16 + 2 * bound);
+		uint8	   *p = dst + cc_put_validity(col, first, n, &nnulls, dst);
+		size_t		len1,
+					len2;
+
+		if (nnulls == n)
+		{
+			cc_chunk_add_vector(w, 0, nnulls);
+			continue;
+		}
+		for (uint32 i = 0; i < n; i++)
+			raw[i] = values[first + i].len;
+		st_store_u64(p, offset);
+		if (st_int_encode((int64_t *) raw, n, p + 10, bound, &len1) != ST_OK ||
+			st_int_encode((int64_t *) stored + first, n, p + 10 + len1, bound,
+						  &len2) != ST_OK)
+			elog(ERROR, "could not encode lengths");
+		st_store_u16(p + 8, (uint16) len1);
+		cc_chunk_add_vector(w, p + 10 + len1 + len2 - dst, nnulls);
+		for (uint32 i = 0; i < n; i++)
+			offset += stored[first + i];
+	}
+	pfree(stored);
+	pfree(raw);
+}
+
+/* ---- vectors of strings ---- */
+
+/* Up to one vector of values spread over the column, nulls left out. */
+static int
+take_sample(const CcColumn *col, const StStr *values, StStr *sample)
+{
+	uint32		step = Max(1, col->nrows / ST_VECTOR_SIZE);
+	int			n = 0;
+
+	for (uint32 i = step / 2; i < col->nrows && n < ST_VECTOR_SIZE; i += step)
+	{
+		if (values[i].data != NULL)
+			sample[n++] = values[i];
+	}
+	return n;
+}
+
+/* Bytes of the sample under a scheme, with a codec frame if that pays. */
+static Size
+sample_size(CcChunkWriter *w, const StStrScheme *scheme, const StStr *sample, int n)
+{
+	Size		bound = st_str_bound(scheme, sample, n);
+	uint8	   *tmp = MemoryContextAllocHuge(CurrentMemoryContext, bound);
+	size_t		len;
+
+	if (st_str_encode(scheme, sample, n, tmp, bound, &len) != ST_OK)
+		elog(ERROR, "could not encode a sample of %d values", n);
+	len = cc_codec_frame(w, tmp, len);
+	pfree(tmp);
+	return len;
+}
+
+/* The scheme that makes the sample smallest, framed or not. */
+static void
+choose_scheme(const CcColumn *col, CcChunkWriter *w, const StStr *values,
+			  StStrScheme *scheme)
+{
+	StStr	   *sample = palloc(ST_VECTOR_SIZE * sizeof(StStr));
+	StStrScheme *raw = palloc(sizeof(StStrScheme));
+	int			n = take_sample(col, values, sample);
+
+	st_str_scheme_raw(raw);
+	st_str_choose(sample, n, scheme);
+	if (scheme->kind != ST_STR_RAW &&
+		sample_size(w, raw, sample, n) < sample_size(w, scheme, sample, n))
+		memcpy(scheme, raw, sizeof(*raw));
+	pfree(raw);
+	pfree(sample);
+}
+
+static void
+encode_strings(CcColumn *col, CcChunkWriter *w, const StStr *values,
+			   StringInfo extra)
+{
+	StStrScheme *scheme = palloc(sizeof(StStrScheme));
+	uint8	   *saved = palloc(st_str_scheme_bound());
+
+	choose_scheme(col, w, values, scheme);
+	cc_put_bytes(extra, saved,
+				 st_str_scheme_save(scheme, saved, st_str_scheme_bound()));
+	for (uint32 first = 0; first < col->nrows; first += ST_VECTOR_SIZE)
+	{
+		uint32		n = Min(ST_VECTOR_SIZE, col->nrows - first);
+		uint32		nnulls;
+		Size		bound = st_str_bound(scheme, values + first, n);
+		uint8	   *dst = cc_chunk_reserve(w, CC_VALIDITY_BOUND + bound);
+		Size		prefix = cc_put_validity(col, first, n, &nnulls, dst);
+		size_t		len = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		if (nnulls < n &&
+			st_str_encode(scheme, values + first, n, dst + prefix, bound,
+						  &len) != ST_OK)
+			elog(ERROR, "could not encode a vector of %u strings", n);
+		cc_chunk_add_vector(w, prefix + len, nnulls);
+	}
+	pfree(scheme);
+	pfree(saved);
+}
+
+CcEncoding
+cc_encode_bytes(CcColumn *col, CcChunkWriter *w, StringInfo extra)
+{
+	uint64		total = col->u.end[col->nrows - 1];
+	StStr	   *values = MemoryContextAllocHuge(CurrentMemoryContext,
+												col->nrows * sizeof(StStr));
+	CcEncoding	encoding;
+
+	for (uint32 i = 0; i < col->nrows; i++)
+		values[i] = cc_column_bytes(col, i);
+	if (encode_dictionary(col, w, values, extra))
+		encoding = CC_ENC_DICT;
+	else if (total / (col->nrows - col->nnulls) > CC_BLOB_AVERAGE)
+	{
+		encode_blobs(col, w, values);
+		encoding = CC_ENC_BLOB;
+	}
+	else
+	{
+		encode_strings(col, w, values, extra);
+		encoding = CC_ENC_STR;
+	}
+	pfree(values);
+	return encoding;
+}

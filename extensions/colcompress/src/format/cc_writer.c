@@ -1,0 +1,182 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_writer.c
+ *	  Rows in, image of a row group out.
+ *
+ * Owns one CcColumn per attribute.  A group is full at row_group_rows rows
+ * or row_group_bytes bytes of buffered values.  Everything is allocated in
+ * the store's context for the pending group, except for the codecs' working
+ * memory, which a reset callback of that context gives back.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "cc_column.h"
+#include "cc_options.h"
+#include "cc_reader.h"
+#include "cc_writer.h"
+#include "st_checksum.h"
+#include "st_compat.h"
+
+struct StWriter
+{
+	MemoryContext mcxt;
+	int			natts;
+	uint32		nrows;
+	uint32		max_rows;
+	Size		max_bytes;
+	Size		memory;			/* of the buffered values, as of last look */
+	int			codec;
+	int			level;
+	CcColumn   *columns;
+	StCodecCtx *codec_ctx;
+	MemoryContextCallback release;
+};
+
+/* Rows between two looks at the memory of all columns. */
+#define MEMORY_CHECK_ROWS 64
+
+static void
+release_codec(void *arg)
+{
+	st_codec_ctx_free((StCodecCtx *) arg);
+}
+
+StWriter *
+cc_writer_create(Relation rel, MemoryContext mcxt)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	StWriter   *w = palloc0(sizeof(StWriter));
+	CcWriteOptions options;
+
+	cc_write_options(rel, &options);
+	w->mcxt = mcxt;
+	w->natts = desc->natts;
+	w->max_rows = options.row_group_rows;
+	w->max_bytes = options.row_group_bytes;
+	w->codec = options.codec;
+	w->level = options.level;
+	w->columns = palloc0(Max(1, desc->natts) * sizeof(CcColumn));
+	for (int i = 0; i < desc->natts; i++)
+		cc_column_init(&w->columns[i], TupleDescAttr(desc, i), mcxt);
+
+	w->codec_ctx = st_codec_ctx_create();
+	if (w->codec_ctx == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	w->release.func = release_codec;
+	w->release.arg = w->codec_ctx;
+	MemoryContextRegisterResetCallback(mcxt, &w->release);
+	MemoryContextSwitchTo(old);
+	return w;
+}
+
+static Size
+sum_memory(const StWriter *w)
+{
+	Size		bytes = 0;
+
+	for (int i = 0; i < w->natts; i++)
+		bytes += cc_column_memory(&w->columns[i]);
+	return bytes;
+}
+
+void
+cc_writer_add(StWriter *w, const Datum *values, const bool *isnull)
+{
+	bool		large = false;
+
+	for (int i = 0; i < w->natts; i++)
+	{
+		CcColumn   *col = &w->columns[i];
+		uint64		before = col->arena_cap;
+
+		cc_column_add(col, values[i], isnull[i]);
+		large |= col->arena_cap != before;
+	}
+	w->nrows++;
+	if (large || w->nrows % MEMORY_CHECK_ROWS == 0)
+		w->memory = sum_memory(w);
+}
+
+uint32
+cc_writer_rows(const StWriter *w)
+{
+	return w->nrows;
+}
+
+Size
+cc_writer_memory(const StWriter *w)
+{
+	return w->memory;
+}
+
+bool
+cc_writer_full(const StWriter *w)
+{
+	return w->nrows >= w->max_rows || w->memory >= w->max_bytes;
+}
+
+void
+cc_writer_finish(StWriter *w, StImage *img, StGroup *group)
+{
+	MemoryContext work = AllocSetContextCreate(w->mcxt, "colcompress encode",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(w->mcxt);
+	CcFooterColumn *entries = palloc0(Max(1, w->natts) * sizeof(CcFooterColumn));
+	CcFooterHeader header = {
+		.magic = CC_FOOTER_MAGIC,
+		.version = CC_FORMAT_VERSION,
+		.natts = w->natts,
+		.nrows = w->nrows,
+		.vector_size = ST_VECTOR_SIZE
+	};
+
+	for (int i = 0; i < w->natts; i++)
+	{
+		MemoryContextSwitchTo(work);
+		cc_column_encode(&w->columns[i], img, w->codec, w->level,
+						 w->codec_ctx, &entries[i]);
+		MemoryContextReset(work);
+	}
+	MemoryContextSwitchTo(old);
+
+	header.checksum = st_checksum64(entries, w->natts * sizeof(CcFooterColumn),
+									CC_FOOTER_MAGIC);
+	group->footer_off = st_image_len(img);
+	group->footer_len = sizeof(header) + w->natts * sizeof(CcFooterColumn);
+	group->format_version = CC_FORMAT_VERSION;
+	st_image_append(img, &header, sizeof(header));
+	st_image_append(img, entries, w->natts * sizeof(CcFooterColumn));
+	MemoryContextDelete(work);
+}
+
+uint32
+cc_max_rows(Relation rel)
+{
+	CcWriteOptions options;
+
+	cc_write_options(rel, &options);
+	return options.row_group_rows;
+}
+
+const StFormat cc_format = {
+	.am_name = "colcompress",
+	.format_version = CC_FORMAT_VERSION,
+	.writer_create = cc_writer_create,
+	.writer_add = cc_writer_add,
+	.writer_rows = cc_writer_rows,
+	.writer_memory = cc_writer_memory,
+	.writer_full = cc_writer_full,
+	.writer_finish = cc_writer_finish,
+	.reader_open = cc_reader_open,
+	.reader_row = cc_reader_row,
+	.reader_close = cc_reader_close,
+	.max_rows = cc_max_rows
+};
