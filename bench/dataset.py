@@ -74,6 +74,8 @@ class Dataset:
     update         SET list of the UPDATE that is measured
     residue        integer expression that spreads evenly over its residues
                    modulo 100: which rows UPDATE and DELETE of 1 % take
+    unique_key     column with the values 1 to the number of rows that is
+                   unique by `key_indexes`; empty: there is none
     single_row     VALUES list of one row, with nextval('single_id') where
                    rows must differ; empty: no single-row INSERTs measured
     duckdb_values  DuckDB expressions of columns whose CSV text is not
@@ -91,6 +93,7 @@ class Dataset:
     key_indexes: tuple[Index, ...]
     update: str
     residue: str
+    unique_key: str = ""
     single_row: str = ""
     duckdb_values: dict[str, str] = field(default_factory=dict)
 

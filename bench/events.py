@@ -264,6 +264,7 @@ EVENTS_DATA = Dataset(
     ),
     update="amount = amount + 1",
     residue="id",
+    unique_key="id",
     single_row=SINGLE_ROW,
     duckdb_values={"tags": "string_split(trim(tags, '{}'), ',')"},
 )

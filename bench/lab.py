@@ -20,7 +20,7 @@ from bench.events import EVENTS_DATA
 from bench.flights import FLIGHTS_DATA
 from bench.progress import progress
 from bench.results import Results
-from bench.systems import System
+from bench.systems import HEAP, System
 
 DATASETS = {"events": EVENTS_DATA, "flights": FLIGHTS_DATA}
 
@@ -94,6 +94,11 @@ class Lab:
     def postgres(self) -> list[System]:
         """The systems that are PostgreSQL access methods."""
         return [system for system in self.systems if system.postgres]
+
+    @property
+    def keyed(self) -> list[System]:
+        """Heap and the systems of ours, which get the key indexes."""
+        return [s for s in self.systems if s.ours or s.name == HEAP]
 
     def csv(self, dataset: Dataset) -> Path:
         """The CSV file of the data set's rows."""

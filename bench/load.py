@@ -89,12 +89,20 @@ def _load_once(lab: Lab, dataset: Dataset, system: System, cell: Cell) -> float 
     return timed_cell(cell, engine, sql, lab.config.load_timeout)
 
 
-def check_rows(lab: Lab, dataset: Dataset, table: str, section: str, name: str) -> None:
-    """Compare every PostgreSQL system's whole table with heap's; a cell with
-    the seconds of reading it all as text, WRONG where a value differs."""
+def check_rows(
+    lab: Lab,
+    dataset: Dataset,
+    table: str,
+    section: str,
+    name: str,
+    systems: list[System] | None = None,
+) -> None:
+    """Compare each system's whole table with heap's; a cell with the seconds
+    of reading it all as text, WRONG where a value differs. Without `systems`
+    all of PostgreSQL; heap must be the first."""
     query = digest(table)
     expected = None
-    for system in lab.postgres:  # heap comes first
+    for system in systems or lab.postgres:
         cell = lab.results.add(Cell(dataset.name, section, name, system.name, "s"))
         try:
             result, elapsed = lab.engine(dataset, system).timed(

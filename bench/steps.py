@@ -117,7 +117,7 @@ def _note_statements(lab: Lab, dataset: Dataset) -> None:
 def _query(lab: Lab, dataset: Dataset, section: str, query: Query) -> None:
     systems = lab.systems
     if section == WITH_KEYS:
-        systems = [s for s in systems if s.ours or s.name == HEAP]
+        systems = lab.keyed
         if len(systems) == 1:
             return
     engines = lab.engines(dataset, systems)

@@ -1,7 +1,8 @@
 """The write path: COPY, single-row INSERT, UPDATE and DELETE of 1 %.
 
-All of it runs on tables of its own without indexes, the systems taking turns,
-and ends with a comparison of every row with heap's.
+It runs on tables of its own without indexes (but for the UPDATE of one row by
+its key), the systems taking turns, and ends with a comparison of every row
+with heap's.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ SECTION = "writes"
 BULK = "bulk"  # the table COPY fills and UPDATE and DELETE change
 SINGLE = "single"  # the table single-row INSERTs fill
 CLIENTS = (1, 4)
+POINTS = 100  # rows updated one by one
 
 
 def _cells(lab: Lab, dataset: Dataset, name: str, unit: str) -> dict[str, Cell]:
@@ -86,6 +88,34 @@ def change_rounds(lab: Lab, dataset: Dataset) -> None:
                     cell.note or f"{seconds * 1000:.0f} ms",
                 )
     check_rows(lab, dataset, BULK, SECTION, "all rows after UPDATE and DELETE")
+
+
+def point_updates(lab: Lab, dataset: Dataset) -> None:
+    """UPDATE of one row by its unique key, in the table the queries read,
+    with its indexes: of the systems that have got the key indexes."""
+    systems = lab.keyed
+    cells = {
+        system.name: lab.results.add(
+            Cell(dataset.name, SECTION, "UPDATE of one row by key", system.name, "ms")
+        )
+        for system in systems
+    }
+    step = lab.config.rows // POINTS
+    for number in range(1, POINTS + 1):
+        sql = (
+            f"UPDATE {dataset.name} SET {dataset.update}"
+            f" WHERE {dataset.unique_key} = {number * step}"
+        )
+        for system in systems:
+            cell = cells[system.name]
+            if cell.status == OK:
+                engine = lab.engine(dataset, system)
+                seconds = timed_cell(cell, engine, sql, lab.config.timeout)
+                if seconds is not None:
+                    cell.samples.append(seconds * 1000)
+    check_rows(
+        lab, dataset, dataset.name, SECTION, "all rows after point UPDATEs", systems
+    )
 
 
 def single_rounds(lab: Lab, dataset: Dataset) -> None:
@@ -168,6 +198,8 @@ def _pgbench(
 
 def write_path(lab: Lab, dataset: Dataset) -> None:
     """All of it."""
+    if dataset.unique_key:
+        point_updates(lab, dataset)
     copy_rounds(lab, dataset)
     change_rounds(lab, dataset)
     if dataset.single_row:
