@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "catalog/namespace.h"
 #include "commands/tablecmds.h"
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"

@@ -36,7 +36,7 @@ static const StOptionDef defs[] = {
 		.type = ST_OPTION_INT,
 		.offset = offsetof(StOptions, level),
 		.default_text = "",
-		.min = 0,
+		.min = 1,
 		.max = 22,
 		.description = "effort of the codec: zstd 1 to 22, lz4 1 to 12"
 	},
@@ -83,21 +83,22 @@ static const StOptionDef defs[] = {
 static void
 complete(StOptions *options, const bool *isset, int elevel)
 {
-	int			min = st_codec_level_min(options->codec);
-	int			max = st_codec_level_max(options->codec);
+	int			codec = options->codec;
 
-	if (options->codec != ST_CODEC_NONE && min < 1)
-		min = 1;
-	if (isset[LEVEL_DEF] && options->level >= min && options->level <= max)
+	if (isset[LEVEL_DEF] && codec != ST_CODEC_NONE &&
+		st_codec_level_valid(codec, options->level))
 		return;
 	if (isset[LEVEL_DEF] && elevel >= ERROR)
 		ereport(elevel,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("level %d is out of range for compression \"%s\"",
-						options->level, st_codec_name(options->codec)),
-				 errdetail("Valid levels are between %d and %d.", min, max),
+						options->level, st_codec_name(codec)),
+				 codec == ST_CODEC_NONE ?
+				 errdetail("Compression \"none\" has no levels.") :
+				 errdetail("Valid levels are between 1 and %d.",
+						   st_codec_level_max(codec)),
 				 errhint("Set both options at once, or reset option \"level\".")));
-	options->level = st_codec_level_default(options->codec);
+	options->level = st_codec_level_default(codec);
 }
 
 const StOptionSet cc_option_set = {

@@ -1,0 +1,77 @@
+-- Options in CREATE TABLE and ALTER TABLE: sugar where the library is loaded.
+LOAD 'colcompress';
+
+CREATE TABLE ow (id int, d date) USING colcompress
+	WITH (fillfactor = 90, colcompress.orderby = 'd DESC', colcompress.compression = lz4,
+		  colcompress.row_group_bytes = '1MB', colcompress.auto_compact = off);
+SELECT name, value FROM colcompress.table_options('ow') WHERE source = 'table';
+SELECT reloptions FROM pg_class WHERE oid = 'ow'::regclass;
+
+-- identity columns make a sequence on the way
+CREATE TABLE ow_serial (id serial, i int GENERATED ALWAYS AS IDENTITY, t text) USING colcompress
+	WITH (colcompress.level = 8);
+SELECT name, value FROM colcompress.table_options('ow_serial') WHERE source = 'table';
+
+CREATE TABLE IF NOT EXISTS ow (id int) WITH (colcompress.level = 4);
+SELECT name, value FROM colcompress.table_options('ow') WHERE source = 'table';
+
+CREATE TABLE ow_as USING colcompress WITH (colcompress.row_group_rows = 5000) AS
+	SELECT i AS id FROM generate_series(1, 10) i;
+SELECT name, value FROM colcompress.table_options('ow_as') WHERE source = 'table';
+CREATE MATERIALIZED VIEW ow_mv USING colcompress WITH (colcompress.orderby = id) AS
+	SELECT i AS id FROM generate_series(1, 10) i;
+SELECT name, value FROM colcompress.table_options('ow_mv') WHERE source = 'table';
+CREATE TABLE ow_part (k int) PARTITION BY LIST (k) WITH (colcompress.level = 2);
+SELECT name, value FROM colcompress.table_options('ow_part') WHERE source = 'table';
+
+-- errors leave nothing behind
+CREATE TABLE ow_bad (id int) USING colcompress WITH (colcompress.nosuch = 1);
+CREATE TABLE ow_bad (id int) USING colcompress WITH (colcompress.level = 99);
+CREATE TABLE ow_bad (id int) USING colcompress WITH (colcompress.orderby = 'nosuch');
+CREATE TABLE ow_bad USING colcompress WITH (colcompress.orderby = 'nosuch') AS SELECT 1 AS id;
+CREATE TABLE ow_bad (id int) USING colcompress WITH (colcompress.level);
+CREATE TABLE ow_bad (id int) WITH (nosuch.level = 1);
+CREATE TABLE ow_bad (id nosuch) WITH (colcompress.level = 1);
+SELECT to_regclass('ow_bad');
+CREATE TABLE ow_plain (id int) USING colcompress;
+SELECT name, value FROM colcompress.table_options('ow_plain') WHERE source = 'table';
+
+ALTER TABLE ow SET (colcompress.level = 11, fillfactor = 80), RESET (colcompress.auto_compact);
+SELECT name, value FROM colcompress.table_options('ow') WHERE source = 'table';
+SELECT reloptions FROM pg_class WHERE oid = 'ow'::regclass;
+ALTER TABLE ow RESET (colcompress.orderby, colcompress.row_group_bytes);
+SELECT name, value FROM colcompress.table_options('ow') WHERE source = 'table';
+ALTER TABLE ow SET (colcompress.level = 13);
+ALTER TABLE ow SET (colcompress.nosuch = 13);
+ALTER TABLE ow RESET (colcompress.nosuch);
+ALTER TABLE ow SET (colcompress.level = 1, nosuch = 2);
+SELECT name, value FROM colcompress.table_options('ow') WHERE source = 'table';
+ALTER TABLE IF EXISTS ow_nosuch SET (colcompress.level = 1);
+ALTER TABLE ow_nosuch SET (colcompress.level = 1);
+ALTER TABLE ow SET (colcompress.auto_compact);
+SELECT value FROM colcompress.table_options('ow') WHERE name = 'auto_compact';
+
+-- the same statement again, from a plan cache
+CREATE FUNCTION ow_twice() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	CREATE TABLE ow_again (id int) USING colcompress WITH (colcompress.level = 4);
+	RAISE NOTICE 'level %', (SELECT value FROM colcompress.table_options('ow_again') WHERE name = 'level');
+	DROP TABLE ow_again;
+END $$;
+SELECT ow_twice();
+SELECT ow_twice();
+
+-- a heap table that becomes one of ours
+CREATE TABLE ow_heap (id int) USING heap WITH (colcompress.level = 5);
+ALTER TABLE ow_heap SET ACCESS METHOD colcompress, SET (colcompress.level = 4);
+SELECT name, value FROM colcompress.table_options('ow_heap') WHERE source = 'table';
+
+CREATE ROLE regress_cc_other;
+SET ROLE regress_cc_other;
+ALTER TABLE ow SET (colcompress.level = 1);
+RESET ROLE;
+DROP ROLE regress_cc_other;
+
+DROP FUNCTION ow_twice();
+DROP MATERIALIZED VIEW ow_mv;
+DROP TABLE ow, ow_serial, ow_as, ow_part, ow_plain, ow_heap;
