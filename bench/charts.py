@@ -34,7 +34,7 @@ def _bars(results: Results, dataset: str, section: str, path: Path) -> None:
         if any(name in cells for cells in rows.values())
     ]
     bar = WIDTH / max(1, len(systems))
-    chart = Figure(figsize=(max(6, 0.9 * len(rows) + 2), 4.5))
+    chart = Figure(figsize=(max(6, 0.25 * len(rows) * (len(systems) + 1)), 4.5))
     axes = chart.subplots()
     for number, system in enumerate(systems):
         points = [
