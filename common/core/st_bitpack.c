@@ -121,32 +121,38 @@ static int
 count_unbounded(int n, int width)
 {
 	size_t		size = st_bitpack_size(n, width);
+	int			count;
 
 	if (width == 0 || size < 9)
 		return 0;
 	/* value i starts in byte i * width / 8, which must be <= size - 9 */
-	return (int) (((size - 9) * 8 + 7) / (size_t) width) + 1;
+	count = (int) (((size - 9) * 8 + 7) / (size_t) width) + 1;
+	return count < n ? count : n;
 }
 
-/* One loop for each result type; the widths above 57 take the longer load. */
+/*
+ * One function for each result type.  Widths above 57 have a loop of their
+ * own, as only they look at a ninth byte.
+ */
 #define DEFINE_UNPACK_SEQUENTIAL(name, type) \
 	static void \
 	name(const uint8_t *in, int n, type base, int width, type *v) \
 	{ \
 		size_t		size = st_bitpack_size(n, width); \
+		size_t		bit = 0; \
+		uint64_t	mask = low_bits(width); \
 		int			fast = count_unbounded(n, width); \
 		int			i = 0; \
-		if (fast > n) \
-			fast = n; \
 		if (width <= 57) \
-			for (; i < fast; i++) \
-				v[i] = base + (type) ((st_load_u64(in + ((size_t) i * (size_t) width >> 3)) \
-									   >> ((size_t) i * (size_t) width & 7)) & low_bits(width)); \
+			for (; i < fast; i++, bit += (size_t) width) \
+				v[i] = base + (type) \
+					((st_load_u64(in + (bit >> 3)) >> (bit & 7)) & mask); \
 		else \
-			for (; i < fast; i++) \
-				v[i] = base + (type) load_bits(in, (size_t) i * (size_t) width, width); \
-		for (; i < n; i++) \
-			v[i] = base + (type) load_bits_bounded(in, size, (size_t) i * (size_t) width, width); \
+			for (; i < fast; i++, bit += (size_t) width) \
+				v[i] = base + (type) load_bits(in, bit, width); \
+		for (; i < n; i++, bit += (size_t) width) \
+			v[i] = width == 0 ? base : \
+				base + (type) load_bits_bounded(in, size, bit, width); \
 	}
 
 DEFINE_UNPACK_SEQUENTIAL(unpack_sequential, uint64_t)

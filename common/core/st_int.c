@@ -1,0 +1,261 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_int.c
+ *	  Decoding of integer vectors, access to one value, names of schemes.
+ *
+ * The input is hostile: every length is checked before it is used, nesting
+ * is bounded by levels (st_int_format.h), and the work by ST_VECTOR_SIZE.
+ * The encoder is in st_int_encode.c, the bit-level schemes in st_int_leaf.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "st_int_format.h"
+
+static StStatus decode_level(StByteReader *r, int level, int n, uint64_t *v);
+
+/* ---- delta, delta of delta ---- */
+
+static StStatus
+decode_delta(StByteReader *r, int n, uint64_t *v)
+{
+	uint64_t	value = (uint64_t) st_read_zigzag(r);
+	StStatus	status = decode_level(r, ST_INT_LEVEL_LEAF, n, v);
+
+	if (status != ST_OK)
+		return status;
+	for (int i = 0; i < n; i++)
+	{
+		value += v[i];
+		v[i] = value;
+	}
+	return ST_OK;
+}
+
+static StStatus
+decode_delta2(StByteReader *r, int n, uint64_t *v)
+{
+	uint64_t	value = (uint64_t) st_read_zigzag(r);
+	uint64_t	delta = (uint64_t) st_read_zigzag(r);
+	StStatus	status = decode_level(r, ST_INT_LEVEL_LEAF, n, v);
+
+	if (status != ST_OK)
+		return status;
+	for (int i = 0; i < n; i++)
+	{
+		delta += v[i];
+		value += delta;
+		v[i] = value;
+	}
+	return ST_OK;
+}
+
+/* ---- gcd ---- */
+
+static StStatus
+decode_gcd(StByteReader *r, int n, uint64_t *v)
+{
+	uint64_t	divisor = st_read_varint(r);
+	uint64_t	offset = st_read_varint(r);
+	StStatus	status = decode_level(r, ST_INT_LEVEL_DELTA, n, v);
+
+	if (status != ST_OK)
+		return status;
+	for (int i = 0; i < n; i++)
+		v[i] = offset + divisor * v[i];
+	return ST_OK;
+}
+
+/* ---- run lengths ---- */
+
+/* Values that expand_runs may write at once, a power of two. */
+#define RUN_STEP 8
+
+/*
+ * Repeats value[r] length[r] times.  ST_CORRUPT unless the lengths are
+ * positive and add up to n.  Runs are written in whole steps; what is
+ * written too much is overwritten by the next run, and never lies behind
+ * ST_VECTOR_SIZE.
+ */
+static StStatus
+expand_runs(const uint64_t *value, const uint64_t *length, int nruns, int n,
+			uint64_t *v)
+{
+	int			at = 0;
+
+	for (int run = 0; run < nruns; run++)
+	{
+		uint64_t	x = value[run];
+		int			end;
+
+		if (length[run] == 0 || length[run] > (uint64_t) (n - at))
+			return ST_CORRUPT;
+		end = at + (int) length[run];
+		if (end <= ST_VECTOR_SIZE - RUN_STEP)
+			for (; at < end; at += RUN_STEP)
+				for (int k = 0; k < RUN_STEP; k++)
+					v[at + k] = x;
+		else
+			for (; at < end; at++)
+				v[at] = x;
+		at = end;
+	}
+	return at == n ? ST_OK : ST_CORRUPT;
+}
+
+static StStatus
+decode_runs(StByteReader *r, int n, uint64_t *v)
+{
+	uint64_t	value[ST_VECTOR_SIZE];
+	uint64_t	length[ST_VECTOR_SIZE];
+	uint64_t	nruns = st_read_varint(r);
+	uint64_t	values_len = st_read_varint(r);
+	const uint8_t *values = st_read_span(r, values_len);
+	StByteReader vr;
+	StStatus	status;
+
+	if (values == NULL || nruns > (uint64_t) n)
+		return ST_CORRUPT;
+	st_reader_init(&vr, values, values_len);
+	status = decode_level(&vr, ST_INT_LEVEL_GCD, (int) nruns, value);
+	if (status == ST_OK)
+		status = decode_level(r, ST_INT_LEVEL_GCD, (int) nruns, length);
+	if (status == ST_OK)
+		status = expand_runs(value, length, (int) nruns, n, v);
+	return status;
+}
+
+/* ---- entry points ---- */
+
+/*
+ * Decodes the rest of r, whose outermost scheme is of at most that level.
+ * v has room for ST_VECTOR_SIZE values.
+ */
+static StStatus
+decode_level(StByteReader *r, int level, int n, uint64_t *v)
+{
+	int			scheme = st_read_u8(r);
+
+	if (st_leaf_scheme(scheme))
+		return st_leaf_read(r, scheme, n, v);
+	if (scheme == ST_INT_DELTA && level >= ST_INT_LEVEL_DELTA)
+		return decode_delta(r, n, v);
+	if (scheme == ST_INT_DELTA2 && level >= ST_INT_LEVEL_DELTA)
+		return decode_delta2(r, n, v);
+	if (scheme == ST_INT_GCD && level >= ST_INT_LEVEL_GCD)
+		return decode_gcd(r, n, v);
+	if (scheme == ST_INT_RLE && level >= ST_INT_LEVEL_RLE)
+		return decode_runs(r, n, v);
+	return ST_CORRUPT;
+}
+
+StStatus
+st_int_decode(const uint8_t *src, size_t len, int n, int64_t *dst)
+{
+	StByteReader r;
+
+	if (n < 0 || n > ST_VECTOR_SIZE)
+		return ST_CORRUPT;
+	st_reader_init(&r, src, len);
+	return decode_level(&r, ST_INT_LEVEL_RLE, n, (uint64_t *) dst);
+}
+
+StStatus
+st_int_decode_u32(const uint8_t *src, size_t len, int n, uint32_t *dst)
+{
+	uint64_t	wide[ST_VECTOR_SIZE];
+	uint64_t	all = 0;
+	StByteReader r;
+	StStatus	status;
+
+	if (n < 0 || n > ST_VECTOR_SIZE)
+		return ST_CORRUPT;
+	st_reader_init(&r, src, len);
+	status = st_leaf_read32(&r, st_read_u8(&r), n, dst);
+	if (status != ST_NOTFIT)
+		return status;
+
+	st_reader_init(&r, src, len);
+	status = decode_level(&r, ST_INT_LEVEL_RLE, n, wide);
+	if (status != ST_OK)
+		return status;
+	for (int i = 0; i < n; i++)
+	{
+		all |= wide[i];
+		dst[i] = (uint32_t) wide[i];
+	}
+	return all <= UINT32_MAX ? ST_OK : ST_CORRUPT;
+}
+
+StStatus
+st_int_at(const uint8_t *src, size_t len, int n, int i, int64_t *out)
+{
+	uint64_t	divisor = 1;
+	uint64_t	offset = 0;
+	uint64_t	value;
+	int64_t		all[ST_VECTOR_SIZE];
+	StByteReader r;
+	StStatus	status;
+	int			scheme;
+
+	if (n < 0 || n > ST_VECTOR_SIZE || i < 0 || i >= n)
+		return ST_CORRUPT;
+	st_reader_init(&r, src, len);
+	scheme = st_read_u8(&r);
+	if (scheme == ST_INT_GCD)
+	{
+		divisor = st_read_varint(&r);
+		offset = st_read_varint(&r);
+		scheme = st_read_u8(&r);
+	}
+	if (st_leaf_scheme(scheme))
+	{
+		status = st_leaf_get(&r, scheme, n, i, &value);
+		if (status == ST_OK)
+			*out = (int64_t) (offset + divisor * value);
+		return status;
+	}
+	status = st_int_decode(src, len, n, all);
+	if (status == ST_OK)
+		*out = all[i];
+	return status;
+}
+
+const char *
+st_int_scheme_name(const uint8_t *src, size_t len)
+{
+	static const char *const names[] = {
+		[ST_INT_CONSTANT] = "constant",
+		[ST_INT_RAW] = "raw",
+		[ST_INT_FOR] = "for",
+		[ST_INT_PFOR] = "patched for",
+		[ST_INT_DELTA] = "delta",
+		[ST_INT_DELTA2] = "delta of delta",
+		[ST_INT_RLE] = "rle"
+	};
+	static const char *const gcd_names[] = {
+		[ST_INT_CONSTANT] = "gcd constant",
+		[ST_INT_RAW] = "gcd raw",
+		[ST_INT_FOR] = "gcd for",
+		[ST_INT_PFOR] = "gcd patched for",
+		[ST_INT_DELTA] = "gcd delta",
+		[ST_INT_DELTA2] = "gcd delta of delta",
+		[ST_INT_RLE] = NULL		/* does not nest */
+	};
+	const char *const *table = names;
+	const char *name = NULL;
+	StByteReader r;
+	int			scheme;
+
+	st_reader_init(&r, src, len);
+	scheme = st_read_u8(&r);
+	if (scheme == ST_INT_GCD)
+	{
+		table = gcd_names;
+		(void) st_read_varint(&r);
+		(void) st_read_varint(&r);
+		scheme = st_read_u8(&r);
+	}
+	if (scheme <= ST_INT_RLE)
+		name = table[scheme];
+	return name ? name : "unknown";
+}

@@ -1,0 +1,361 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_int_encode.c
+ *	  Choice of an integer vector's scheme and encoding.
+ *
+ * Every scheme's exact size is computed from statistics of the vector, of
+ * its differences and of the differences of these (extremes, widths), and
+ * again of the quotients if the values have a common divisor; run-length
+ * encoding, where runs give it a chance, is carried out and compared.  The
+ * smallest wins, the simpler one if equal.
+ *
+ * The schemes nest in this order only, each level optional:
+ *
+ *		rle { gcd { delta or delta of delta { leaf } } }
+ *
+ * Stack: about 60 kB at the deepest point.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "st_int_format.h"
+
+/* A leaf, perhaps under a difference scheme. */
+typedef struct ChainPlan
+{
+	int			order;			/* 0 values, 1 delta, 2 delta of delta */
+	uint64_t	start;			/* what decoding starts from */
+	uint64_t	start_delta;	/* delta of delta */
+	StLeafPlan	leaf;
+	size_t		size;
+} ChainPlan;
+
+/* v[i] = offset + divisor * q[i], modulo 2^64. */
+typedef struct Divisor
+{
+	uint64_t	divisor;		/* 1: none */
+	uint64_t	offset;
+	uint64_t	q[ST_VECTOR_SIZE];
+} Divisor;
+
+typedef struct Stats
+{
+	int64_t		min;
+	int64_t		max;
+	int			nruns;			/* runs of equal values */
+} Stats;
+
+size_t
+st_int_bound(int n)
+{
+	/* raw, or the longest constant for n = 1 */
+	return 1 + 8 * (size_t) n + ST_VARINT_MAX;
+}
+
+static void
+collect_stats(const uint64_t *v, int n, Stats *stats)
+{
+	int64_t		min = (int64_t) v[0];
+	int64_t		max = (int64_t) v[0];
+	int			nruns = 1;
+
+	for (int i = 1; i < n; i++)
+	{
+		int64_t		x = (int64_t) v[i];
+
+		min = x < min ? x : min;
+		max = x > max ? x : max;
+		nruns += v[i] != v[i - 1];
+	}
+	stats->min = min;
+	stats->max = max;
+	stats->nruns = nruns;
+}
+
+/* ---- differences ---- */
+
+/*
+ * d[i] = v[i] - v[i-1] for 1 <= i < n, and d[0] = d[1], which costs no width
+ * and lets decoding be one sum over n values from the start returned.
+ */
+static uint64_t
+first_differences(const uint64_t *v, int n, uint64_t *d)
+{
+	for (int i = 1; i < n; i++)
+		d[i] = v[i] - v[i - 1];
+	d[0] = d[1];
+	return v[0] - d[0];
+}
+
+/*
+ * Likewise for the second differences of n >= 3 values: the first two
+ * repeat the third.  Decoding adds d[i] to a delta and the delta to a value.
+ */
+static void
+second_differences(const uint64_t *v, int n, uint64_t *d, ChainPlan *plan)
+{
+	for (int i = 2; i < n; i++)
+		d[i] = v[i] - 2 * v[i - 1] + v[i - 2];
+	d[0] = d[1] = d[2];
+	plan->start_delta = v[1] - v[0] - 2 * d[0];
+	plan->start = v[0] - (plan->start_delta + d[0]);
+}
+
+static void
+difference_values(const uint64_t *v, int n, ChainPlan *plan, uint64_t *d)
+{
+	if (plan->order == 1)
+		plan->start = first_differences(v, n, d);
+	else
+		second_differences(v, n, d, plan);
+}
+
+static void
+plan_chain(const uint64_t *v, int n, const Stats *stats, ChainPlan *best)
+{
+	memset(best, 0, sizeof(*best));
+	st_leaf_plan(v, n, stats->min, stats->max, &best->leaf);
+	best->size = best->leaf.size;
+	if (best->leaf.scheme == ST_INT_CONSTANT)
+		return;
+
+	for (int order = 1; order <= 2 && n > order; order++)
+	{
+		uint64_t	d[ST_VECTOR_SIZE];
+		Stats		dstats;
+		ChainPlan	plan = {.order = order};
+
+		difference_values(v, n, &plan, d);
+		collect_stats(d, n, &dstats);
+		st_leaf_plan(d, n, dstats.min, dstats.max, &plan.leaf);
+		plan.size = plan.leaf.size + 1 +
+			(size_t) st_varint_size(st_zigzag_encode((int64_t) plan.start));
+		if (order == 2)
+			plan.size += (size_t) st_varint_size(st_zigzag_encode((int64_t) plan.start_delta));
+		if (plan.size < best->size)
+			*best = plan;
+	}
+}
+
+static void
+write_chain(StByteWriter *w, const uint64_t *v, int n, ChainPlan *plan)
+{
+	uint64_t	d[ST_VECTOR_SIZE];
+
+	if (plan->order > 0)
+	{
+		difference_values(v, n, plan, d);
+		st_write_u8(w, plan->order == 1 ? ST_INT_DELTA : ST_INT_DELTA2);
+		st_write_zigzag(w, (int64_t) plan->start);
+		if (plan->order == 2)
+			st_write_zigzag(w, (int64_t) plan->start_delta);
+		v = d;
+	}
+	st_leaf_write(w, v, n, &plan->leaf);
+}
+
+/* ---- common divisor ---- */
+
+static uint64_t
+gcd(uint64_t a, uint64_t b)
+{
+	while (b != 0)
+	{
+		uint64_t	r = a % b;
+
+		a = b;
+		b = r;
+	}
+	return a;
+}
+
+/* Multiplicative inverse of an odd number modulo 2^64 (Newton). */
+static uint64_t
+inverse(uint64_t odd)
+{
+	uint64_t	x = 3 * odd ^ 2;	/* right in 5 bits, doubled each step */
+
+	for (int i = 0; i < 4; i++)
+		x *= 2 - odd * x;
+	return x;
+}
+
+/*
+ * Greatest common divisor of the differences to min; 1 for most data after a
+ * few values.  Division by the current candidate is a multiplication by its
+ * inverse: a multiple gives the quotient, anything else a number greater
+ * than any quotient (Granlund and Montgomery, PLDI 1994, section 9).
+ */
+static uint64_t
+common_divisor(const uint64_t *v, int n, uint64_t min)
+{
+	uint64_t	g = 0;
+	uint64_t	inv = 0;
+	uint64_t	max_quotient = 0;
+	int			shift = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint64_t	u = v[i] - min;
+		uint64_t	t = u * inv;
+
+		t = t >> shift | t << (-shift & 63);
+		if (g != 0 ? t <= max_quotient : u == 0)
+			continue;
+		g = gcd(u, g);
+		if (g == 1)
+			return 1;
+		shift = __builtin_ctzll(g);
+		inv = inverse(g >> shift);
+		max_quotient = UINT64_MAX / g;
+	}
+	return g;
+}
+
+/* min rounded down to a multiple of g, divided by g. */
+static uint64_t
+floor_quotient(int64_t min, uint64_t g)
+{
+	uint64_t	magnitude;
+
+	if (min >= 0)
+		return (uint64_t) min / g;
+	magnitude = 0 - (uint64_t) min;
+	return 0 - (magnitude / g + (magnitude % g != 0));
+}
+
+static void
+divide_values(const uint64_t *v, int n, const Stats *stats, Divisor *d)
+{
+	uint64_t	min = (uint64_t) stats->min;
+	uint64_t	first;
+	uint64_t	inv;
+	int			shift;
+
+	d->divisor = common_divisor(v, n, min);
+	if (d->divisor == 1)
+		return;
+	first = floor_quotient(stats->min, d->divisor);
+	d->offset = min - first * d->divisor;
+	shift = __builtin_ctzll(d->divisor);
+	inv = inverse(d->divisor >> shift);
+	for (int i = 0; i < n; i++)
+		d->q[i] = first + ((v[i] - min) >> shift) * inv;
+}
+
+/* ---- whole vectors ---- */
+
+/* Writes v without run lengths: gcd, differences, leaf, as is smallest. */
+static void
+encode_flat(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
+{
+	ChainPlan	plan;
+	ChainPlan	qplan;
+	Divisor		d;
+	Stats		qstats;
+
+	plan_chain(v, n, stats, &plan);
+	d.divisor = 1;
+	if (plan.leaf.scheme != ST_INT_CONSTANT)
+		divide_values(v, n, stats, &d);
+	if (d.divisor > 1)
+	{
+		collect_stats(d.q, n, &qstats);
+		plan_chain(d.q, n, &qstats, &qplan);
+		qplan.size += 1 + (size_t) st_varint_size(d.divisor) +
+			(size_t) st_varint_size(d.offset);
+		if (qplan.size < plan.size)
+		{
+			st_write_u8(w, ST_INT_GCD);
+			st_write_varint(w, d.divisor);
+			st_write_varint(w, d.offset);
+			write_chain(w, d.q, n, &qplan);
+			return;
+		}
+	}
+	write_chain(w, v, n, &plan);
+}
+
+/*
+ * Could run lengths beat flat_size?  Tried if runs are two values long on
+ * average.  With shorter ones, run values should take as many bits each as
+ * the values do, and run lengths at least one.
+ */
+static bool
+runs_promising(int n, int nruns, size_t flat_size)
+{
+	size_t		run_bits = flat_size * 8 * (size_t) nruns / (size_t) n +
+		(size_t) nruns;
+
+	return nruns * 2 <= n || (nruns < n && run_bits < flat_size * 8);
+}
+
+static void
+encode_runs(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
+{
+	uint64_t	value[ST_VECTOR_SIZE];
+	uint64_t	length[ST_VECTOR_SIZE];
+	uint8_t		buffer[1 + 8 * ST_VECTOR_SIZE + ST_VARINT_MAX];
+	StByteWriter values;
+	Stats		rstats;
+	int			run = 0;
+	int			first = 0;
+
+	for (int i = 1; i <= n; i++)
+		if (i == n || v[i] != v[first])
+		{
+			value[run] = v[first];
+			length[run] = (uint64_t) (i - first);
+			run++;
+			first = i;
+		}
+
+	st_writer_init(&values, buffer, sizeof(buffer));
+	rstats = *stats;			/* same extremes */
+	encode_flat(&values, value, run, &rstats);
+
+	st_write_u8(w, ST_INT_RLE);
+	st_write_varint(w, (uint64_t) run);
+	st_write_varint(w, st_writer_len(&values));
+	st_write_bytes(w, buffer, st_writer_len(&values));
+	collect_stats(length, run, &rstats);
+	encode_flat(w, length, run, &rstats);
+}
+
+StStatus
+st_int_encode(const int64_t *v, int n, uint8_t *dst, size_t cap, size_t *len)
+{
+	const uint64_t *u = (const uint64_t *) v;
+	uint8_t		runs[1 + 8 * ST_VECTOR_SIZE + ST_VARINT_MAX];
+	StByteWriter w;
+	StByteWriter rw;
+	Stats		stats;
+	size_t		limit;
+
+	if (n < 0 || n > ST_VECTOR_SIZE)
+		return ST_NOTFIT;
+	st_writer_init(&w, dst, cap);
+	if (n == 0)
+	{
+		st_write_u8(&w, ST_INT_CONSTANT);
+		st_write_zigzag(&w, 0);
+		*len = st_writer_len(&w);
+		return w.status;
+	}
+
+	collect_stats(u, n, &stats);
+	encode_flat(&w, u, n, &stats);
+	*len = st_writer_len(&w);
+	limit = w.status == ST_OK ? *len : st_int_bound(n);
+	if (!runs_promising(n, stats.nruns, limit))
+		return w.status;
+
+	/* a result that is not smaller does not fit */
+	limit = w.status == ST_OK ? *len - 1 : cap;
+	st_writer_init(&rw, runs, limit < sizeof(runs) ? limit : sizeof(runs));
+	encode_runs(&rw, u, n, &stats);
+	if (rw.status != ST_OK)
+		return w.status;
+	*len = st_writer_len(&rw);
+	memcpy(dst, runs, *len);
+	return ST_OK;
+}
