@@ -67,11 +67,10 @@ _KNOWN = (
         indexes="column",
         prepare=("SELECT colcompress.set_options('{table}', orderby => '{order}')",),
         ours=True,
-        parts="SELECT column_name,"
-        " string_agg(DISTINCT encoding, ', ' ORDER BY encoding),"
-        " sum(compressed_bytes)"
-        " FROM colcompress.column_chunks('{table}') GROUP BY 1 ORDER BY 3"
-        " DESC",
+        parts="SELECT column_name, string_agg(DISTINCT encoding"
+        " || coalesce(' + ' || nullif(codec, 'none'), ''), ', '),"
+        " sum(encoded_bytes)"
+        " FROM colcompress.column_chunks('{table}') GROUP BY 1 ORDER BY 3 DESC",
         groups="SELECT count(*) FROM colcompress.row_groups('{table}')",
     ),
     System(
