@@ -68,6 +68,8 @@ typedef struct StGroup
 	uint32		footer_len;
 	uint32		format_version; /* written by the format, checked by it */
 	uint64		incarnation;	/* of the relation file: cache key, random */
+	TransactionId xmin;			/* raw xmin and cmin of the descriptor: */
+	CommandId	cmin;			/* system columns of the rows */
 } StGroup;
 
 /* Row groups visible to one snapshot, sorted by first_row. */
@@ -101,6 +103,9 @@ typedef struct StReader StReader;
  * of other columns are left alone.  Attributes that the group does not have
  * (added later) get their missing value.  Returned pointers stay valid until
  * the next row() or close().  Sequential and random access are both fast.
+ * The store keeps readers open across statements: a reader owns no buffer
+ * pin, lock or resource of a transaction, and attach() gives it the relcache
+ * entry to use from then on (same relation, same row type).
  */
 typedef struct StFormat
 {
@@ -117,6 +122,7 @@ typedef struct StFormat
 	StReader   *(*reader_open) (Relation rel, const StGroup *group, MemoryContext mcxt);
 	void		(*reader_row) (StReader *r, uint32 row, const bool *needed,
 							   Datum *values, bool *isnull);
+	void		(*reader_attach) (StReader *r, Relation rel);
 	void		(*reader_close) (StReader *r);
 
 	uint32		(*max_rows) (Relation rel);	/* option row_group_rows */

@@ -1,0 +1,106 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_compat.h
+ *	  Differences between the supported server versions, 15 to 18.
+ *
+ * The only header in which PG_VERSION_NUM stands.  A wrapper has the newest
+ * version's name and signature, or a name starting with st_ where that is
+ * impossible; ST_HAVE_* macros tell callbacks of which shape the server has.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_COMPAT_H
+#define ST_COMPAT_H
+
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
+#error "PostgreSQL 15 to 18 are supported"
+#endif
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#include "storage/relfilelocator.h"
+#else
+#include "storage/relfilenode.h"
+#endif
+
+#if PG_VERSION_NUM >= 170000
+#include "storage/procnumber.h"
+#include "storage/read_stream.h"
+#else
+#include "storage/backendid.h"
+#endif
+
+/* ---- relation files (16: b0a55e43299) ---- */
+
+#if PG_VERSION_NUM >= 160000
+#define st_relation_locator(rel) ((rel)->rd_locator)
+#define st_smgr_locator(smgr) ((smgr)->smgr_rlocator.locator)
+#else
+typedef RelFileNode RelFileLocator;
+typedef Oid RelFileNumber;
+
+#define RelFileLocatorEquals(a, b) RelFileNodeEquals(a, b)
+#define st_relation_locator(rel) ((rel)->rd_node)
+#define st_smgr_locator(smgr) ((smgr)->smgr_rnode.node)
+#endif
+
+#if PG_VERSION_NUM >= 160000
+#define st_locator_number(loc) ((loc).relNumber)
+#else
+#define st_locator_number(loc) ((loc).relNode)
+#endif
+
+/* ---- backend numbers (17: 024c5211176) ---- */
+
+#if PG_VERSION_NUM < 170000
+typedef BackendId ProcNumber;
+
+#define INVALID_PROC_NUMBER InvalidBackendId
+#define ProcNumberForTempRelations() BackendIdForTempRelations()
+#endif
+
+/* ---- TU_UpdateIndexes (16: 19d8e2308bc) ---- */
+
+#if PG_VERSION_NUM < 160000
+typedef bool TU_UpdateIndexes;
+
+#define TU_None false
+#define TU_All true
+#endif
+
+/* ---- shapes of table AM callbacks ---- */
+
+/* 15: relation_set_new_filenode, later relation_set_new_filelocator. */
+#if PG_VERSION_NUM < 160000
+#define relation_set_new_filelocator relation_set_new_filenode
+#endif
+
+/* 17 on: ANALYZE hands out blocks by a ReadStream (041b96802ef). */
+#if PG_VERSION_NUM >= 170000
+#define ST_HAVE_ANALYZE_STREAM 1
+#endif
+
+/* 18 on: the table AM iterates over bitmaps itself (2b73a8cd33b). */
+#if PG_VERSION_NUM >= 180000
+#define ST_HAVE_BITMAP_STREAM 1
+#endif
+
+/*
+ * Extends the main fork by one page and returns it locked exclusively,
+ * pinned and zeroed.  The caller holds the relation extension lock.
+ */
+extern Buffer st_extend_locked(Relation rel, BufferAccessStrategy strategy);
+
+/* Like st_extend_locked() for a file that no relcache entry points to. */
+extern Buffer st_extend_file_locked(RelFileLocator locator, bool permanent);
+
+/* 18: XLogRegisterData takes const void * (8c0d7bafad3 made it const). */
+extern void st_xlog_register_data(const void *data, uint32 len);
+
+#endif							/* ST_COMPAT_H */

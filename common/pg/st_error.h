@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_error.h
+ *	  From the status of a plain C routine to an error of the server.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_ERROR_H
+#define ST_ERROR_H
+
+#include "postgres.h"
+
+#include "storage/block.h"
+#include "utils/rel.h"
+
+#include "st_core.h"
+
+/*
+ * Raises the error that a status other than ST_OK stands for.  what says
+ * which part was read or written ("footer", "column \"a\""); block and
+ * offset (bytes from the block's start, may exceed a block) say where in the
+ * relation's main fork, InvalidBlockNumber where that is not known.
+ * ST_CORRUPT is DATA_CORRUPTED, ST_UNSUPPORTED is FEATURE_NOT_SUPPORTED,
+ * ST_NOMEM is OUT_OF_MEMORY; the others cannot happen and are INTERNAL_ERROR.
+ */
+extern void st_raise_status(StStatus status, Relation rel, BlockNumber block,
+							uint64 offset, const char *what) pg_attribute_noreturn();
+
+/* Does nothing for ST_OK, else st_raise_status(). */
+#define st_check_status(status, rel, block, offset, what) \
+	do { \
+		StStatus	st_status_ = (status); \
+		if (st_unlikely(st_status_ != ST_OK)) \
+			st_raise_status(st_status_, (rel), (block), (offset), (what)); \
+	} while (0)
+
+#endif							/* ST_ERROR_H */

@@ -1,0 +1,410 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_store_int.h
+ *	  What the files of the store share with one another, and with no one
+ *	  else.  README.store.md explains the whole; st_store.h is the contract.
+ *
+ * Lock order: relation lock, row mutex (LockTuple on a virtual TID), buffer
+ * lock of an index or TOAST page, relation extension lock, buffer lock of
+ * the metapage or of a new page.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_STORE_INT_H
+#define ST_STORE_INT_H
+
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "commands/vacuum.h"
+#include "nodes/execnodes.h"
+#include "storage/bufpage.h"
+
+#include "st_compat.h"
+#include "st_store.h"
+
+/* heapam's own routine, to which everything about the delta is delegated. */
+#define st_heapam() GetHeapamTableAmRoutine()
+
+/* ------------------------------------------------------------------------
+ * Metapage: st_meta.c
+ * ------------------------------------------------------------------------
+ */
+
+#define ST_META_BLOCK	0
+
+typedef struct StMeta
+{
+	uint64		next_row;		/* first row number that nobody reserved */
+	uint64		incarnation;	/* random, new after every truncation */
+	bool		has_row_groups; /* false: TOAST holds no descriptor, do not
+								 * look there (it may be stale, see README) */
+	BlockNumber free_root;		/* free-extent directory, or invalid */
+} StMeta;
+
+/*
+ * Reads the metapage of rel.  A relation of zero blocks reads as fresh.
+ * Raises DATA_CORRUPTED or FEATURE_NOT_SUPPORTED for a page that is not ours.
+ */
+extern void st_meta_read(Relation rel, StMeta *meta);
+
+/* Makes block 0 of an empty main fork; WAL-logs it where the relation is. */
+extern void st_meta_create(Relation rel);
+
+/* The same for a new file, that rel may not point to yet, with INIT fork. */
+extern void st_meta_create_file(const RelFileLocator *locator, char persistence,
+								const char *am_name);
+
+/* Sets free_root (WAL-logged). */
+extern void st_meta_set_free_root(Relation rel, BlockNumber free_root);
+
+/*
+ * Reserves nrows row numbers and returns the first; the range starts at a
+ * multiple of ST_ROWS_PER_VBLOCK and crosses no multiple of 2^32.  Sets
+ * has_row_groups.  Never undone by an abort.
+ */
+extern uint64 st_reserve_rows(Relation rel, uint32 nrows);
+
+/* Gives back [used_end, reserved_end) if nobody reserved behind it. */
+extern void st_release_rows(Relation rel, uint64 used_end, uint64 reserved_end);
+
+/* ------------------------------------------------------------------------
+ * Extents: st_extent.c
+ *
+ *	 +------------------+--------------------+---------------------------+
+ *	 | PageHeaderData   | StExtentPageHeader | payload                   |
+ *	 +------------------+--------------------+---------------------------+
+ *	 0                  24                   72                       8192
+ *
+ * pd_lower = pd_upper = pd_special = 24: to heap an empty page with no room.
+ * ------------------------------------------------------------------------
+ */
+
+#define ST_EXTENT_MAGIC		0x58455453	/* "STEX" in the file */
+#define ST_EXTENT_VERSION	1
+
+typedef struct StExtentPageHeader
+{
+	uint32		magic;
+	uint16		layout_version;
+	uint16		unused;
+	uint64		checksum;		/* XXH3 of what follows, payload included */
+	uint64		first_row;		/* of the row group */
+	uint64		xid;			/* full transaction id of the writer */
+	uint32		pageno;			/* of this page in the extent, from 0 */
+	uint32		npages;			/* of the extent */
+	uint32		payload_len;
+	uint32		unused2;
+} StExtentPageHeader;
+
+StaticAssertDecl(sizeof(StExtentPageHeader) == 48, "on-disk size");
+
+#define ST_EXTENT_PAYLOAD_OFF (SizeOfPageHeaderData + sizeof(StExtentPageHeader))
+#define ST_EXTENT_PAYLOAD (BLCKSZ - ST_EXTENT_PAYLOAD_OFF)
+
+/*
+ * Writes the image to a new extent at the end of rel and sets start_block,
+ * nblocks and image_len of the group, whose first_row is set.
+ */
+extern void st_extent_write(Relation rel, const StImage *img, StGroup *group);
+
+/* Sets up an empty page whose body heap leaves alone (metapage, extents). */
+extern void st_page_init(Page page);
+
+/*
+ * The header of a page that looks like an extent's (right page header and
+ * magic; its checksum is not examined), or NULL.  The caller holds a lock.
+ */
+extern StExtentPageHeader *st_extent_header(Page page);
+
+/* ------------------------------------------------------------------------
+ * Visibility tuples in the TOAST relation: st_catalog.c
+ *
+ *		chunk_id = base + (row >> 32)
+ *		chunk_seq = (int32) ((row & 0xffffffff) ^ 0x80000000)
+ * ------------------------------------------------------------------------
+ */
+
+typedef enum StKeyBase
+{
+	ST_DESCRIPTOR = 1000,
+	ST_TOMBSTONE = 2000,
+	ST_ANCHOR = 3000
+} StKeyBase;
+
+/* Keys of a base: chunk_ids base .. base + ST_KEY_HIGH_MAX. */
+#define ST_KEY_HIGH_MAX ((uint32) (ST_MAX_ROW_NUMBER >> 32))
+
+StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 1000, "key bases must not overlap");
+
+#define ST_DESCRIPTOR_VERSION	1
+#define ST_TOMBSTONE_VERSION	1
+
+/* Flags of a descriptor */
+#define ST_DESCRIPTOR_FINISHED	0x0001	/* the extent is written */
+
+/* chunk_data of a descriptor. */
+typedef struct StDescriptorPayload
+{
+	uint16		version;
+	uint16		flags;
+	uint32		nrows;			/* reserved rows until finished */
+	uint64		first_row;
+	BlockNumber start_block;	/* invalid until finished */
+	uint32		nblocks;
+	uint64		image_len;
+	uint64		footer_off;
+	uint32		footer_len;
+	uint32		format_version;
+	uint64		checksum;		/* XXH3 of all before */
+} StDescriptorPayload;
+
+StaticAssertDecl(sizeof(StDescriptorPayload) == 56, "on-disk size");
+
+/* chunk_data of a tombstone. */
+typedef struct StTombstonePayload
+{
+	uint16		version;
+	uint16		forward[3];		/* ItemPointerData: own TID = deleted, TID of
+								 * the new version, or moved partitions */
+} StTombstonePayload;
+
+StaticAssertDecl(sizeof(StTombstonePayload) == 8, "on-disk size");
+
+/* An open TOAST relation with its indexes. */
+typedef struct StCatalog
+{
+	Relation	rel;			/* the table */
+	Relation	toast;
+	Relation   *indexes;
+	int			nindexes;
+	Relation	index;			/* the valid one: for reading */
+	LOCKMODE	lockmode;
+} StCatalog;
+
+/*
+ * Opens the visibility tuples of rel.  Returns false, with nothing open, if
+ * the table has no TOAST relation.  st_catalog_close() keeps locks stronger
+ * than AccessShareLock until the transaction ends.
+ */
+extern bool st_catalog_open(StCatalog *cat, Relation rel, LOCKMODE lockmode);
+extern void st_catalog_close(StCatalog *cat);
+
+/* Creates the TOAST relation of rel if it has none (needs a strong lock). */
+extern void st_catalog_ensure(Relation rel);
+
+/*
+ * Inserts one visibility tuple as command cid of the current transaction;
+ * options as for heap_insert (HEAP_INSERT_NO_LOGICAL is added).  The catalog
+ * is open with RowExclusiveLock.  tid may be NULL.
+ */
+extern void st_catalog_insert(StCatalog *cat, StKeyBase base, uint64 row,
+							  const void *payload, Size len, CommandId cid,
+							  int options, ItemPointer tid);
+
+/*
+ * Scan of the visibility tuples with rows first..last of one base.  Any kind
+ * of snapshot; a dirty one is filled as by heap.  The payload of an entry is
+ * in the buffer: valid until the next call.
+ */
+typedef struct StCatalogEntry
+{
+	uint64		row;
+	const char *payload;
+	Size		len;
+	HeapTuple	tuple;			/* header and TID of the TOAST tuple */
+	Buffer		buffer;			/* pinned, not locked */
+} StCatalogEntry;
+
+typedef struct StCatalogScan
+{
+	StCatalog  *cat;
+	StKeyBase	base;
+	uint64		first;
+	uint64		last;
+	IndexScanDesc scan;
+	TupleTableSlot *slot;
+	StCatalogEntry entry;
+} StCatalogScan;
+
+extern void st_catalog_scan_begin(StCatalogScan *scan, StCatalog *cat,
+								  StKeyBase base, uint64 first, uint64 last,
+								  Snapshot snapshot);
+extern StCatalogEntry *st_catalog_scan_next(StCatalogScan *scan,
+											ScanDirection direction);
+extern void st_catalog_scan_end(StCatalogScan *scan);
+
+/*
+ * Decodes a descriptor and checks it (DATA_CORRUPTED).  Returns false for one
+ * that is not finished: group then holds first_row and the reserved nrows.
+ */
+extern bool st_descriptor_decode(Relation rel, const StCatalogEntry *entry,
+								 StGroup *group);
+extern void st_descriptor_encode(const StGroup *group, bool finished,
+								 StDescriptorPayload *payload);
+
+/*
+ * Overwrites the descriptor of group->first_row, which the running
+ * transaction inserted, with its finished form.  No new tuple version.
+ */
+extern void st_descriptor_finish(StCatalog *cat, const StGroup *group);
+
+/* The forwarding TID of a tombstone. */
+extern void st_tombstone_decode(Relation rel, const StCatalogEntry *entry,
+								ItemPointer forward);
+
+/*
+ * The group whose range holds the row, seen by the snapshot.  finished may
+ * be NULL: then groups without an image count as absent.
+ */
+extern bool st_group_lookup(StCatalog *cat, uint64 row, Snapshot snapshot,
+							StGroup *group, bool *finished);
+
+/* ------------------------------------------------------------------------
+ * Pending writers: st_pending.c
+ * ------------------------------------------------------------------------
+ */
+
+extern void st_pending_init(void);	/* once per backend */
+
+/* Flushes if the row lies in a range that this backend still has pending. */
+extern void st_pending_flush_row(Relation rel, uint64 row);
+
+/* Forgets what is pending for rel's file (it is being emptied). */
+extern void st_pending_discard(Relation rel);
+
+/* Flushes rows that an earlier command left pending. */
+extern void st_pending_flush_stale(Relation rel);
+
+/* ------------------------------------------------------------------------
+ * Rows into slots: st_row.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Stores a row-group row with the given values into a TTSOpsBufferHeapTuple
+ * slot, complete with TID and system columns of the group.
+ */
+extern void st_store_row(TupleTableSlot *slot, Relation rel, const StGroup *group,
+						 uint32 row, const Datum *values, const bool *isnull);
+
+/* Open readers of row groups, kept across statements in bounded memory. */
+typedef struct StCachedReader StCachedReader;
+extern void st_reader_cache_init(void);
+extern StCachedReader *st_reader_acquire(Relation rel, const StGroup *group);
+extern StReader *st_reader_of(StCachedReader *cached);
+extern void st_reader_release(StCachedReader *cached);
+
+/* ------------------------------------------------------------------------
+ * Fetching rows by virtual TID: st_fetch.c
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct StFetch StFetch;
+extern StFetch *st_fetch_begin(Relation rel);
+extern void st_fetch_end(StFetch *fetch);
+
+/*
+ * The row at a virtual TID, if the snapshot (of any kind) sees it.  slot may
+ * be NULL to ask for visibility only.
+ */
+extern bool st_fetch_row(StFetch *fetch, ItemPointer tid, Snapshot snapshot,
+						 TupleTableSlot *slot);
+
+/* ------------------------------------------------------------------------
+ * Table scans: st_scan.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Behind heap's own part of a parallel scan descriptor. */
+typedef struct StParallelScan
+{
+	pg_atomic_uint64 next_chunk;	/* of the delta */
+	pg_atomic_uint64 next_row;	/* groups below are taken */
+	BlockNumber nblocks;		/* delta chunks end here */
+} StParallelScan;
+
+typedef struct StScan
+{
+	TableScanDescData base;
+	TableScanDesc inner;		/* heap's own scan: st_scan_inner() */
+	MemoryContext mcxt;
+	StParallelScan *shared;		/* NULL if not parallel */
+
+	/* sequential scan: private to st_scan.c */
+	struct StSeqScan *seq;
+
+	/* for the callbacks in st_am_*.c: allocated in mcxt, NULL at the start */
+	void	   *am_state;
+	void		(*am_rescan) (struct StScan *scan); /* called by scan_rescan, or NULL */
+	void		(*am_end) (struct StScan *scan);	/* called by scan_end, or NULL */
+} StScan;
+
+/*
+ * Heap's scan over the whole main fork with the same snapshot and flags,
+ * begun when first asked for.  Parallel if this scan is.
+ */
+extern TableScanDesc st_scan_inner(StScan *scan);
+
+/*
+ * Row groups handed out to the participants of a scan: the next group of
+ * the list (sorted by first_row) that nobody took, or NULL.  The lists of the
+ * participants may differ.  *pos is the caller's, 0 at the start.
+ */
+extern const StGroup *st_scan_take_group(StScan *scan, const StGroupList *groups, int *pos);
+
+/* ------------------------------------------------------------------------
+ * Callbacks of the table AM in st_am_*.c (types as in TableAmRoutine)
+ * ------------------------------------------------------------------------
+ */
+
+extern double st_am_index_build_range_scan(Relation rel, Relation index,
+										   struct IndexInfo *info, bool allow_sync,
+										   bool anyvisible, bool progress,
+										   BlockNumber start, BlockNumber nblocks,
+										   IndexBuildCallback callback,
+										   void *callback_state, TableScanDesc scan);
+extern void st_am_index_validate_scan(Relation rel, Relation index,
+									  struct IndexInfo *info, Snapshot snapshot,
+									  struct ValidateIndexState *state);
+extern void st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
+								  BufferAccessStrategy strategy);
+#ifdef ST_HAVE_ANALYZE_STREAM
+extern bool st_am_scan_analyze_next_block(TableScanDesc scan, ReadStream *stream);
+#else
+extern bool st_am_scan_analyze_next_block(TableScanDesc scan, BlockNumber block,
+										  BufferAccessStrategy strategy);
+#endif
+extern bool st_am_scan_analyze_next_tuple(TableScanDesc scan, TransactionId oldest_xmin,
+										  double *liverows, double *deadrows,
+										  TupleTableSlot *slot);
+extern void st_am_relation_copy_for_cluster(Relation from, Relation to, Relation index,
+											bool use_sort, TransactionId oldest_xmin,
+											TransactionId *xid_cutoff,
+											MultiXactId *multi_cutoff,
+											double *num_tuples, double *tups_vacuumed,
+											double *tups_recently_dead);
+#ifdef ST_HAVE_BITMAP_STREAM
+extern bool st_am_scan_bitmap_next_tuple(TableScanDesc scan, TupleTableSlot *slot,
+										 bool *recheck, uint64 *lossy_pages,
+										 uint64 *exact_pages);
+#else
+extern bool st_am_scan_bitmap_next_block(TableScanDesc scan, struct TBMIterateResult *tbmres);
+extern bool st_am_scan_bitmap_next_tuple(TableScanDesc scan, struct TBMIterateResult *tbmres,
+										 TupleTableSlot *slot);
+#endif
+extern bool st_am_scan_sample_next_block(TableScanDesc scan, struct SampleScanState *state);
+extern bool st_am_scan_sample_next_tuple(TableScanDesc scan, struct SampleScanState *state,
+										 TupleTableSlot *slot);
+extern void st_am_scan_set_tidrange(TableScanDesc scan, ItemPointer mintid,
+									ItemPointer maxtid);
+extern bool st_am_scan_getnextslot_tidrange(TableScanDesc scan, ScanDirection direction,
+											TupleTableSlot *slot);
+extern uint64 st_am_relation_size(Relation rel, ForkNumber fork);
+extern void st_am_relation_estimate_size(Relation rel, int32 *attr_widths,
+										 BlockNumber *pages, double *tuples,
+										 double *allvisfrac);
+
+#endif							/* ST_STORE_INT_H */
