@@ -24,6 +24,8 @@ def caption(dataset: str, section: str) -> str:
 
 def figure(value: float) -> str:
     """A figure with three significant digits, no exponent."""
+    if value == 0:
+        return "0"
     if value >= 100:
         return f"{value:,.0f}"
     if value >= 10:
