@@ -8,6 +8,10 @@
 #include "postgres.h"
 
 #include "access/xloginsert.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
 
 #include "st_compat.h"
 
@@ -37,5 +41,37 @@ st_xlog_register_data(const void *data, uint32 len)
 	XLogRegisterData(data, len);
 #else
 	XLogRegisterData(unconstify(char *, (const char *) data), len);
+#endif
+}
+
+#if PG_VERSION_NUM < 160000
+bool
+st_object_ownercheck(Oid classid, Oid objectid, Oid roleid)
+{
+	if (classid != RelationRelationId)
+		elog(ERROR, "unexpected catalog %u", classid);
+	return pg_class_ownercheck(objectid, roleid);
+}
+#endif
+
+bool
+st_can_maintain(Relation rel)
+{
+#if PG_VERSION_NUM >= 170000
+	return pg_class_aclcheck(RelationGetRelid(rel), GetUserId(),
+							 ACL_MAINTAIN) == ACLCHECK_OK;
+#else
+	return object_ownercheck(RelationRelationId, RelationGetRelid(rel), GetUserId());
+#endif
+}
+
+void
+st_restrict_search_path(void)
+{
+#if PG_VERSION_NUM >= 170000
+	RestrictSearchPath();
+#else
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 #endif
 }

@@ -103,4 +103,22 @@ extern Buffer st_extend_file_locked(RelFileLocator locator, bool permanent);
 /* 18: XLogRegisterData takes const void * (8c0d7bafad3 made it const). */
 extern void st_xlog_register_data(const void *data, uint32 len);
 
+/* ---- rights ---- */
+
+/* 16: one function for all kinds of objects (c727f511bd7). */
+#if PG_VERSION_NUM < 160000
+#define object_ownercheck(classid, objectid, roleid) \
+	st_object_ownercheck(classid, objectid, roleid)
+extern bool st_object_ownercheck(Oid classid, Oid objectid, Oid roleid);
+#endif
+
+/* 17: MAINTAIN (ecb0fd33720), before that the owner's right. */
+extern bool st_can_maintain(Relation rel);
+
+/*
+ * Search path for maintenance as the table's owner, until the caller's GUC
+ * nest level ends (17: RestrictSearchPath).
+ */
+extern void st_restrict_search_path(void);
+
 #endif							/* ST_COMPAT_H */

@@ -22,6 +22,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/catalog.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -130,8 +131,6 @@ create_cache(void)
 {
 	if (options_cache != NULL)
 		return;
-	if (CacheMemoryContext == NULL)
-		CreateCacheMemoryContext();
 	options_parents = create_oid_hash("Strata options: parents", sizeof(Oid));
 	options_cache = create_oid_hash("Strata options", sizeof(OptionsEntry));
 }

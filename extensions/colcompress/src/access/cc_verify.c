@@ -80,6 +80,7 @@ is_damage(const ErrorData *error)
 {
 	return error->sqlerrcode == ERRCODE_DATA_CORRUPTED ||
 		error->sqlerrcode == ERRCODE_INDEX_CORRUPTED ||
+		error->sqlerrcode == ERRCODE_FEATURE_NOT_SUPPORTED ||
 		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_TO_CATEGORY(ERRCODE_IO_ERROR);
 }
 
