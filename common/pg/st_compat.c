@@ -8,6 +8,8 @@
 #include "postgres.h"
 
 #include "access/xloginsert.h"
+#include "optimizer/cost.h"
+#include "utils/pg_locale.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -73,5 +75,26 @@ st_restrict_search_path(void)
 #else
 	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+#endif
+}
+
+bool
+st_collation_is_c(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+	return lc_collate_is_c(collation);
+#endif
+}
+
+void
+st_path_disable(Path *path)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes++;
+#else
+	path->startup_cost += disable_cost;
+	path->total_cost += disable_cost;
 #endif
 }

@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "access/tableam.h"
+#include "nodes/pathnodes.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
@@ -27,6 +28,11 @@
 #include "storage/relfilelocator.h"
 #else
 #include "storage/relfilenode.h"
+#endif
+
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
 #endif
 
 #if PG_VERSION_NUM >= 170000
@@ -120,5 +126,14 @@ extern bool st_can_maintain(Relation rel);
  * nest level ends (17: RestrictSearchPath).
  */
 extern void st_restrict_search_path(void);
+
+/* The collation orders strings by their bytes (18: lc_collate_is_c is gone). */
+extern bool st_collation_is_c(Oid collation);
+
+/*
+ * Marks a path as one that a planner setting forbids (18: disabled_nodes
+ * instead of a cost, e2225346933).
+ */
+extern void st_path_disable(Path *path);
 
 #endif							/* ST_COMPAT_H */

@@ -55,9 +55,10 @@ typedef enum StZoneMatch
 typedef bool (*StZoneLookup) (void *arg, AttrNumber attno, StZone *zone);
 
 /*
- * Tests an evaluated predicate (st_pred_evaluate) against the zones of a run
- * of rows.  Runs no function but built-in or leakproof btree comparisons.
+ * Tests a predicate against the zones of a run of rows.  Evaluates right
+ * sides as far as they are needed; runs no other function on the zones'
+ * values than built-in or leakproof btree comparisons.
  */
-extern StZoneMatch st_zone_test(const StPred *pred, StZoneLookup lookup, void *arg);
+extern StZoneMatch st_zone_test(StPred *pred, StZoneLookup lookup, void *arg);
 
 #endif							/* ST_ZONE_H */
