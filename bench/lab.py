@@ -150,7 +150,7 @@ class Lab:
             with self._admin("postgres") as admin:
                 admin.execute(
                     f"CREATE DATABASE {self.database(dataset, system)}"
-                    f" TEMPLATE {template}"
+                    f" TEMPLATE {template} STRATEGY file_copy"
                 )
             with self._admin(self.database(dataset, system)) as own:
                 own.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
