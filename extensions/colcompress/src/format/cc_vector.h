@@ -55,7 +55,7 @@ typedef struct CcVector
 		Datum	   *datum;
 	}			u;				/* values at null positions are undefined */
 	const CcDictionary *dict;	/* CC_REP_CODE */
-	Oid			typid;
+	int16		typlen;			/* of the column's type */
 } CcVector;
 
 static inline bool
@@ -80,6 +80,16 @@ typedef StZone CcZone;
  */
 extern StReader *cc_reader_open(Relation rel, const StGroup *group, MemoryContext mcxt);
 extern void cc_reader_close(StReader *r);
+
+/*
+ * A reader kept from one statement to the next works with the relation given
+ * last; its descriptor must be that of cc_reader_open's (drop the reader when
+ * the relation's cache entry is invalidated).
+ */
+extern void cc_reader_attach(StReader *r, Relation rel);
+
+/* Bytes of memory that the reader holds. */
+extern Size cc_reader_memory(const StReader *r);
 extern uint32 cc_reader_nvectors(const StReader *r);
 extern uint32 cc_reader_vector_rows(const StReader *r, uint32 vecno);
 

@@ -1,0 +1,183 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_point.c
+ *	  Single rows out of a row group: what an index fetch needs.
+ *
+ * A first value of a vector is taken on its own: only its block is read and
+ * only that value decoded.  When the same vector is asked again, it is worth
+ * decoding as a whole, so that walking through a group row by row costs what
+ * a scan costs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "cc_reader.h"
+#include "st_compat.h"
+#include "st_float.h"
+#include "st_int.h"
+#include "st_numeric.h"
+
+/* Bytes in front of the value, so that it stands aligned. */
+#define POINT_ROOM MAXIMUM_ALIGNOF
+
+static uint8 *
+point_buffer(StReader *r, CcChunk *chunk, Size len)
+{
+	cc_ensure(r, &chunk->point, &chunk->point_cap, POINT_ROOM + len + 1);
+	/* a varlena's header starts at an aligned place, other values do */
+	return chunk->point + cc_value_room(chunk);
+}
+
+static Datum
+point_decimal(StReader *r, CcChunk *chunk, int128 v, bool wide)
+{
+	cc_ensure(r, &chunk->point, &chunk->point_cap, ST_NUMERIC_MAX_BYTES);
+	if (wide)
+		st_numeric_write_int128(chunk->point, v, chunk->scale);
+	else
+		st_numeric_write_int64(chunk->point, (int64) v, chunk->scale);
+	return PointerGetDatum(chunk->point);
+}
+
+static Datum
+point_string(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n, uint32 i)
+{
+	uint32		value_len;
+	uint8	   *dst;
+
+	if (st_str_at(chunk->scheme, src, len, n, i, NULL, 0, &value_len) != ST_OK)
+		cc_corrupt(r, "strings of a vector");
+	dst = point_buffer(r, chunk, value_len);
+	if (st_str_at(chunk->scheme, src, len, n, i, dst, value_len, &value_len) != ST_OK ||
+		(chunk->type.kind == CC_KIND_FIXED && value_len != chunk->type.typlen))
+		cc_corrupt(r, "strings of a vector");
+	return cc_value_datum(chunk, dst, value_len);
+}
+
+static Datum
+point_blob(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n, uint32 i)
+{
+	uint32		raw[ST_VECTOR_SIZE];
+	uint32		stored[ST_VECTOR_SIZE];
+	uint64		off = cc_blob_lengths(r, src, len, n, raw, stored);
+	uint8	   *dst = point_buffer(r, chunk, raw[i]);
+
+	for (uint32 k = 0; k < i; k++)
+		off += stored[k];
+	cc_read_blob(r, chunk, off, stored[i], raw[i], dst);
+	return cc_value_datum(chunk, dst, raw[i]);
+}
+
+/* Value i of the n behind the null bitmap, on its own. */
+static Datum
+point_value(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n, uint32 i)
+{
+	int64		v;
+	StInt128	wide;
+	double		f64;
+	float		f32;
+
+	switch (chunk->entry->encoding)
+	{
+		case CC_ENC_INT:
+			if (st_int_at(src, len, n, i, (int64_t *) &v) != ST_OK)
+				break;
+			return cc_int_datum(chunk->type.typlen, v);
+		case CC_ENC_DECIMAL64:
+			if (st_int_at(src, len, n, i, (int64_t *) &v) != ST_OK)
+				break;
+			return point_decimal(r, chunk, v, false);
+		case CC_ENC_DECIMAL128:
+			if (st_int128_at(src, len, n, i, &wide) != ST_OK)
+				break;
+			return point_decimal(r, chunk, wide, true);
+		case CC_ENC_FLOAT8:
+			if (st_f64_at(src, len, n, i, &f64) != ST_OK)
+				break;
+			return Float8GetDatum(f64);
+		case CC_ENC_FLOAT4:
+			if (st_f32_at(src, len, n, i, &f32) != ST_OK)
+				break;
+			return Float4GetDatum(f32);
+		case CC_ENC_DICT:
+			if (st_int_at(src, len, n, i, (int64_t *) &v) != ST_OK || v < 0 ||
+				v >= cc_chunk_dictionary(r, chunk)->nvalues)
+				break;
+			return chunk->dict->values[v];
+		case CC_ENC_STR:
+			return point_string(r, chunk, src, len, n, i);
+		default:
+			return point_blob(r, chunk, src, len, n, i);
+	}
+	cc_corrupt(r, "values of a vector");
+}
+
+/* Decimals of a decoded vector need a place for the numeric. */
+static Datum
+vector_value(StReader *r, CcChunk *chunk, const CcVector *v, uint32 i)
+{
+	if (v->rep == CC_REP_DECIMAL64)
+		return point_decimal(r, chunk, v->u.i64[i], false);
+	if (v->rep == CC_REP_DECIMAL128)
+		return point_decimal(r, chunk, v->u.i128[i], true);
+	return cc_vector_datum(v, i);
+}
+
+static Datum
+fetch_value(StReader *r, AttrNumber attno, uint32 vecno, uint32 i, bool *isnull)
+{
+	CcChunk    *chunk = cc_chunk_open(r, attno);
+	const uint8 *src;
+	Size		len;
+	uint32		n = cc_reader_vector_rows(r, vecno);
+
+	if (chunk == NULL || chunk->vector == vecno ||
+		(chunk->last_vector == vecno && chunk->entry->encoding != CC_ENC_BLOB))
+	{
+		const CcVector *v = cc_reader_vector(r, attno, vecno);
+
+		*isnull = cc_vector_isnull(v, i);
+		if (*isnull)
+			return (Datum) 0;
+		return chunk == NULL ? cc_vector_datum(v, i) : vector_value(r, chunk, v, i);
+	}
+	chunk->last_vector = vecno;
+	src = cc_vector_bytes(r, chunk, vecno, &len);
+	*isnull = false;
+	if (chunk->vectors[vecno].nnulls > 0)
+	{
+		uint64		valid[CC_VALIDITY_WORDS];
+
+		cc_take_validity(r, &chunk->vectors[vecno], n, &src, &len, valid);
+		*isnull = (valid[i >> 6] & (UINT64CONST(1) << (i & 63))) == 0;
+		if (*isnull)
+			return (Datum) 0;
+	}
+	return point_value(r, chunk, src, len, n, i);
+}
+
+void
+cc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
+			  bool *isnull)
+{
+	TupleDesc	desc = RelationGetDescr(r->rel);
+	uint32		vecno = row / ST_VECTOR_SIZE;
+
+	if (row >= r->nrows)
+		cc_corrupt(r, "row asked for");
+	for (int a = 0; a < desc->natts; a++)
+	{
+		if (needed != NULL && !needed[a])
+			continue;
+		if (TupleDescAttr(desc, a)->attisdropped)
+		{
+			values[a] = (Datum) 0;
+			isnull[a] = true;
+			continue;
+		}
+		values[a] = fetch_value(r, a + 1, vecno, row % ST_VECTOR_SIZE, &isnull[a]);
+		if (isnull[a])
+			values[a] = (Datum) 0;
+	}
+}

@@ -1,0 +1,250 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_reader.c
+ *	  Opens row groups, loads blocks.
+ *
+ * A reader owns a memory context below the caller's: footer, metas, and per
+ * column one block, one vector and one single value.  So its memory is
+ * bounded by the columns that were asked for.  It reads through
+ * st_read_image(), which checks every page; what it parses it treats as
+ * hostile all the same.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "cc_reader.h"
+#include "cc_stats.h"
+#include "st_checksum.h"
+#include "st_compat.h"
+
+void
+cc_corrupt(const StReader *r, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("row group " UINT64_FORMAT " of table \"%s\" is damaged",
+					r->group.first_row, RelationGetRelationName(r->rel)),
+			 errdetail("The %s is not what was written (blocks %u to %u).", what,
+					   r->group.start_block,
+					   r->group.start_block + r->group.nblocks - 1)));
+}
+
+void
+cc_ensure(StReader *r, uint8 **buf, Size *cap, Size need)
+{
+	if (need <= *cap)
+		return;
+	if (*buf)
+		pfree(*buf);
+	*buf = NULL;
+	*cap = 0;
+	need = Max(need, 1024);
+	*buf = MemoryContextAllocHuge(r->mcxt, need);
+	*cap = need;
+}
+
+static void
+read_footer(StReader *r)
+{
+	const StGroup *g = &r->group;
+	CcFooterHeader h;
+	Size		len;
+
+	if (g->format_version > CC_FORMAT_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("row group " UINT64_FORMAT " of table \"%s\" has format version %u, but this library reads up to %d",
+						g->first_row, RelationGetRelationName(r->rel),
+						g->format_version, CC_FORMAT_VERSION),
+				 errhint("Install a newer version of colcompress.")));
+	if (g->footer_len < sizeof(h) || g->footer_len > g->image_len ||
+		g->footer_off > g->image_len - g->footer_len)
+		cc_corrupt(r, "footer's place");
+	st_read_image(r->rel, g, g->footer_off, sizeof(h), &h);
+	if (h.magic != CC_FOOTER_MAGIC)
+		cc_corrupt(r, "footer");
+	if (h.version > CC_FORMAT_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("footer of row group " UINT64_FORMAT " of table \"%s\" has version %u, but this library reads up to %d",
+						g->first_row, RelationGetRelationName(r->rel),
+						h.version, CC_FORMAT_VERSION),
+				 errhint("Install a newer version of colcompress.")));
+	len = h.natts * sizeof(CcFooterColumn);
+	if (h.vector_size != ST_VECTOR_SIZE || h.nrows != g->nrows ||
+		h.nrows == 0 || h.nrows > CC_MAX_ROWS ||
+		h.natts > MaxAttrNumber || g->footer_len != sizeof(h) + len)
+		cc_corrupt(r, "footer");
+	r->natts = h.natts;
+	r->nrows = h.nrows;
+	r->nvectors = (h.nrows + ST_VECTOR_SIZE - 1) / ST_VECTOR_SIZE;
+	r->entries = MemoryContextAllocZero(r->mcxt, Max(1, len));
+	if (len > 0)
+		st_read_image(r->rel, g, g->footer_off + sizeof(h), len, r->entries);
+	if (st_checksum64(r->entries, len, CC_FOOTER_MAGIC) != h.checksum)
+		cc_corrupt(r, "footer");
+}
+
+static void
+release_codec(void *arg)
+{
+	st_codec_ctx_free((StCodecCtx *) arg);
+}
+
+StReader *
+cc_reader_open(Relation rel, const StGroup *group, MemoryContext mcxt)
+{
+	MemoryContext own = AllocSetContextCreate(mcxt, "colcompress reader",
+											  ALLOCSET_SMALL_SIZES);
+	StReader   *r = MemoryContextAllocZero(own, sizeof(StReader));
+
+	r->mcxt = own;
+	r->rel = rel;
+	r->group = *group;
+	read_footer(r);
+	r->nchunks = RelationGetDescr(rel)->natts;
+	r->chunks = MemoryContextAllocZero(own, Max(1, r->nchunks) * sizeof(CcChunk *));
+
+	r->codec_ctx = st_codec_ctx_create();
+	if (r->codec_ctx == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	r->release.func = release_codec;
+	r->release.arg = r->codec_ctx;
+	MemoryContextRegisterResetCallback(own, &r->release);
+	return r;
+}
+
+void
+cc_reader_attach(StReader *r, Relation rel)
+{
+	r->rel = rel;
+}
+
+void
+cc_reader_close(StReader *r)
+{
+	MemoryContextDelete(r->mcxt);
+}
+
+Size
+cc_reader_memory(const StReader *r)
+{
+	return MemoryContextMemAllocated(r->mcxt, true);
+}
+
+uint32
+cc_reader_nvectors(const StReader *r)
+{
+	return r->nvectors;
+}
+
+uint32
+cc_reader_vector_rows(const StReader *r, uint32 vecno)
+{
+	Assert(vecno < r->nvectors);
+	return Min(ST_VECTOR_SIZE, r->nrows - vecno * ST_VECTOR_SIZE);
+}
+
+uint64
+cc_reader_bytes_decoded(const StReader *r)
+{
+	return r->bytes_decoded;
+}
+
+int
+cc_reader_natts(const StReader *r)
+{
+	return r->natts;
+}
+
+static void
+load_block(StReader *r, CcChunk *chunk, uint32 blockno)
+{
+	const CcBlock *b = &chunk->blocks[blockno];
+
+	chunk->block = -1;
+	cc_ensure(r, &chunk->block_data, &chunk->block_cap, b->raw_len);
+	if (b->stored_len == b->raw_len)
+		st_read_image(r->rel, &r->group, b->off, b->raw_len, chunk->block_data);
+	else
+	{
+		uint8	   *packed = MemoryContextAllocHuge(CurrentMemoryContext, b->stored_len);
+
+		st_read_image(r->rel, &r->group, b->off, b->stored_len, packed);
+		if (st_codec_decompress(r->codec_ctx, chunk->codec, packed, b->stored_len,
+								chunk->block_data, b->raw_len) != ST_OK)
+			cc_corrupt(r, "codec frame of a block");
+		pfree(packed);
+	}
+	r->bytes_decoded += b->raw_len;
+	chunk->block = blockno;
+}
+
+const uint8 *
+cc_vector_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
+{
+	const CcVectorPlace *place = &chunk->vectors[vecno];
+
+	if (chunk->block != place->block)
+		load_block(r, chunk, place->block);
+	*len = place->len;
+	return chunk->block_data + place->off;
+}
+
+static const char *
+encoding_name(StReader *r, const CcChunk *chunk, uint8 encoding)
+{
+	switch (encoding)
+	{
+		case CC_ENC_NULLS:
+			return "nulls";
+		case CC_ENC_INT:
+			return "integer";
+		case CC_ENC_FLOAT8:
+		case CC_ENC_FLOAT4:
+			return "float";
+		case CC_ENC_DECIMAL64:
+			return "scaled integer";
+		case CC_ENC_DECIMAL128:
+			return "scaled 128-bit integer";
+		case CC_ENC_DICT:
+			return "dictionary";
+		case CC_ENC_BLOB:
+			return "large values";
+		default:
+			return st_str_scheme_name(chunk->scheme);
+	}
+}
+
+bool
+cc_reader_chunk_info(StReader *r, AttrNumber attno, CcChunkInfo *info)
+{
+	const CcFooterColumn *entry;
+	CcChunk    *chunk;
+
+	memset(info, 0, sizeof(*info));
+	if (attno > r->natts || r->entries[attno - 1].kind == CC_KIND_ABSENT)
+		return false;
+	entry = &r->entries[attno - 1];
+	chunk = cc_chunk_open(r, attno);
+	info->encoding = encoding_name(r, chunk, entry->encoding);
+	info->codec = "none";
+	info->nulls = entry->nnulls;
+	info->encoded_bytes = entry->blob_len + entry->blocks_len + entry->meta_len;
+	if (chunk == NULL)
+		return true;
+	info->blocks = chunk->nblocks;
+	info->raw_bytes = chunk->raw_bytes + entry->blob_len;
+	if (chunk->raw_bytes > entry->blocks_len || entry->blob_len > 0)
+		info->codec = st_codec_name(chunk->codec);
+	info->has_sum = chunk->has_sum;
+	info->sum = chunk->sum;
+	if (entry->encoding == CC_ENC_DICT)
+		info->distinct = cc_chunk_dictionary(r, chunk)->nvalues;
+	return true;
+}

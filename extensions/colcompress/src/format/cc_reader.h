@@ -1,0 +1,138 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_reader.h
+ *	  Inside of the reader of row groups; users include cc_vector.h.
+ *
+ *	 cc_reader.c	open, close, blocks
+ *	 cc_meta.c		meta of a chunk, dictionary
+ *	 cc_decode.c	vectors
+ *	 cc_point.c		single values
+ *	 cc_zone_read.c	zones
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CC_READER_H
+#define CC_READER_H
+
+#include "postgres.h"
+
+#include "cc_format.h"
+#include "cc_vector.h"
+#include "cc_zone.h"
+#include "st_codec.h"
+#include "st_str.h"
+
+typedef struct CcBlock
+{
+	uint64		off;			/* in the image */
+	uint32		first_vector;
+	uint64		stored_len;
+	uint64		raw_len;
+} CcBlock;
+
+typedef struct CcVectorPlace
+{
+	uint32		block;
+	uint32		nnulls;
+	uint64		off;			/* in the block */
+	uint64		len;
+} CcVectorPlace;
+
+/* A column chunk: its meta, parsed, and what is decoded of it at present. */
+typedef struct CcChunk
+{
+	const CcFooterColumn *entry;
+	CcColumnType type;			/* of the column as it is now */
+	int			scale;
+	int			codec;
+	CcVectorPlace *vectors;
+	CcBlock    *blocks;
+	uint32		nblocks;
+	uint64		raw_bytes;
+
+	const uint8 *zones;			/* bytes of the meta */
+	Size		zones_len;
+	struct CcZoneArrays *zone_arrays; /* parsed at first use */
+	bool		has_sum;
+	int128		sum;
+
+	StStrScheme *scheme;		/* CC_ENC_STR */
+	const uint8 *dict_bytes;	/* CC_ENC_DICT, loaded at first use */
+	Size		dict_len;
+	CcDictionary *dict;
+
+	/* block at hand */
+	int64		block;			/* -1: none */
+	uint8	   *block_data;
+	Size		block_cap;
+
+	/* vector at hand */
+	int64		vector;			/* -1: none */
+	CcVector	v;
+	uint8	   *arena;
+	Size		arena_cap;
+
+	/* single values */
+	int64		last_vector;	/* that a single value was taken of */
+	uint8	   *point;
+	Size		point_cap;
+} CcChunk;
+
+struct StReader
+{
+	Relation	rel;
+	StGroup		group;
+	MemoryContext mcxt;			/* everything of this reader */
+	int			natts;			/* of the group */
+	uint32		nrows;
+	uint32		nvectors;
+	CcFooterColumn *entries;
+	CcChunk   **chunks;			/* by attribute number - 1; NULL until used */
+	int			nchunks;		/* of the table */
+	StCodecCtx *codec_ctx;
+	uint64		bytes_decoded;
+	MemoryContextCallback release;
+};
+
+pg_attribute_noreturn() extern void cc_corrupt(const StReader *r, const char *what);
+
+/* True if the group has no chunk for the column: all null, dropped, or new. */
+static inline bool
+cc_column_is_missing(const StReader *r, AttrNumber attno)
+{
+	Assert(attno > 0 && attno <= r->nchunks);
+	return attno > r->natts ||
+		r->entries[attno - 1].kind == CC_KIND_ABSENT ||
+		r->entries[attno - 1].encoding == CC_ENC_NULLS;
+}
+
+/* The chunk with its meta parsed; NULL if the column is missing. */
+extern CcChunk *cc_chunk_open(StReader *r, AttrNumber attno);
+
+/* Bytes of a vector, its block loaded. */
+extern const uint8 *cc_vector_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len);
+
+/* Splits the null bitmap off a vector's bytes; valid has room for 16 words. */
+extern void cc_take_validity(StReader *r, const CcVectorPlace *place, uint32 n,
+							 const uint8 **src, Size *len, uint64 *valid);
+
+/* Makes *buf at least need bytes large; contents are not kept. */
+extern void cc_ensure(StReader *r, uint8 **buf, Size *cap, Size need);
+
+extern const CcDictionary *cc_chunk_dictionary(StReader *r, CcChunk *chunk);
+
+/* Free bytes in front of a value of bytes, and its alignment. */
+extern uint32 cc_value_room(const CcChunk *chunk);
+extern uint32 cc_value_align(const CcChunk *chunk);
+
+/* Makes a Datum of the len bytes at data, room bytes in front being free. */
+extern Datum cc_value_datum(const CcChunk *chunk, uint8 *data, uint32 len);
+extern Datum cc_int_datum(int16 typlen, int64 v);
+
+/* Large values of a vector: lengths, and where the first one lies. */
+extern uint64 cc_blob_lengths(StReader *r, const uint8 *src, Size len, uint32 n,
+							  uint32 *raw, uint32 *stored);
+extern void cc_read_blob(StReader *r, CcChunk *chunk, uint64 off, uint32 stored,
+						 uint32 raw, uint8 *dst);
+
+#endif							/* CC_READER_H */
