@@ -32,6 +32,7 @@ st_raise_status(StStatus status, Relation rel, BlockNumber block,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("relation \"%s\" has damaged data", name),
 					 errdetail_place(what, block, offset)));
+			break;
 		case ST_UNSUPPORTED:
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -39,12 +40,14 @@ st_raise_status(StStatus status, Relation rel, BlockNumber block,
 							name),
 					 errdetail("%s was written by a newer version or with a codec that this build lacks.",
 							   what)));
+			break;
 		case ST_NOMEM:
 			ereport(ERROR,
 					(errcode(ERRCODE_OUT_OF_MEMORY),
 					 errmsg("out of memory"),
 					 errdetail("Failed while processing %s of relation \"%s\".",
 							   what, name)));
+			break;
 		case ST_OK:
 		case ST_NOSPACE:
 		case ST_NOTFIT:

@@ -19,6 +19,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_opfamily_d.h"
+#include "catalog/pg_opfamily_d.h"
 #include "catalog/pg_type_d.h"
 #include "mb/pg_wchar.h"
 #include "utils/float.h"
