@@ -81,7 +81,7 @@ typedef struct StStrScheme
 /*
  * Picks a scheme by looking at the n strings of a sample, a few thousand
  * values from all over the chunk (entries with data NULL are skipped).  At
- * most about 64 kB of them are looked at.  Uses about 200 kB of stack.
+ * most about 64 kB of them are looked at.  Uses about 400 kB of stack.
  */
 extern void st_str_choose(const StStr *sample, int n, StStrScheme *scheme);
 
@@ -106,9 +106,10 @@ extern StStatus st_str_scheme_load(const uint8_t *src, size_t len,
 extern size_t st_str_bound(const StStrScheme *scheme, const StStr *v, int n);
 
 /*
- * Encodes n (0 .. ST_VECTOR_SIZE) strings.  ST_NOSPACE: cap is smaller than
- * the result (a cap of st_str_bound() always does).  ST_NOTFIT: n is out of
- * range or a string is longer than ST_STR_MAX_LEN.
+ * Encodes n (0 .. ST_VECTOR_SIZE) strings.  ST_NOSPACE: cap is too small
+ * (st_str_bound() never is; the result alone may be, as some working room is
+ * needed).  ST_NOTFIT: n is out of range or a string is longer than
+ * ST_STR_MAX_LEN.
  */
 extern StStatus st_str_encode(const StStrScheme *scheme,
 							  const StStr *v, int n,
