@@ -1,0 +1,125 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_batch.c
+ *	  Batches of rows over the vectors that the reader hands out.
+ *
+ * Memory: the batch and its buffers live as long as the scan; vectors belong
+ * to the reader and are valid until the column's next vector.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "cc_batch.h"
+#include "st_numeric.h"
+
+StaticAssertDecl(sizeof(Datum) == sizeof(int64) && sizeof(Datum) == sizeof(double),
+				 "arrays of int64 and double are read as arrays of Datum");
+
+CcBatch *
+cc_batch_create(int natts, const Bitmapset *attnos)
+{
+	CcBatch    *batch = palloc0(sizeof(CcBatch));
+	int			attno = -1;
+
+	batch->natts = natts;
+	batch->mcxt = CurrentMemoryContext;
+	batch->columns = palloc0(sizeof(CcBatchColumn) * (bms_num_members(attnos) + 1));
+	batch->column_of = palloc(sizeof(int16) * (natts + 1));
+	memset(batch->column_of, -1, sizeof(int16) * (natts + 1));
+
+	while ((attno = bms_next_member(attnos, attno)) >= 0)
+	{
+		batch->column_of[attno - 1] = batch->ncolumns;
+		batch->columns[batch->ncolumns++].attno = attno;
+	}
+	return batch;
+}
+
+void
+cc_batch_set(CcBatch *batch, StReader *reader, const StGroup *group, uint32 vecno)
+{
+	int			nrows = Min(group->nrows - vecno * ST_VECTOR_SIZE, ST_VECTOR_SIZE);
+	int			nwords = (nrows + 63) / 64;
+
+	batch->reader = reader;
+	batch->vecno = vecno;
+	batch->nrows = nrows;
+	batch->first_row = group->first_row + (uint64) vecno * ST_VECTOR_SIZE;
+	for (int i = 0; i < batch->ncolumns; i++)
+		batch->columns[i].access = CC_ACCESS_NONE;
+
+	memset(batch->selection, 0xFF, nwords * sizeof(uint64));
+	if (nrows % 64 != 0)
+		batch->selection[nwords - 1] = (UINT64CONST(1) << (nrows % 64)) - 1;
+}
+
+uint32
+cc_batch_remove_deleted(CcBatch *batch, const uint64 *deleted)
+{
+	const uint64 *words = deleted + (Size) batch->vecno * CC_SELECTION_WORDS;
+	uint32		removed = 0;
+
+	for (int i = 0; i < (batch->nrows + 63) / 64; i++)
+	{
+		removed += __builtin_popcountll(batch->selection[i] & words[i]);
+		batch->selection[i] &= ~words[i];
+	}
+	return removed;
+}
+
+void
+cc_batch_decode(CcBatch *batch, CcBatchColumn *column)
+{
+	const CcVector *v = cc_reader_vector(batch->reader, column->attno, batch->vecno);
+
+	Assert(v->n == batch->nrows);
+	column->vector = v;
+	column->has_nulls = v->has_nulls;
+	switch (v->rep)
+	{
+		case CC_REP_INT64:
+			column->access = CC_ACCESS_DIRECT;
+			column->values = v->u.i64;
+			break;
+		case CC_REP_FLOAT8:
+			column->access = CC_ACCESS_DIRECT;
+			column->values = v->u.f64;
+			break;
+		case CC_REP_DATUM:
+			column->access = CC_ACCESS_DIRECT;
+			column->values = v->u.datum;
+			break;
+		case CC_REP_FLOAT4:
+			column->access = CC_ACCESS_FLOAT4;
+			column->values = v->u.f32;
+			break;
+		case CC_REP_CODE:
+			column->access = CC_ACCESS_CODE;
+			column->values = v->u.code;
+			column->dict_values = v->dict->values;
+			break;
+		case CC_REP_DECIMAL64:
+			column->access = CC_ACCESS_DECIMAL64;
+			column->values = v->u.i64;
+			break;
+		case CC_REP_DECIMAL128:
+			column->access = CC_ACCESS_DECIMAL128;
+			column->values = v->u.i128;
+			break;
+	}
+	if (column->access >= CC_ACCESS_DECIMAL64 && column->buffer == NULL)
+		column->buffer = MemoryContextAlloc(batch->mcxt, ST_NUMERIC_MAX_BYTES);
+}
+
+Datum
+cc_batch_decimal(CcBatchColumn *column, int row)
+{
+	if (column->access == CC_ACCESS_DECIMAL64)
+		st_numeric_write_int64(column->buffer, ((const int64 *) column->values)[row],
+							   column->vector->scale);
+	else
+		st_numeric_write_int128(column->buffer, ((const int128 *) column->values)[row],
+								column->vector->scale);
+	return PointerGetDatum(column->buffer);
+}

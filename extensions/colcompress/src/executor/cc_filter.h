@@ -1,0 +1,88 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_filter.h
+ *	  The conditions of a scan, each run at the cheapest place that can
+ *	  decide it: zones, vectors, distinct values, rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CC_FILTER_H
+#define CC_FILTER_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+
+#include "cc_batch.h"
+#include "st_qual.h"
+
+/* Bits of qual numbers, for EXPLAIN: quals beyond the 64th are not shown. */
+typedef uint64 CcQualSet;
+
+typedef struct CcQual
+{
+	Expr	   *clause;
+	ExprState  *state;
+	StPred	   *pred;			/* or NULL */
+	bool		cheap;			/* worth trying before all others */
+	int			ncolumns;
+	AttrNumber *attnos;			/* columns that the clause refers to */
+	AttrNumber	memo_attno;		/* result depends on this column alone, or 0 */
+
+	/* row group at hand */
+	bool		passes_group;	/* its zones say that every row passes */
+	const CcDictionary *memo_dict;	/* what memo[] is for, or NULL */
+	uint8	   *memo;			/* result by code: 0 = not yet known */
+	uint8		memo_null;
+
+	/* batch at hand */
+	bool		settled;
+} CcQual;
+
+typedef struct CcFilter
+{
+	int			nquals;
+	CcQual	   *quals;			/* in the plan's order */
+	ExprContext *econtext;
+	TupleTableSlot *slot;		/* the scan's: quals are evaluated on it */
+	MemoryContext values_mcxt;	/* values of right sides, until rescan */
+	MemoryContext group_mcxt;	/* memos, until the next row group */
+	int			ndeferred;
+	CcQual	  **deferred;		/* quals left for the rows of the batch */
+
+	/* where quals ran so far */
+	CcQualSet	zone_quals;
+	CcQualSet	vector_quals;
+	CcQualSet	row_quals;
+} CcFilter;
+
+/*
+ * Makes a filter of a scan's implicitly ANDed quals; varno is the scanned
+ * relation, node the plan state that owns the expressions.  Rows are put
+ * into slot for quals that need one.
+ */
+extern CcFilter *cc_filter_create(List *quals, Index varno, PlanState *node,
+								  TupleTableSlot *slot);
+
+/* Parameters may have changed. */
+extern void cc_filter_rescan(CcFilter *filter);
+
+/* Zone tests.  False: no row of the row group, or vector, can pass. */
+extern bool cc_filter_group(CcFilter *filter, StReader *reader);
+extern bool cc_filter_vector(CcFilter *filter, StReader *reader, uint32 vecno);
+
+/*
+ * Runs what can be run on whole vectors and takes rows out of the batch's
+ * selection.  The rows left must still pass cc_filter_row().  Both expect the
+ * slot to hold a virtual row, whose values they overwrite.
+ */
+extern void cc_filter_batch(CcFilter *filter, CcBatch *batch);
+extern bool cc_filter_row(CcFilter *filter, CcBatch *batch, int row);
+
+/* All quals on a row that already stands in a slot. */
+extern bool cc_filter_slot(CcFilter *filter, TupleTableSlot *slot);
+
+extern bool cc_enable_pruning;
+extern bool cc_enable_vector_filter;
+
+#endif							/* CC_FILTER_H */

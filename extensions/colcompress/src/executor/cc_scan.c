@@ -1,0 +1,347 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_scan.c
+ *	  The custom scan node over a colcompress table: rows out of batches.
+ *
+ * The source hands out vectors and chunks of the delta, the filter thins
+ * them out, and this file makes rows of what is left, at the last moment:
+ * only columns of the target list, only of rows that are returned.
+ *
+ * The scan slot is of the table's own type (a heap tuple in a buffer), so
+ * that rows of the delta and rows that EvalPlanQual brings stand in it as
+ * they are; rows of row groups stand in it as virtual ones, and are
+ * overwritten in place one by one.  Columns that nobody asked for are null in
+ * them.  tts_tid is the row's TID, virtual or not.
+ *
+ * Memory: vectors belong to the source's reader, a row's numeric values to
+ * the batch; both stay valid until the next row.  What expressions allocate
+ * goes to the per-tuple context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/tableam.h"
+#include "executor/executor.h"
+#include "optimizer/optimizer.h"
+#include "utils/guc.h"
+#include "utils/rel.h"
+
+#include "cc_paths.h"
+#include "cc_scan.h"
+#include "st_compat.h"
+
+static Node *create_scan_state(CustomScan *cscan);
+static void begin_scan(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *exec_scan(CustomScanState *node);
+static void end_scan(CustomScanState *node);
+static void rescan(CustomScanState *node);
+
+const CustomScanMethods cc_scan_methods = {
+	.CustomName = CC_SCAN_NAME,
+	.CreateCustomScanState = create_scan_state,
+};
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = CC_SCAN_NAME,
+	.BeginCustomScan = begin_scan,
+	.ExecCustomScan = exec_scan,
+	.EndCustomScan = end_scan,
+	.ReScanCustomScan = rescan,
+	.EstimateDSMCustomScan = cc_scan_estimate_dsm,
+	.InitializeDSMCustomScan = cc_scan_initialize_dsm,
+	.ReInitializeDSMCustomScan = cc_scan_reinitialize_dsm,
+	.InitializeWorkerCustomScan = cc_scan_initialize_worker,
+	.ShutdownCustomScan = cc_scan_shutdown,
+	.ExplainCustomScan = cc_scan_explain,
+};
+
+static Node *
+create_scan_state(CustomScan *cscan)
+{
+	CcScanState *state = (CcScanState *) newNode(sizeof(CcScanState), T_CustomScanState);
+
+	state->css.methods = &exec_methods;
+	return (Node *) state;
+}
+
+/*
+ * The node was set up with a slot for virtual tuples: give it one of the
+ * table's kind, and compile the target list again for that.
+ */
+static void
+init_slot(CcScanState *state, EState *estate, Relation rel, Index scanrelid)
+{
+	ScanState  *ss = &state->css.ss;
+
+	ExecInitScanTupleSlot(estate, ss, RelationGetDescr(rel), table_slot_callbacks(rel));
+	ss->ps.subPlan = NIL;
+	ExecAssignScanProjectionInfoWithVarno(ss, scanrelid);
+	ss->ss_ScanTupleSlot->tts_tableOid = RelationGetRelid(rel);
+}
+
+/* Adds the user columns that an expression refers to. */
+static Bitmapset *
+add_columns(Bitmapset *columns, Node *expr, Index varno, TupleDesc desc)
+{
+	Bitmapset  *attrs = NULL;
+	bool		whole_row;
+
+	pull_varattnos(expr, varno, &attrs);
+	whole_row = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, attrs);
+	for (AttrNumber attno = 1; attno <= desc->natts; attno++)
+	{
+		if (TupleDescAttr(desc, attno - 1)->attisdropped)
+			continue;
+		if (whole_row || bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attrs))
+			columns = bms_add_member(columns, attno);
+	}
+	bms_free(attrs);
+	return columns;
+}
+
+static void
+begin_scan(CustomScanState *node, EState *estate, int eflags)
+{
+	CcScanState *state = (CcScanState *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	Index		scanrelid = plan->scan.scanrelid;
+	Relation	rel = node->ss.ss_currentRelation;
+	TupleDesc	desc = RelationGetDescr(rel);
+	Bitmapset  *outputs;
+	int			attno = -1;
+
+	init_slot(state, estate, rel, scanrelid);
+
+	/* The target list may have changed since the plan node was made. */
+	outputs = add_columns(NULL, (Node *) plan->scan.plan.targetlist, scanrelid, desc);
+	state->columns = add_columns(bms_copy(outputs), (Node *) plan->custom_exprs,
+								 scanrelid, desc);
+	state->outputs = palloc(sizeof(AttrNumber) * (bms_num_members(outputs) + 1));
+	while ((attno = bms_next_member(outputs, attno)) >= 0)
+		state->outputs[state->noutputs++] = attno;
+
+	state->filter = cc_filter_create(plan->custom_exprs, scanrelid, &node->ss.ps,
+									 node->ss.ss_ScanTupleSlot);
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	state->batch = cc_batch_create(desc->natts, state->columns);
+	state->source = cc_source_create(rel, estate->es_snapshot, state->filter, state->batch);
+}
+
+/*
+ * Makes the slot hold a virtual row whose values may be overwritten: at the
+ * first row of row groups, after rows of the delta, and after somebody
+ * materialized the last row.
+ */
+static void
+prepare_slot(CcScanState *state)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(slot);
+	if (!state->virtual_slot)
+		memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	state->virtual_slot = true;
+}
+
+static inline bool
+slot_is_ready(const CcScanState *state)
+{
+	const TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+
+	return state->virtual_slot && !TTS_EMPTY(slot) && !TTS_SHOULDFREE(slot) &&
+		slot->tts_nvalid == slot->tts_tupleDescriptor->natts;
+}
+
+/* Values of the target list's columns. */
+static inline void
+fill_outputs(CcScanState *state, TupleTableSlot *slot, int row)
+{
+	CcBatch    *batch = state->batch;
+
+	if (!state->outputs_decoded)
+	{
+		for (int i = 0; i < state->noutputs; i++)
+			cc_batch_vector(batch, state->outputs[i]);
+		state->outputs_decoded = true;
+	}
+	for (int i = 0; i < state->noutputs; i++)
+	{
+		AttrNumber	attno = state->outputs[i];
+
+		cc_batch_value(cc_batch_column(batch, attno), row,
+					   &slot->tts_values[attno - 1], &slot->tts_isnull[attno - 1]);
+	}
+}
+
+/* The next selected row of the batch that passes the quals left for rows. */
+static bool
+next_batch_row(CcScanState *state, TupleTableSlot *slot)
+{
+	CcBatch    *batch = state->batch;
+
+	if (!slot_is_ready(state))
+		prepare_slot(state);
+	for (;;)
+	{
+		int			row;
+
+		while (state->left == 0)
+		{
+			if (++state->word >= (batch->nrows + 63) / 64)
+				return false;
+			state->left = batch->selection[state->word];
+		}
+		row = state->word * 64 + __builtin_ctzll(state->left);
+		state->left &= state->left - 1;
+
+		st_tid_from_row(&slot->tts_tid, batch->first_row + row);
+		if (state->filter->ndeferred > 0 && !cc_filter_row(state->filter, batch, row))
+		{
+			InstrCountFiltered1(&state->css, 1);
+			ResetExprContext(state->css.ss.ps.ps_ExprContext);
+			continue;
+		}
+		fill_outputs(state, slot, row);
+		return true;
+	}
+}
+
+static bool
+next_delta_row(CcScanState *state, TupleTableSlot *slot)
+{
+	state->virtual_slot = false;
+	while (cc_source_delta_row(state->source, slot))
+	{
+		if (cc_filter_slot(state->filter, slot))
+			return true;
+		InstrCountFiltered1(&state->css, 1);
+		ResetExprContext(state->css.ss.ps.ps_ExprContext);
+	}
+	return false;
+}
+
+/* Runs the filter on a batch that the source has just handed out. */
+static void
+begin_batch(CcScanState *state)
+{
+	CcBatch    *batch = state->batch;
+	int			before = cc_selection_count(batch->selection, batch->nrows);
+
+	if (!slot_is_ready(state))
+		prepare_slot(state);
+	cc_filter_batch(state->filter, batch);
+	InstrCountFiltered1(&state->css, before -
+						cc_selection_count(batch->selection, batch->nrows));
+	state->word = -1;
+	state->left = 0;
+	state->outputs_decoded = false;
+}
+
+/* Access method of ExecScan: the next row that passes all quals. */
+static TupleTableSlot *
+next_row(ScanState *node)
+{
+	CcScanState *state = (CcScanState *) node;
+	TupleTableSlot *slot = node->ss_ScanTupleSlot;
+
+	for (;;)
+	{
+		switch (state->unit)
+		{
+			case CC_SOURCE_BATCH:
+				if (next_batch_row(state, slot))
+					return slot;
+				break;
+			case CC_SOURCE_DELTA:
+				if (next_delta_row(state, slot))
+					return slot;
+				break;
+			case CC_SOURCE_END:
+				break;
+		}
+		state->unit = cc_source_next(state->source);
+		if (state->unit == CC_SOURCE_END)
+			return ExecClearTuple(slot);
+		if (state->unit == CC_SOURCE_BATCH)
+			begin_batch(state);
+	}
+}
+
+/*
+ * Recheck method of ExecScan: a row that EvalPlanQual brings.  All quals run
+ * inside this node, so all of them are to be checked again.
+ */
+static bool
+recheck_row(ScanState *node, TupleTableSlot *slot)
+{
+	CcScanState *state = (CcScanState *) node;
+
+	/* The scan slot may be the one that was filled. */
+	state->virtual_slot = false;
+	return cc_filter_slot(state->filter, slot);
+}
+
+static TupleTableSlot *
+exec_scan(CustomScanState *node)
+{
+	ProjectionInfo *projection = node->ss.ps.ps_ProjInfo;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	TupleTableSlot *slot;
+
+	if (unlikely(node->ss.ps.state->es_epq_active != NULL))
+		return ExecScan(&node->ss, next_row, recheck_row);
+
+	ResetExprContext(econtext);
+	slot = next_row(&node->ss);
+	if (projection == NULL)
+		return slot;
+	if (TupIsNull(slot))
+		return ExecClearTuple(projection->pi_state.resultslot);
+	econtext->ecxt_scantuple = slot;
+	return ExecProject(projection);
+}
+
+static void
+rescan(CustomScanState *node)
+{
+	CcScanState *state = (CcScanState *) node;
+
+	ExecScanReScan(&node->ss);
+	state->virtual_slot = false;
+	state->unit = CC_SOURCE_END;
+	cc_filter_rescan(state->filter);
+	cc_source_rescan(state->source);
+}
+
+static void
+end_scan(CustomScanState *node)
+{
+	CcScanState *state = (CcScanState *) node;
+
+	if (state->source)
+		cc_source_end(state->source);
+}
+
+void
+cc_scan_init(void)
+{
+	DefineCustomBoolVariable("colcompress.enable_pruning",
+							 "Skips row groups and vectors whose minimum and maximum rule out a condition.",
+							 NULL,
+							 &cc_enable_pruning,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("colcompress.enable_vector_filter",
+							 "Evaluates conditions on whole vectors and once per distinct value where possible.",
+							 NULL,
+							 &cc_enable_vector_filter,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	RegisterCustomScanMethods(&cc_scan_methods);
+}

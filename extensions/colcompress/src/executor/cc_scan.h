@@ -1,0 +1,62 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_scan.h
+ *	  The custom scan node over a colcompress table.
+ *
+ * plan->custom_exprs holds the scan's quals, in the order in which they are
+ * to be evaluated; plan->qual is empty.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CC_SCAN_H
+#define CC_SCAN_H
+
+#include "postgres.h"
+
+#include "commands/explain.h"
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+
+#include "cc_source.h"
+
+typedef struct CcScanState
+{
+	CustomScanState css;		/* must be first */
+
+	Bitmapset  *columns;		/* attribute numbers that are decoded */
+	int			noutputs;
+	AttrNumber *outputs;		/* of them, what the target list refers to */
+	CcFilter   *filter;
+	CcBatch    *batch;
+	CcSource   *source;
+
+	/* position in the unit that the source handed out last */
+	CcSourceUnit unit;
+	bool		virtual_slot;	/* the slot holds a virtual row of ours */
+	int			word;			/* of the batch's selection */
+	uint64		left;			/* its bits that are still to come */
+	bool		outputs_decoded;
+
+	CcSharedScan *shared;		/* leader of a parallel scan, until shutdown */
+	CcScanStats workers;		/* counters of workers of earlier set-ups */
+} CcScanState;
+
+extern const CustomScanMethods cc_scan_methods;
+
+/* cc_scan_parallel.c */
+extern Size cc_scan_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
+extern void cc_scan_initialize_dsm(CustomScanState *node, ParallelContext *pcxt,
+								   void *coordinate);
+extern void cc_scan_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt,
+									 void *coordinate);
+extern void cc_scan_initialize_worker(CustomScanState *node, shm_toc *toc,
+									  void *coordinate);
+extern void cc_scan_shutdown(CustomScanState *node);
+
+/* cc_explain.c */
+extern void cc_scan_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+
+/* Registers the node and the executor's settings; from _PG_init. */
+extern void cc_scan_init(void);
+
+#endif							/* CC_SCAN_H */

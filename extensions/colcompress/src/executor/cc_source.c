@@ -1,0 +1,255 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_source.c
+ *	  What a scan reads: row groups, vector by vector, and the delta.
+ *
+ * Owns the reader of the row group at hand and its bitmap of deleted rows.
+ * Both stay over a rescan that comes back to the same row group.  At most
+ * one row group is open at a time, so memory is bounded by one.
+ *
+ * Serial scans take row groups in the order of their row numbers, then the
+ * delta.  How parallel participants share the units: cc_source_shared.c.
+ *
+ * Locks: the caller holds the relation's lock and keeps the snapshot
+ * registered or active.  Under SERIALIZABLE the whole relation is locked for
+ * predicates before anything is read, as a sequential scan does.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/predicate.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "cc_source.h"
+
+static inline uint32
+group_vectors(const StGroup *group)
+{
+	return (group->nrows + ST_VECTOR_SIZE - 1) / ST_VECTOR_SIZE;
+}
+
+CcSource *
+cc_source_create(Relation rel, Snapshot snapshot, CcFilter *filter, CcBatch *batch)
+{
+	CcSource   *source = palloc0(sizeof(CcSource));
+
+	source->rel = rel;
+	source->snapshot = snapshot;
+	source->filter = filter;
+	source->batch = batch;
+	source->mcxt = AllocSetContextCreate(CurrentMemoryContext, "colcompress scan",
+										 ALLOCSET_DEFAULT_SIZES);
+	source->group_mcxt = AllocSetContextCreate(source->mcxt, "colcompress row group",
+											   ALLOCSET_DEFAULT_SIZES);
+	source->group = -1;
+	source->stats = &source->own_stats;
+	return source;
+}
+
+void
+cc_source_start(CcSource *source)
+{
+	MemoryContext oldcontext;
+
+	if (source->started)
+		return;
+	source->started = true;
+
+	oldcontext = MemoryContextSwitchTo(source->mcxt);
+	PredicateLockRelation(source->rel, source->snapshot);
+	if (source->groups == NULL)
+	{
+		source->groups = st_visible_groups(source->rel, source->snapshot, source->mcxt);
+		source->stats->groups_total = source->groups->ngroups;
+		for (int i = 0; i < source->groups->ngroups; i++)
+			source->stats->vectors_total += group_vectors(&source->groups->groups[i]);
+	}
+	source->delta = st_delta_begin(source->rel, source->snapshot, source->groups);
+	source->ndelta = st_delta_nchunks(source->delta);
+	MemoryContextSwitchTo(oldcontext);
+}
+
+void
+cc_source_count(CcSource *source)
+{
+	source->stats->zone_quals |= source->filter->zone_quals;
+	source->stats->vector_quals |= source->filter->vector_quals;
+	source->stats->row_quals |= source->filter->row_quals;
+	if (source->reader)
+	{
+		uint64		bytes = cc_reader_bytes_decoded(source->reader);
+
+		source->stats->bytes_decoded += bytes - source->bytes_counted;
+		source->bytes_counted = bytes;
+	}
+}
+
+static void
+close_group(CcSource *source)
+{
+	if (source->reader)
+	{
+		cc_source_count(source);
+		cc_reader_close(source->reader);
+	}
+	source->reader = NULL;
+	source->group = -1;
+	source->deleted = NULL;
+	source->deleted_known = false;
+	MemoryContextReset(source->group_mcxt);
+}
+
+bool
+cc_source_enter(CcSource *source, uint32 group)
+{
+	const StGroup *g = &source->groups->groups[group];
+
+	if (source->group != (int) group)
+	{
+		close_group(source);
+		source->reader = cc_reader_open(source->rel, g, source->group_mcxt);
+		source->bytes_counted = 0;
+		source->group = group;
+		source->group_tested = false;
+	}
+	if (!source->group_tested)
+	{
+		source->group_passes = cc_filter_group(source->filter, source->reader);
+		source->group_tested = true;
+
+		/* Several participants may enter a row group: the first one counts. */
+		if (source->shared == NULL ||
+			pg_atomic_fetch_add_u32(&source->shared->groups[group].entered, 1) == 0)
+		{
+			if (source->group_passes)
+				source->stats->groups_read++;
+			else
+			{
+				source->stats->groups_pruned++;
+				source->stats->vectors_pruned += group_vectors(g);
+			}
+		}
+	}
+	return source->group_passes;
+}
+
+static CcSourceUnit
+take_serial(CcSource *source)
+{
+	while (source->next_group < source->groups->ngroups)
+	{
+		uint32		group = source->next_group++;
+
+		CHECK_FOR_INTERRUPTS();
+		if (cc_source_enter(source, group))
+		{
+			source->vecno = 0;
+			source->vec_end = group_vectors(&source->groups->groups[group]);
+			return CC_SOURCE_BATCH;
+		}
+	}
+	if (source->next_delta < source->ndelta)
+	{
+		st_delta_set_chunk(source->delta, source->next_delta++);
+		return CC_SOURCE_DELTA;
+	}
+	return CC_SOURCE_END;
+}
+
+/* The batch on the next vector of the chunk; false if it is ruled out. */
+static bool
+next_vector(CcSource *source)
+{
+	const StGroup *group = &source->groups->groups[source->group];
+	uint32		vecno = source->vecno++;
+
+	if (!cc_filter_vector(source->filter, source->reader, vecno))
+	{
+		source->stats->vectors_pruned++;
+		return false;
+	}
+	source->stats->vectors_read++;
+	cc_batch_set(source->batch, source->reader, group, vecno);
+
+	if (!source->deleted_known)
+	{
+		source->deleted = st_deleted_rows(source->rel, group, source->snapshot,
+										  source->group_mcxt, NULL);
+		source->deleted_known = true;
+	}
+	if (source->deleted == NULL)
+		return true;
+	source->stats->deleted_rows += cc_batch_remove_deleted(source->batch, source->deleted);
+	return !cc_selection_is_empty(source->batch->selection, source->batch->nrows);
+}
+
+CcSourceUnit
+cc_source_next(CcSource *source)
+{
+	cc_source_start(source);
+	for (;;)
+	{
+		CcSourceUnit unit;
+
+		while (source->vecno < source->vec_end)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (next_vector(source))
+				return CC_SOURCE_BATCH;
+		}
+		unit = source->shared ? cc_shared_take(source) : take_serial(source);
+		if (unit == CC_SOURCE_END)
+			cc_source_count(source);
+		if (unit != CC_SOURCE_BATCH)
+			return unit;
+	}
+}
+
+bool
+cc_source_delta_row(CcSource *source, TupleTableSlot *slot)
+{
+	if (!st_delta_next(source->delta, slot))
+		return false;
+	source->stats->delta_rows++;
+	return true;
+}
+
+void
+cc_source_rescan(CcSource *source)
+{
+	source->next_group = 0;
+	source->next_delta = 0;
+	source->steal_from = 0;
+	source->vecno = source->vec_end = 0;
+	source->group_tested = false;
+}
+
+void
+cc_source_end(CcSource *source)
+{
+	close_group(source);
+	if (source->delta)
+		st_delta_end(source->delta);
+	source->delta = NULL;
+	source->started = false;
+}
+
+void
+cc_stats_add(CcScanStats *sum, const CcScanStats *stats)
+{
+	sum->groups_total += stats->groups_total;
+	sum->groups_pruned += stats->groups_pruned;
+	sum->groups_read += stats->groups_read;
+	sum->vectors_total += stats->vectors_total;
+	sum->vectors_pruned += stats->vectors_pruned;
+	sum->vectors_read += stats->vectors_read;
+	sum->deleted_rows += stats->deleted_rows;
+	sum->delta_rows += stats->delta_rows;
+	sum->bytes_decoded += stats->bytes_decoded;
+	sum->zone_quals |= stats->zone_quals;
+	sum->vector_quals |= stats->vector_quals;
+	sum->row_quals |= stats->row_quals;
+}

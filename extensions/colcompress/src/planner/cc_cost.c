@@ -1,0 +1,257 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_cost.c
+ *	  What a custom scan of a colcompress table costs.
+ *
+ * Pages: those of the columns that are read, by their share of the row's
+ * width, and of these what zones are expected to leave: a column that is
+ * correlated with the order of the rows lets a condition on it skip nearly
+ * all that it does not select, an uncorrelated one lets it skip nothing.
+ *
+ * CPU: a row that stands in vectors costs less than a tuple that has to be
+ * taken apart, and quals mostly run on vectors.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "catalog/pg_statistic.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/selfuncs.h"
+#include "utils/spccache.h"
+
+#include "cc_paths.h"
+#include "st_compat.h"
+#include "st_core.h"
+
+/* Share of cpu_tuple_cost for making one row out of vectors. */
+#define CC_ROW_COST		0.3
+
+/* The same for every column that is put into it. */
+#define CC_COLUMN_COST	0.02
+
+/* Share of a qual's cost when it runs on vectors. */
+#define CC_QUAL_COST	0.5
+
+static double
+column_width(RelOptInfo *rel, Relation relation, AttrNumber attno)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(relation), attno - 1);
+	int32		width;
+
+	if (att->attisdropped)
+		return 0;
+	width = rel->attr_widths[attno - rel->min_attr];
+	if (width <= 0)
+		width = get_attavgwidth(RelationGetRelid(relation), attno);
+	if (width <= 0)
+		width = get_typavgwidth(att->atttypid, att->atttypmod);
+	return width;
+}
+
+double
+cc_heap_pages(RelOptInfo *rel, Relation relation)
+{
+	double		width = MAXALIGN(SizeofHeapTupleHeader) + sizeof(ItemIdData);
+
+	for (AttrNumber attno = 1; attno <= RelationGetNumberOfAttributes(relation); attno++)
+		width += column_width(rel, relation, attno);
+	return Max(rel->pages, ceil(rel->tuples * width / BLCKSZ));
+}
+
+/* Share of the row's width that the referenced columns have. */
+static double
+column_share(RelOptInfo *rel, Relation relation, const Bitmapset *attnos, int *ncolumns)
+{
+	bool		whole_row = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, attnos);
+	double		needed = 0;
+	double		total = 0;
+
+	*ncolumns = 0;
+	for (AttrNumber attno = 1; attno <= RelationGetNumberOfAttributes(relation); attno++)
+	{
+		double		width = column_width(rel, relation, attno);
+
+		total += width;
+		if (whole_row || bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attnos))
+		{
+			needed += width;
+			(*ncolumns)++;
+		}
+	}
+	return total > 0 ? needed / total : 1.0;
+}
+
+/* The operator compares, so that zones may decide it. */
+static bool
+is_comparison(Oid opno)
+{
+	switch (get_oprrest(opno))
+	{
+		case F_EQSEL:
+		case F_SCALARLTSEL:
+		case F_SCALARLESEL:
+		case F_SCALARGTSEL:
+		case F_SCALARGESEL:
+		case F_LIKESEL:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The column that a comparison with something else is about, or NULL. */
+static Var *
+compared_column(Node *clause, Index relid)
+{
+	Node	   *left;
+	Node	   *right;
+	Node	   *column;
+	Node	   *other;
+	List	   *args;
+
+	if (IsA(clause, OpExpr) && is_comparison(((OpExpr *) clause)->opno))
+		args = ((OpExpr *) clause)->args;
+	else if (IsA(clause, ScalarArrayOpExpr) &&
+			 is_comparison(((ScalarArrayOpExpr *) clause)->opno))
+		args = ((ScalarArrayOpExpr *) clause)->args;
+	else
+		return NULL;
+	if (list_length(args) != 2)
+		return NULL;
+
+	left = strip_implicit_coercions(linitial(args));
+	right = strip_implicit_coercions(lsecond(args));
+	column = IsA(left, Var) ? left : right;
+	other = IsA(left, Var) ? right : left;
+	if (!IsA(column, Var) || ((Var *) column)->varno != relid ||
+		((Var *) column)->varattno <= 0 || contain_var_clause(other))
+		return NULL;
+	return (Var *) column;
+}
+
+/* Correlation of a column with the order of the rows, squared; 0 = unknown. */
+static double
+squared_correlation(PlannerInfo *root, Var *column)
+{
+	VariableStatData vardata;
+	AttStatsSlot sslot;
+	double		result = 0;
+
+	examine_variable(root, (Node *) column, 0, &vardata);
+	if (HeapTupleIsValid(vardata.statsTuple) &&
+		get_attstatsslot(&sslot, vardata.statsTuple, STATISTIC_KIND_CORRELATION,
+						 InvalidOid, ATTSTATSSLOT_NUMBERS))
+	{
+		if (sslot.nnumbers == 1)
+			result = (double) sslot.numbers[0] * sslot.numbers[0];
+		free_attstatsslot(&sslot);
+	}
+	ReleaseVariableStats(vardata);
+	return result;
+}
+
+/*
+ * Share of the vectors that zones are expected to leave: that of the column
+ * whose conditions help most.
+ */
+static double
+read_share(PlannerInfo *root, RelOptInfo *rel)
+{
+	double		share = 1.0;
+	Bitmapset  *seen = NULL;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		Var		   *column = compared_column((Node *) lfirst_node(RestrictInfo, lc)->clause,
+											 rel->relid);
+		List	   *clauses = NIL;
+		double		correlation;
+		double		selectivity;
+		ListCell   *lc2;
+
+		if (column == NULL || bms_is_member(column->varattno, seen))
+			continue;
+		seen = bms_add_member(seen, column->varattno);
+		correlation = squared_correlation(root, column);
+		if (correlation == 0)
+			continue;
+
+		foreach(lc2, rel->baserestrictinfo)
+		{
+			Var		   *other = compared_column((Node *) lfirst_node(RestrictInfo, lc2)->clause,
+												rel->relid);
+
+			if (other && other->varattno == column->varattno)
+				clauses = lappend(clauses, lfirst(lc2));
+		}
+		selectivity = clauselist_selectivity(root, clauses, 0, JOIN_INNER, NULL);
+		share = Min(share, selectivity + (1.0 - correlation) * (1.0 - selectivity));
+	}
+	if (rel->tuples > 0)
+		share = Max(share, Min(1.0, ST_VECTOR_SIZE / rel->tuples));
+	return share;
+}
+
+/* As the server's get_parallel_divisor(). */
+static double
+parallel_divisor(const Path *path)
+{
+	double		divisor = path->parallel_workers;
+
+	if (parallel_leader_participation)
+		divisor += Max(0.0, 1.0 - 0.3 * path->parallel_workers);
+	return divisor;
+}
+
+void
+cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
+			 const Bitmapset *attnos)
+{
+	double		seq_page_cost;
+	int			ncolumns;
+	double		share = column_share(rel, relation, attnos, &ncolumns);
+	double		read = read_share(root, rel);
+	double		tuples = rel->tuples * read;
+	QualCost	qual_cost = rel->baserestrictcost;
+	double		disk_cost;
+	double		cpu_cost;
+
+	path->rows = path->param_info ? path->param_info->ppi_rows : rel->rows;
+	if (path->param_info)
+	{
+		QualCost	param_cost;
+
+		cost_qual_eval(&param_cost, path->param_info->ppi_clauses, root);
+		qual_cost.startup += param_cost.startup;
+		qual_cost.per_tuple += param_cost.per_tuple;
+	}
+
+	get_tablespace_page_costs(rel->reltablespace, NULL, &seq_page_cost);
+	disk_cost = seq_page_cost * rel->pages * share * read;
+	cpu_cost = tuples * (CC_ROW_COST * cpu_tuple_cost + CC_QUAL_COST * qual_cost.per_tuple) +
+		Min(tuples, path->rows) * CC_COLUMN_COST * cpu_tuple_cost * ncolumns;
+	cpu_cost += path->rows * path->pathtarget->cost.per_tuple;
+
+	if (path->parallel_workers > 0)
+	{
+		double		divisor = parallel_divisor(path);
+
+		cpu_cost /= divisor;
+		path->rows = clamp_row_est(path->rows / divisor);
+	}
+	path->startup_cost = qual_cost.startup + path->pathtarget->cost.startup;
+	path->total_cost = path->startup_cost + disk_cost + cpu_cost;
+	if (!enable_seqscan)
+		st_path_disable(path);
+}

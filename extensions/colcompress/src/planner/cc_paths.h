@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_paths.h
+ *	  Scan paths over colcompress tables, offered beside the server's own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CC_PATHS_H
+#define CC_PATHS_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+#include "utils/rel.h"
+
+/* Name under which the executor registers the scan node. */
+#define CC_SCAN_NAME "ColcompressScan"
+
+/* Installs the planner's hook and settings; from _PG_init. */
+extern void cc_paths_init(void);
+
+/*
+ * Sets rows and costs of a scan path.  attnos: what the scan decodes, offset
+ * by FirstLowInvalidHeapAttributeNumber.  path has its target, parameters
+ * and number of workers already.
+ */
+extern void cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel,
+						 Relation relation, const Bitmapset *attnos);
+
+/* Pages that the rows would take in a heap: the measure of work to share. */
+extern double cc_heap_pages(RelOptInfo *rel, Relation relation);
+
+#endif							/* CC_PATHS_H */
