@@ -111,6 +111,7 @@ CREATE FUNCTION colcompress.column_chunks(
 	OUT raw_bytes bigint,
 	OUT encoded_bytes bigint,
 	OUT nulls bigint,
+	OUT dictionary_values bigint,
 	OUT min text,
 	OUT max text)
 RETURNS SETOF record
@@ -120,7 +121,8 @@ ROWS 1000;
 
 COMMENT ON FUNCTION colcompress.column_chunks(regclass) IS
 'column chunks of the row groups that the snapshot sees: row group (as in row_groups), column, encoding, codec,
-blocks, bytes before and after the codec, nulls, least and greatest value (of strings: prefixes, in byte order).
+blocks, bytes before and after the codec, nulls, entries of the dictionary if it has one, least and greatest value
+(of strings: prefixes, in byte order).
 min and max are null for callers who may not SELECT the column or whom row-level security restricts';
 
 CREATE FUNCTION colcompress.table_info(

@@ -19,6 +19,8 @@
 #include "cc_format.h"
 #include "cc_paths.h"
 #include "cc_scan.h"
+#include "cc_paths.h"
+#include "cc_scan.h"
 #include "st_store.h"
 
 PG_MODULE_MAGIC;
@@ -35,6 +37,8 @@ _PG_init(void)
 	st_tableam_init(&cc_tableam, &cc_format);
 	cc_label_init();
 	cc_utility_init();
+	cc_scan_init();
+	cc_paths_init();
 	cc_paths_init();
 	cc_scan_init();
 

@@ -187,8 +187,8 @@ put_chunks(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupn
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 		CcChunkInfo info;
-		Datum		values[13];
-		bool		nulls[13] = {0};
+		Datum		values[14];
+		bool		nulls[14] = {0};
 
 		CHECK_FOR_INTERRUPTS();
 		if (att->attisdropped || !cc_reader_chunk_info(reader, att->attnum, &info))
@@ -204,9 +204,11 @@ put_chunks(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupn
 		values[8] = Int64GetDatum((int64) info.raw_bytes);
 		values[9] = Int64GetDatum((int64) info.encoded_bytes);
 		values[10] = Int64GetDatum((int64) info.nulls);
-		nulls[11] = nulls[12] = true;
+		values[11] = Int64GetDatum((int64) info.distinct);
+		nulls[11] = info.distinct == 0;
+		nulls[12] = nulls[13] = true;
 		if (may_see_values(rel, att->attnum))
-			put_bounds(reader, att, &values[11], &nulls[11]);
+			put_bounds(reader, att, &values[12], &nulls[12]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	cc_reader_close(reader);
@@ -214,7 +216,8 @@ put_chunks(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupn
 
 /*
  * column_chunks(relation): row_group, first_row, attnum, column_name, type,
- * encoding, codec, blocks, raw_bytes, encoded_bytes, nulls, min, max.
+ * encoding, codec, blocks, raw_bytes, encoded_bytes, nulls,
+ * dictionary_values, min, max.
  */
 Datum
 cc_column_chunks(PG_FUNCTION_ARGS)
