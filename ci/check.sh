@@ -15,17 +15,7 @@ venv=$(ci/setup.sh check)
 pg_config=$(find_pg_config)
 make_workdir check
 
-step "build for $("$pg_config" --version)"
-for extension in $(extensions); do
-	make -s -j "$(nproc)" -C "extensions/$extension" PG_CONFIG="$pg_config" >&2
-done
-
-step "install into a private copy of the server"
-copy=$(ci/server-copy.sh "$pg_config" "$work/server")
-for extension in $(extensions); do
-	make -s -C "extensions/$extension" install PG_CONFIG="$pg_config" \
-		DESTDIR="$work/server" >&2
-done
+build_and_install "$pg_config" "$work/server"
 
 step "tests"
 jobs=${JOBS:-$(n=$(nproc); echo $((n > 4 ? 4 : n)))}

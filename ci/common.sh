@@ -1,6 +1,7 @@
+# shellcheck shell=bash
+#
 # Sourced by the scripts of this directory: where things are, how to speak, how
 # to find a server.  Sets $root (the checkout) and $build (what git ignores).
-# shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck disable=SC2034
@@ -57,6 +58,29 @@ find_pg_config()
 		command -v pg_config)
 }
 
+# The major that this Debian calls "postgresql".
+debian_major()
+{
+	local version
+
+	version=$(apt-cache depends postgresql 2>/dev/null |
+		sed -nE 's/^ *Depends: postgresql-([0-9]+)$/\1/p' | head -n 1)
+	printf '%s\n' "${version:-15}"
+}
+
+# Makes apt know the source packages of the suites it has.
+add_source_line()
+{
+	local list=/etc/apt/sources.list.d/strata-source.list
+
+	can_be_root || die "apt has no deb-src line, and this is not root"
+	step "add deb-src lines in $list"
+	apt-cache policy | sed -nE \
+		's/^ *[0-9]+ (https?:[^ ]+) ([^ /]+)\/main .*Packages$/deb-src \1 \2 main/p' |
+		grep -F debian | sort -u | as_root tee "$list" >/dev/null
+	as_root apt-get update -q </dev/null >&2
+}
+
 # The extensions of this checkout, by name.
 extensions()
 {
@@ -64,6 +88,25 @@ extensions()
 
 	for makefile in "$root"/extensions/*/Makefile; do
 		[ -e "$makefile" ] && basename "$(dirname "$makefile")"
+	done
+}
+
+# build_and_install PG_CONFIG DIR: every extension, built for that server and
+# installed into a private copy of it in DIR.  Sets $copy, the copy's pg_config.
+build_and_install()
+{
+	local extension
+
+	step "build for $("$1" --version)"
+	for extension in $(extensions); do
+		make -s -j "$(nproc)" -C "$root/extensions/$extension" PG_CONFIG="$1" >&2
+	done
+	step "install into a private copy of the server"
+	# shellcheck disable=SC2034
+	copy=$("$root/ci/server-copy.sh" "$1" "$2")
+	for extension in $(extensions); do
+		make -s -C "$root/extensions/$extension" install PG_CONFIG="$1" \
+			DESTDIR="$2" >&2
 	done
 }
 

@@ -76,16 +76,6 @@ major()
 	"$1" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/'
 }
 
-# The major that this Debian calls "postgresql".
-debian_major()
-{
-	local version
-
-	version=$(apt-cache depends postgresql 2>/dev/null |
-		sed -nE 's/^ *Depends: postgresql-([0-9]+)$/\1/p' | head -n 1)
-	printf '%s\n' "${version:-15}"
-}
-
 install_missing()
 {
 	if ! command -v apt-get >/dev/null || ! can_be_root; then

@@ -1,0 +1,20 @@
+#!/bin/bash
+# bench.sh [full]
+#
+# `make bench`: sets up, builds every extension, installs them into a private
+# copy of the server and runs bench/run there.  Settings are those of bench/run
+# (ROWS, SYSTEMS, RUNS, WORKERS ...); PG_CONFIG chooses the server.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. ci/common.sh
+
+venv=$(ci/setup.sh bench)
+pg_config=$(find_pg_config)
+make_workdir bench
+build_and_install "$pg_config" "$work/server"
+
+step "benchmark"
+export PG_CONFIG=$copy PYTHON=$venv/bin/python STRATA_WORK=$work
+STRATA_USER=$(server_user)
+export STRATA_USER
+bench/run "$@"

@@ -1,0 +1,72 @@
+#!/bin/bash
+# in-chroot.sh SUITE COMMAND...
+#
+# Runs a command in a copy of this checkout inside of a fresh minimal Debian of
+# that suite (trixie has PostgreSQL 17, sid has 18), made by mmdebstrap in about
+# a minute and removed afterwards.  The command finds nothing but a compiler,
+# make and Python, and sets up the rest as on any machine.  Needs root.
+#
+#   CHROOT_CACHE=dir   keep the bare chroots here as archives, for next time
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. ci/common.sh
+
+[ $# -ge 2 ] || die "usage: in-chroot.sh SUITE COMMAND..."
+is_root || die "only root can make a chroot"
+suite=$1
+shift
+if ! command -v mmdebstrap >/dev/null; then
+	step "apt-get install mmdebstrap"
+	apt-get update -q >&2
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+		mmdebstrap >&2
+fi
+
+make_workdir "chroot-$suite"
+tree=$work/root
+
+unmount()
+{
+	local point
+
+	for point in proc dev/shm dev; do
+		mountpoint -q "$tree/$point" && umount -l "$tree/$point"
+	done
+	true
+}
+trap 'unmount; remove_workdir' EXIT
+
+make_tree()
+{
+	# Old snapshots of an archive are as good: only signatures count.
+	mmdebstrap --quiet --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' \
+		--aptopt='APT::Install-Recommends "false"' \
+		--include=ca-certificates,gcc,libc6-dev,make,python3,python3-venv \
+		"$suite" "$1" "${MIRROR:-http://deb.debian.org/debian}" >&2
+}
+
+step "Debian $suite in $tree"
+archive=${CHROOT_CACHE:+$CHROOT_CACHE/strata-$suite.tar}
+if [ -n "$archive" ]; then
+	[ -e "$archive" ] || { make_tree "$archive.new" && mv "$archive.new" "$archive"; }
+	mkdir "$tree"
+	tar -xf "$archive" -C "$tree"
+else
+	make_tree "$tree"
+fi
+
+# Machine facts: names, certificates, how pip reaches its index.
+for file in /etc/resolv.conf /etc/hosts /etc/pip.conf \
+	/etc/ssl/certs/ca-certificates.crt; do
+	[ ! -e "$file" ] || cp -L "$file" "$tree$file"
+done
+mount --bind /dev "$tree/dev"
+mkdir -p "$tree/dev/shm"
+mount --bind /dev/shm "$tree/dev/shm"
+mount -t proc proc "$tree/proc"
+
+mkdir -p "$tree/root/strata"
+git ls-files -z | tar -c --null -T - | tar -x -C "$tree/root/strata"
+step "$* on Debian $suite"
+chroot "$tree" env -u PG_CONFIG -u TMPDIR HOME=/root LC_ALL=C.UTF-8 \
+	sh -c 'cd /root/strata && exec "$@"' sh "$@"

@@ -1,0 +1,20 @@
+#!/bin/bash
+# server-source.sh DIR [MAJOR]
+#
+# Unpacks the server's source into DIR from Debian's source package; MAJOR
+# defaults to this Debian's own.  Needs a deb-src line, and adds one in a file of
+# its own where there is none and this runs as root.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+[ $# -ge 1 ] || die "usage: server-source.sh DIR [MAJOR]"
+mkdir -p "$1"
+dir=$(cd "$1" && pwd)
+package=postgresql-${2:-$(debian_major)}
+
+apt-cache showsrc "$package" >/dev/null 2>&1 || add_source_line
+step "source of $package"
+cd "$dir"
+apt-get source -q --tar-only --download-only "$package" >&2
+tar -xf "$package"_*.orig.tar.* --strip-components=1
+rm -f "$package"_*
