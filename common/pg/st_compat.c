@@ -8,6 +8,8 @@
 #include "postgres.h"
 
 #include "access/xloginsert.h"
+#include "catalog/pg_class.h"
+#include "storage/smgr.h"
 #include "optimizer/cost.h"
 #include "utils/pg_locale.h"
 #include "catalog/pg_class.h"
@@ -30,10 +32,18 @@ st_extend_locked(Relation rel, BufferAccessStrategy strategy)
 }
 
 Buffer
-st_extend_file_locked(RelFileLocator locator, bool permanent)
+st_extend_file_locked(RelFileLocator locator, char persistence)
 {
+#if PG_VERSION_NUM >= 160000
+	SMgrRelation smgr = smgropen(locator, INVALID_PROC_NUMBER);
+
+	return ExtendBufferedRel(BMR_SMGR(smgr, persistence), MAIN_FORKNUM, NULL,
+							 EB_LOCK_FIRST | EB_SKIP_EXTENSION_LOCK);
+#else
 	return ReadBufferWithoutRelcache(locator, MAIN_FORKNUM, P_NEW,
-									 RBM_ZERO_AND_LOCK, NULL, permanent);
+									 RBM_ZERO_AND_LOCK, NULL,
+									 persistence == RELPERSISTENCE_PERMANENT);
+#endif
 }
 
 void
