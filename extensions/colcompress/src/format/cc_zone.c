@@ -98,9 +98,10 @@ write_i128(StringInfo meta, const int128 *v, int n)
 {
 	uint8	   *buf = palloc(st_int128_bound(n));
 	size_t		len;
+	StStatus	status;
 
-	put_encoded(meta, st_int128_encode((const StInt128 *) v, n, buf,
-									   st_int128_bound(n), &len), buf, len);
+	status = st_int128_encode((const StInt128 *) v, n, buf, st_int128_bound(n), &len);
+	put_encoded(meta, status, buf, len);
 	pfree(buf);
 }
 
@@ -109,8 +110,10 @@ write_f64(StringInfo meta, const double *v, int n)
 {
 	uint8	   *buf = palloc(st_f64_bound(n));
 	size_t		len;
+	StStatus	status;
 
-	put_encoded(meta, st_f64_encode(v, n, buf, st_f64_bound(n), &len), buf, len);
+	status = st_f64_encode(v, n, buf, st_f64_bound(n), &len);
+	put_encoded(meta, status, buf, len);
 	pfree(buf);
 }
 
@@ -119,8 +122,10 @@ write_f32(StringInfo meta, const float *v, int n)
 {
 	uint8	   *buf = palloc(st_f32_bound(n));
 	size_t		len;
+	StStatus	status;
 
-	put_encoded(meta, st_f32_encode(v, n, buf, st_f32_bound(n), &len), buf, len);
+	status = st_f32_encode(v, n, buf, st_f32_bound(n), &len);
+	put_encoded(meta, status, buf, len);
 	pfree(buf);
 }
 
@@ -131,11 +136,13 @@ write_strings(StringInfo meta, const StStr *v, int n)
 	size_t		bound,
 				len;
 	uint8	   *buf;
+	StStatus	status;
 
 	st_str_scheme_raw(scheme);
 	bound = st_str_bound(scheme, v, n);
 	buf = palloc(bound);
-	put_encoded(meta, st_str_encode(scheme, v, n, buf, bound, &len), buf, len);
+	status = st_str_encode(scheme, v, n, buf, bound, &len);
+	put_encoded(meta, status, buf, len);
 	pfree(buf);
 	pfree(scheme);
 }
