@@ -9,13 +9,15 @@
 
 #include "access/xloginsert.h"
 #include "catalog/pg_class.h"
-#include "storage/smgr.h"
-#include "optimizer/cost.h"
-#include "utils/pg_locale.h"
-#include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "storage/smgr.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
+
+/* Nothing of ICU is needed here, and its headers may not be installed. */
+#undef USE_ICU
+#include "utils/pg_locale.h"
 
 #include "st_compat.h"
 

@@ -42,6 +42,12 @@
 #include "storage/backendid.h"
 #endif
 
+/* ---- functions that do not return (18: 28f04984f0c) ---- */
+
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn __attribute__((noreturn))
+#endif
+
 /* ---- relation files (16: b0a55e43299) ---- */
 
 #if PG_VERSION_NUM >= 160000
@@ -69,6 +75,12 @@ typedef BackendId ProcNumber;
 
 #define INVALID_PROC_NUMBER InvalidBackendId
 #define ProcNumberForTempRelations() BackendIdForTempRelations()
+#endif
+
+/* ---- pages that are written past the buffer pool (16: faeedbcefd4) ---- */
+
+#if PG_VERSION_NUM < 160000
+#define PGIOAlignedBlock PGAlignedBlock
 #endif
 
 /* ---- TU_UpdateIndexes (16: 19d8e2308bc) ---- */
@@ -104,7 +116,7 @@ typedef bool TU_UpdateIndexes;
 extern Buffer st_extend_locked(Relation rel, BufferAccessStrategy strategy);
 
 /* Like st_extend_locked() for a file that no relcache entry points to. */
-extern Buffer st_extend_file_locked(RelFileLocator locator, bool permanent);
+extern Buffer st_extend_file_locked(RelFileLocator locator, char persistence);
 
 /* 18: XLogRegisterData takes const void * (8c0d7bafad3 made it const). */
 extern void st_xlog_register_data(const void *data, uint32 len);

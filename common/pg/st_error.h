@@ -13,6 +13,7 @@
 #include "storage/block.h"
 #include "utils/rel.h"
 
+#include "st_compat.h"
 #include "st_core.h"
 
 /*
@@ -23,8 +24,8 @@
  * ST_CORRUPT is DATA_CORRUPTED, ST_UNSUPPORTED is FEATURE_NOT_SUPPORTED,
  * ST_NOMEM is OUT_OF_MEMORY; the others cannot happen and are INTERNAL_ERROR.
  */
-extern void st_raise_status(StStatus status, Relation rel, BlockNumber block,
-							uint64 offset, const char *what) pg_attribute_noreturn();
+pg_noreturn extern void st_raise_status(StStatus status, Relation rel, BlockNumber block,
+										uint64 offset, const char *what);
 
 /* Does nothing for ST_OK, else st_raise_status(). */
 #define st_check_status(status, rel, block, offset, what) \

@@ -20,6 +20,7 @@
 #include "cc_vector.h"
 #include "cc_zone.h"
 #include "st_codec.h"
+#include "st_compat.h"
 #include "st_str.h"
 
 typedef struct CcBlock
@@ -94,7 +95,7 @@ struct StReader
 	MemoryContextCallback release;
 };
 
-pg_attribute_noreturn() extern void cc_corrupt(const StReader *r, const char *what);
+pg_noreturn extern void cc_corrupt(const StReader *r, const char *what);
 
 /* True if the group has no chunk for the column: all null, dropped, or new. */
 static inline bool
