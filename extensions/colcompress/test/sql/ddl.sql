@@ -1,44 +1,44 @@
 -- What ALTER TABLE and friends do to a table of row groups and delta.
 CREATE TABLE dl (id int, t text, n numeric) USING colcompress;
 CREATE TABLE dl_heap (LIKE dl) USING heap;
-SELECT twin_do('dl', 'dl_heap', $$INSERT INTO % SELECT i, 'row ' || i % 50, i / 2.0 FROM generate_series(1, 15000) i$$);
-SELECT twin_do('dl', 'dl_heap', $$INSERT INTO % VALUES (15001, 'delta', NULL)$$);
+SELECT twin_do('dl', 'dl_heap', $$INSERT INTO TBL SELECT i, 'row ' || i % 50, i / 2.0 FROM generate_series(1, 15000) i$$);
+SELECT twin_do('dl', 'dl_heap', $$INSERT INTO TBL VALUES (15001, 'delta', NULL)$$);
 CREATE FUNCTION dl_both(statement text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-	EXECUTE replace(statement, '%', 'dl');
-	EXECUTE replace(statement, '%', 'dl_heap');
+	EXECUTE replace(statement, 'TBL', 'dl');
+	EXECUTE replace(statement, 'TBL', 'dl_heap');
 	RETURN twin_diff('dl', 'dl_heap');
 END $$;
 
 -- columns come, with and without defaults, and go
-SELECT dl_both('ALTER TABLE % ADD COLUMN a int');
-SELECT dl_both('ALTER TABLE % ADD COLUMN b text DEFAULT ''missing''');
-SELECT dl_both('ALTER TABLE % ADD COLUMN c timestamptz DEFAULT now()');
-SELECT twin_do('dl', 'dl_heap', $$INSERT INTO % SELECT i, 'later', i, -i, 'given', '2020-01-01' FROM generate_series(20001, 32000) i$$);
-SELECT twin_do('dl', 'dl_heap', $$INSERT INTO % (id) VALUES (40000)$$);
-SELECT dl_both('ALTER TABLE % ALTER COLUMN b SET DEFAULT ''other''');
-SELECT dl_both('ALTER TABLE % DROP COLUMN t');
-SELECT twin_do('dl', 'dl_heap', $$UPDATE % SET b = b || '!' WHERE id % 100 = 0$$);
-SELECT dl_both('ALTER TABLE % ADD COLUMN t int DEFAULT 7');
+SELECT dl_both('ALTER TABLE TBL ADD COLUMN a int');
+SELECT dl_both('ALTER TABLE TBL ADD COLUMN b text DEFAULT ''missing''');
+SELECT dl_both('ALTER TABLE TBL ADD COLUMN c timestamptz DEFAULT now()');
+SELECT twin_do('dl', 'dl_heap', $$INSERT INTO TBL SELECT i, 'later', i, -i, 'given', '2020-01-01' FROM generate_series(20001, 32000) i$$);
+SELECT twin_do('dl', 'dl_heap', $$INSERT INTO TBL (id) VALUES (40000)$$);
+SELECT dl_both('ALTER TABLE TBL ALTER COLUMN b SET DEFAULT ''other''');
+SELECT dl_both('ALTER TABLE TBL DROP COLUMN t');
+SELECT twin_do('dl', 'dl_heap', $$UPDATE TBL SET b = b || '!' WHERE id % 100 = 0$$);
+SELECT dl_both('ALTER TABLE TBL ADD COLUMN t int DEFAULT 7');
 SELECT count(*) FROM dl WHERE b = 'missing' AND t = 7;
 SELECT count(*) FROM dl_heap WHERE b = 'missing' AND t = 7;
-SELECT dl_both('ALTER TABLE % RENAME COLUMN b TO bb');
+SELECT dl_both('ALTER TABLE TBL RENAME COLUMN b TO bb');
 SELECT * FROM colcompress.verify('dl');
 
 -- in one transaction, between two loads
 BEGIN;
-SELECT twin_do('dl', 'dl_heap', 'INSERT INTO % SELECT i FROM generate_series(50001, 60000) i');
-SELECT dl_both('ALTER TABLE % ADD COLUMN z int DEFAULT 1');
-SELECT twin_do('dl', 'dl_heap', 'INSERT INTO % SELECT i FROM generate_series(60001, 70000) i');
-SELECT dl_both('ALTER TABLE % DROP COLUMN z');
-SELECT twin_do('dl', 'dl_heap', 'INSERT INTO % SELECT i FROM generate_series(70001, 80000) i');
+SELECT twin_do('dl', 'dl_heap', 'INSERT INTO TBL SELECT i FROM generate_series(50001, 60000) i');
+SELECT dl_both('ALTER TABLE TBL ADD COLUMN z int DEFAULT 1');
+SELECT twin_do('dl', 'dl_heap', 'INSERT INTO TBL SELECT i FROM generate_series(60001, 70000) i');
+SELECT dl_both('ALTER TABLE TBL DROP COLUMN z');
+SELECT twin_do('dl', 'dl_heap', 'INSERT INTO TBL SELECT i FROM generate_series(70001, 80000) i');
 ROLLBACK;
 SELECT twin_diff('dl', 'dl_heap');
 
 -- rewrites
-SELECT dl_both('ALTER TABLE % ALTER COLUMN id TYPE bigint');
-SELECT dl_both('ALTER TABLE % ALTER COLUMN n TYPE text');
-SELECT dl_both('ALTER TABLE % ADD COLUMN r float8 DEFAULT random() * 0');
+SELECT dl_both('ALTER TABLE TBL ALTER COLUMN id TYPE bigint');
+SELECT dl_both('ALTER TABLE TBL ALTER COLUMN n TYPE text');
+SELECT dl_both('ALTER TABLE TBL ADD COLUMN r float8 DEFAULT random() * 0');
 VACUUM FULL dl;
 SELECT twin_diff('dl', 'dl_heap');
 SELECT * FROM colcompress.verify('dl');
@@ -63,12 +63,12 @@ TRUNCATE dl;
 SELECT count(*) FROM dl;
 ROLLBACK;
 SELECT twin_diff('dl', 'dl_heap');
-SELECT dl_both('TRUNCATE %');
+SELECT dl_both('TRUNCATE TBL');
 SELECT count(*) FROM colcompress.row_groups('dl');
-SELECT twin_do('dl', 'dl_heap', 'INSERT INTO % SELECT i FROM generate_series(1, 12000) i');
+SELECT twin_do('dl', 'dl_heap', 'INSERT INTO TBL SELECT i FROM generate_series(1, 12000) i');
 
 -- from heap and to heap, a table without anything to toast too
-SELECT dl_both('ALTER TABLE % SET ACCESS METHOD heap');
+SELECT dl_both('ALTER TABLE TBL SET ACCESS METHOD heap');
 SELECT count(*) FROM colcompress.row_groups('dl');
 ALTER TABLE dl SET ACCESS METHOD colcompress;
 SELECT twin_diff('dl', 'dl_heap');

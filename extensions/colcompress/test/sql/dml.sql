@@ -2,73 +2,74 @@
 CREATE TABLE dm (id int, g int, t text, v numeric) USING colcompress;
 CREATE TABLE dm_heap (LIKE dm) USING heap;
 SELECT colcompress.set_options('dm', row_group_rows => 4096);
-SELECT twin_do('dm', 'dm_heap', $$INSERT INTO % SELECT i, i % 10, 'row ' || i, i * 1.5
+SELECT twin_do('dm', 'dm_heap', $$INSERT INTO TBL SELECT i, i % 10, 'row ' || i, i * 1.5
 	FROM generate_series(1, 20000) i$$);
-SELECT twin_do('dm', 'dm_heap', $$INSERT INTO % SELECT i, i % 10, 'delta ' || i, i
+SELECT twin_do('dm', 'dm_heap', $$INSERT INTO TBL SELECT i, i % 10, 'delta ' || i, i
 	FROM generate_series(20001, 20100) i$$);
 SELECT count(*) > 1 AS groups FROM colcompress.row_groups('dm');
 
 -- one row, many rows, no row, every way to find them
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM % WHERE id = 17');
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM % WHERE id = 17');
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM % WHERE id = 20050');
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM % WHERE g = 3');
-SELECT twin_do('dm', 'dm_heap', 'UPDATE % SET v = v + 1 WHERE id = 18');
-SELECT twin_do('dm', 'dm_heap', 'UPDATE % SET v = v + 1 WHERE id = 18');
-SELECT twin_do('dm', 'dm_heap', $$UPDATE % SET t = t || ' again', g = 0 WHERE g = 4$$);
-SELECT twin_do('dm', 'dm_heap', 'UPDATE % SET v = NULL WHERE id BETWEEN 4000 AND 4200');
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM % WHERE v IS NULL');
-SELECT twin_do('dm', 'dm_heap', 'UPDATE % SET id = -id WHERE id % 1000 = 5');
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL WHERE id = 17');
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL WHERE id = 17');
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL WHERE id = 20050');
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL WHERE g = 3');
+SELECT twin_do('dm', 'dm_heap', 'UPDATE TBL SET v = v + 1 WHERE id = 18');
+SELECT twin_do('dm', 'dm_heap', 'UPDATE TBL SET v = v + 1 WHERE id = 18');
+SELECT twin_do('dm', 'dm_heap', $$UPDATE TBL SET t = t || ' again', g = 0 WHERE g = 4$$);
+SELECT twin_do('dm', 'dm_heap', 'UPDATE TBL SET v = NULL WHERE id BETWEEN 4000 AND 4200');
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL WHERE v IS NULL');
+SELECT twin_do('dm', 'dm_heap', 'UPDATE TBL SET id = -id WHERE id % 1000 = 5');
 SELECT sum(deleted_rows) > 0 AS tombstones FROM colcompress.row_groups('dm');
 SELECT * FROM colcompress.verify('dm');
 
 -- joins and subqueries
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM % d USING (SELECT i FROM generate_series(6000, 6100) i) s WHERE d.id = s.i');
-SELECT twin_do('dm', 'dm_heap', 'UPDATE % d SET v = s.i FROM (SELECT i FROM generate_series(7000, 7100) i) s WHERE d.id = s.i');
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL d USING (SELECT i FROM generate_series(6000, 6100) i) s WHERE d.id = s.i');
+SELECT twin_do('dm', 'dm_heap', 'UPDATE TBL d SET v = s.i FROM (SELECT i FROM generate_series(7000, 7100) i) s WHERE d.id = s.i');
 -- two candidates for a row: one of them wins, once
-UPDATE dm d SET v = -1 FROM (VALUES (7200), (7200), (20060), (20060)) s (i) WHERE d.id = s.i RETURNING d.*;
+WITH u AS (UPDATE dm d SET v = -1 FROM (VALUES (7200), (7200), (20060), (20060)) s (i) WHERE d.id = s.i RETURNING d.*)
+SELECT * FROM u ORDER BY id;
 UPDATE dm_heap SET v = -1 WHERE id IN (7200, 20060);
 SELECT twin_diff('dm', 'dm_heap');
-SELECT twin_do('dm', 'dm_heap', $$MERGE INTO % d USING (SELECT i FROM generate_series(19990, 20010) i) s ON d.id = s.i
+SELECT twin_do('dm', 'dm_heap', $$MERGE INTO TBL d USING (SELECT i FROM generate_series(19990, 20010) i) s ON d.id = s.i
 	WHEN MATCHED AND s.i % 3 = 0 THEN DELETE
 	WHEN MATCHED THEN UPDATE SET t = 'merged'
 	WHEN NOT MATCHED THEN INSERT VALUES (s.i, 1, 'merged in', 0)$$);
-DELETE FROM dm WHERE id IN (8, 20002) RETURNING *;
+WITH d AS (DELETE FROM dm WHERE id IN (8, 20002) RETURNING *) SELECT * FROM d ORDER BY id;
 DELETE FROM dm_heap WHERE id IN (8, 20002);
 SELECT twin_diff('dm', 'dm_heap');
 
 -- the statement does not see its own rows
-SELECT twin_do('dm', 'dm_heap', 'INSERT INTO % SELECT id + 100000, g, t, v FROM % WHERE id < 3000');
-SELECT twin_do('dm', 'dm_heap', 'UPDATE % SET id = id + 1 WHERE id > 100000');
-SELECT twin_do('dm', 'dm_heap', 'WITH gone AS (DELETE FROM % WHERE id BETWEEN 100100 AND 100200 RETURNING *)
-	INSERT INTO % SELECT id + 50000, g, t, v FROM gone');
+SELECT twin_do('dm', 'dm_heap', 'INSERT INTO TBL SELECT id + 100000, g, t, v FROM TBL WHERE id < 3000');
+SELECT twin_do('dm', 'dm_heap', 'UPDATE TBL SET id = id + 1 WHERE id > 100000');
+SELECT twin_do('dm', 'dm_heap', 'WITH gone AS (DELETE FROM TBL WHERE id BETWEEN 100100 AND 100200 RETURNING *)
+	INSERT INTO TBL SELECT id + 50000, g, t, v FROM gone');
 
 -- savepoints, rollback
 BEGIN;
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM % WHERE id BETWEEN 9000 AND 9100');
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL WHERE id BETWEEN 9000 AND 9100');
 SAVEPOINT a;
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM % WHERE id BETWEEN 9050 AND 9200');
-SELECT twin_do('dm', 'dm_heap', $$UPDATE % SET t = 'in a' WHERE id BETWEEN 9300 AND 9400$$);
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL WHERE id BETWEEN 9050 AND 9200');
+SELECT twin_do('dm', 'dm_heap', $$UPDATE TBL SET t = 'in a' WHERE id BETWEEN 9300 AND 9400$$);
 SAVEPOINT b;
-SELECT twin_do('dm', 'dm_heap', $$UPDATE % SET t = 'in b' WHERE id BETWEEN 9350 AND 9450$$);
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM % WHERE id BETWEEN 9360 AND 9370');
+SELECT twin_do('dm', 'dm_heap', $$UPDATE TBL SET t = 'in b' WHERE id BETWEEN 9350 AND 9450$$);
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL WHERE id BETWEEN 9360 AND 9370');
 ROLLBACK TO b;
 SELECT twin_diff('dm', 'dm_heap');
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM % WHERE id BETWEEN 9360 AND 9370');
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL WHERE id BETWEEN 9360 AND 9370');
 RELEASE a;
 SELECT twin_diff('dm', 'dm_heap');
 SAVEPOINT c;
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM %');
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL');
 SELECT count(*) FROM dm;
 ROLLBACK TO c;
 SELECT twin_diff('dm', 'dm_heap');
 COMMIT;
 SELECT twin_diff('dm', 'dm_heap');
 BEGIN;
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM % WHERE g = 5');
-SELECT twin_do('dm', 'dm_heap', $$INSERT INTO % SELECT i, 5, 'new', i FROM generate_series(1, 6000) i$$);
-SELECT twin_do('dm', 'dm_heap', $$DELETE FROM % WHERE t = 'new' AND id % 2 = 0$$);
-SELECT twin_do('dm', 'dm_heap', $$UPDATE % SET t = 'newer' WHERE t = 'new'$$);
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL WHERE g = 5');
+SELECT twin_do('dm', 'dm_heap', $$INSERT INTO TBL SELECT i, 5, 'new', i FROM generate_series(1, 6000) i$$);
+SELECT twin_do('dm', 'dm_heap', $$DELETE FROM TBL WHERE t = 'new' AND id % 2 = 0$$);
+SELECT twin_do('dm', 'dm_heap', $$UPDATE TBL SET t = 'newer' WHERE t = 'new'$$);
 ROLLBACK;
 SELECT twin_diff('dm', 'dm_heap');
 
@@ -127,7 +128,7 @@ SELECT DISTINCT tableoid::regclass FROM dm;
 SELECT count(*) = count(DISTINCT ctid) AS distinct_ctids FROM dm;
 SELECT count(*) FROM dm a JOIN dm b ON a.ctid = b.ctid WHERE a.id = b.id AND a.id BETWEEN 13000 AND 13004;
 
-SELECT twin_do('dm', 'dm_heap', 'DELETE FROM %');
+SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL');
 SELECT count(*) FROM dm;
 DROP TABLE dm, dm_heap;
 DROP FUNCTION dm_trigger();

@@ -3,15 +3,15 @@ CREATE TABLE ld (id int, t text, n numeric(12,2), d date) USING colcompress;
 CREATE TABLE ld_heap (LIKE ld) USING heap;
 
 -- few rows make no row group
-SELECT twin_do('ld', 'ld_heap', $$INSERT INTO % VALUES (1, 'one', 1.5, '2020-01-01')$$);
-SELECT twin_do('ld', 'ld_heap', $$INSERT INTO % VALUES (2, 'two', NULL, NULL), (NULL, NULL, NULL, NULL)$$);
-SELECT twin_do('ld', 'ld_heap', $$INSERT INTO % SELECT i, 'row ' || i, i / 4.0, date '2020-01-01' + i
+SELECT twin_do('ld', 'ld_heap', $$INSERT INTO TBL VALUES (1, 'one', 1.5, '2020-01-01')$$);
+SELECT twin_do('ld', 'ld_heap', $$INSERT INTO TBL VALUES (2, 'two', NULL, NULL), (NULL, NULL, NULL, NULL)$$);
+SELECT twin_do('ld', 'ld_heap', $$INSERT INTO TBL SELECT i, 'row ' || i, i / 4.0, date '2020-01-01' + i
 	FROM generate_series(3, 50) i$$);
 SELECT count(*) FROM colcompress.row_groups('ld');
 
 -- many rows make row groups of at most row_group_rows
 SELECT colcompress.set_options('ld', row_group_rows => 5000);
-SELECT twin_do('ld', 'ld_heap', $$INSERT INTO % SELECT i, 'row ' || i % 100, i / 4.0, date '2020-01-01' + i % 365
+SELECT twin_do('ld', 'ld_heap', $$INSERT INTO TBL SELECT i, 'row ' || i % 100, i / 4.0, date '2020-01-01' + i % 365
 	FROM generate_series(51, 30000) i$$);
 SELECT count(*) > 0 AS some, max(rows) AS most, sum(deleted_rows) AS deleted,
 	count(DISTINCT first_row) = count(*) AS distinct_groups
@@ -72,23 +72,23 @@ INSERT INTO ld SELECT * FROM ld_heap WHERE id = 200000;
 
 -- from itself, more than once in a transaction
 BEGIN;
-SELECT twin_do('ld', 'ld_heap', 'INSERT INTO % SELECT * FROM %');
-SELECT twin_do('ld', 'ld_heap', 'INSERT INTO % SELECT id + 1, t, n, d FROM % WHERE id < 20000');
-SELECT twin_do('ld', 'ld_heap', $$INSERT INTO % VALUES (7, 'seven', 7, NULL)$$);
+SELECT twin_do('ld', 'ld_heap', 'INSERT INTO TBL SELECT * FROM TBL');
+SELECT twin_do('ld', 'ld_heap', 'INSERT INTO TBL SELECT id + 1, t, n, d FROM TBL WHERE id < 20000');
+SELECT twin_do('ld', 'ld_heap', $$INSERT INTO TBL VALUES (7, 'seven', 7, NULL)$$);
 ROLLBACK;
 SELECT twin_diff('ld', 'ld_heap');
 
 -- savepoints
 BEGIN;
-SELECT twin_do('ld', 'ld_heap', 'INSERT INTO % SELECT i, NULL, i, NULL FROM generate_series(1, 12000) i');
+SELECT twin_do('ld', 'ld_heap', 'INSERT INTO TBL SELECT i, NULL, i, NULL FROM generate_series(1, 12000) i');
 SAVEPOINT a;
-SELECT twin_do('ld', 'ld_heap', 'INSERT INTO % SELECT -i, NULL, i, NULL FROM generate_series(1, 12000) i');
+SELECT twin_do('ld', 'ld_heap', 'INSERT INTO TBL SELECT -i, NULL, i, NULL FROM generate_series(1, 12000) i');
 SAVEPOINT b;
-SELECT twin_do('ld', 'ld_heap', 'INSERT INTO % SELECT 0, NULL, i, NULL FROM generate_series(1, 12000) i');
+SELECT twin_do('ld', 'ld_heap', 'INSERT INTO TBL SELECT 0, NULL, i, NULL FROM generate_series(1, 12000) i');
 RELEASE b;
 ROLLBACK TO a;
 SELECT twin_diff('ld', 'ld_heap');
-SELECT twin_do('ld', 'ld_heap', $$INSERT INTO % SELECT i, 'after', i, NULL FROM generate_series(1, 12000) i$$);
+SELECT twin_do('ld', 'ld_heap', $$INSERT INTO TBL SELECT i, 'after', i, NULL FROM generate_series(1, 12000) i$$);
 COMMIT;
 SELECT twin_diff('ld', 'ld_heap');
 SELECT * FROM colcompress.verify('ld');
@@ -106,10 +106,10 @@ BEGIN
 END $$;
 CREATE TRIGGER ld_before BEFORE INSERT ON ld FOR EACH ROW EXECUTE FUNCTION ld_trigger();
 CREATE TRIGGER ld_before BEFORE INSERT ON ld_heap FOR EACH ROW EXECUTE FUNCTION ld_trigger();
-SELECT twin_do('ld', 'ld_heap', $$INSERT INTO % SELECT i, 'trigger', i, NULL FROM generate_series(1, 15000) i$$);
+SELECT twin_do('ld', 'ld_heap', $$INSERT INTO TBL SELECT i, 'trigger', i, NULL FROM generate_series(1, 15000) i$$);
 
 -- values beyond a page
-SELECT twin_do('ld', 'ld_heap', $$INSERT INTO % SELECT 2 * i + 1, repeat(chr(97 + i), i * 50000), i, NULL
+SELECT twin_do('ld', 'ld_heap', $$INSERT INTO TBL SELECT 2 * i + 1, repeat(chr(97 + i), i * 50000), i, NULL
 	FROM generate_series(1, 9) i$$);
 CREATE TABLE ld_wide USING colcompress AS
 	SELECT i, repeat(md5(i::text), 1000) AS t FROM generate_series(1, 1500) i;

@@ -21,16 +21,16 @@ BEGIN
 	RETURN format('%s rows only in %s, %s rows only in %s', only_ours, ours, only_heap, heap);
 END $$;
 
--- Runs a statement with % replaced by each table's name; their row counts.
+-- Runs a statement with TBL replaced by each table's name; their row counts.
 CREATE FUNCTION twin_do(ours regclass, heap regclass, statement text) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
 	n bigint;
 	m bigint;
 BEGIN
-	EXECUTE replace(statement, '%', ours::text);
+	EXECUTE replace(statement, 'TBL', ours::text);
 	GET DIAGNOSTICS n = ROW_COUNT;
-	EXECUTE replace(statement, '%', heap::text);
+	EXECUTE replace(statement, 'TBL', heap::text);
 	GET DIAGNOSTICS m = ROW_COUNT;
 	RETURN CASE WHEN n = m THEN n || ' rows, ' ELSE n || ' against ' || m || ' rows, ' END ||
 		twin_diff(ours, heap);
