@@ -1,0 +1,193 @@
+"""kill -9 of the server: after recovery a table equals its heap twin."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import threading
+import time
+from collections import Counter
+
+import psycopg
+import pytest
+from strata.cluster import Cluster
+from strata.twin import Twin
+
+pytestmark = pytest.mark.crash
+
+BULK = 20_000
+AM = "colcompress"
+
+# Random moments at which the server is killed.
+POINTS = int(os.environ.get("CRASH_POINTS", "10"))
+
+
+class CrashDatabase:
+    """What a Twin needs, on a cluster that dies and comes back."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.name = "crash"
+
+    def connect(self, **kwargs):
+        return self.cluster.connect(self.name, **kwargs)
+
+
+@pytest.fixture
+def database(make_cluster) -> CrashDatabase:
+    cluster = make_cluster("crash", full_page_writes="on", autovacuum="off")
+    with cluster.connect() as conn:
+        conn.execute("CREATE DATABASE crash")
+    with cluster.connect("crash") as conn:
+        conn.execute(f"CREATE EXTENSION {AM}")
+    return CrashDatabase(cluster)
+
+
+def verify(database: CrashDatabase) -> None:
+    """Contents, every index and the table's own verifier."""
+    Twin(database, AM).check()
+    with database.connect() as conn:
+        assert conn.execute(f"SELECT * FROM {AM}.verify('ours.t')").fetchall() == []
+
+
+def test_committed_rows_survive(database):
+    twin = Twin(database, AM)
+    twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    twin.ok(f"INSERT INTO t SELECT i, 'row ' || i FROM generate_series(1, {BULK}) i")
+    twin.ok("DELETE FROM t WHERE id % 9 = 0")
+    twin.ok("UPDATE t SET v = 'updated' WHERE id % 10 = 0")
+    twin.ok("INSERT INTO t VALUES (-1, 'delta')")
+    database.cluster.crash()
+    verify(database)
+    twin = Twin(database, AM)
+    twin.ok("DELETE FROM t WHERE id % 11 = 0")
+    twin.ok(
+        f"INSERT INTO t SELECT i, 'again' FROM generate_series({BULK + 1}, {2 * BULK}) i"
+    )
+    database.cluster.crash()
+    verify(database)
+
+
+def test_uncommitted_rows_vanish(database):
+    twin = Twin(database, AM)
+    twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    twin.ok(f"INSERT INTO t SELECT i, 'row ' || i FROM generate_series(1, {BULK}) i")
+    for conn in twin.conns.values():
+        conn.execute("BEGIN")
+        conn.execute(
+            f"INSERT INTO t SELECT -i, 'lost' FROM generate_series(1, {BULK}) i"
+        )
+        conn.execute("DELETE FROM t WHERE id % 2 = 0")
+        conn.execute("UPDATE t SET v = 'lost' WHERE id % 3 = 0")
+    with database.connect() as conn:
+        conn.execute("CHECKPOINT")
+    database.cluster.crash()
+    verify(database)
+    twin = Twin(database, AM)
+    twin.ok(f"INSERT INTO t SELECT -i, 'found' FROM generate_series(1, {BULK}) i")
+    twin.ok("VACUUM t")
+    twin.check()
+
+
+def test_prepared_transactions_survive(database):
+    twin = Twin(database, AM)
+    twin.ok("CREATE TABLE t (id int, v text)")
+    twin.ok(f"INSERT INTO t SELECT i, 'row' FROM generate_series(1, {BULK}) i")
+    for end in ("COMMIT", "ROLLBACK"):
+        twin = Twin(database, AM)
+        for schema, conn in twin.conns.items():
+            conn.execute("BEGIN")
+            conn.execute(
+                f"INSERT INTO t SELECT -i, 'p' FROM generate_series(1, {BULK}) i"
+            )
+            conn.execute("DELETE FROM t WHERE id % 2 = 0")
+            conn.execute(f"PREPARE TRANSACTION '{schema}'")
+        database.cluster.crash()
+        verify(database)
+        twin = Twin(database, AM)
+        for schema, conn in twin.conns.items():
+            conn.execute(f"{end} PREPARED '{schema}'")
+        verify(database)
+
+
+def test_unlogged_table_is_empty_after_a_crash(database):
+    twin = Twin(database, AM)
+    twin.ok("CREATE UNLOGGED TABLE t (id int PRIMARY KEY, v text)")
+    twin.ok(f"INSERT INTO t SELECT i, 'row' FROM generate_series(1, {BULK}) i")
+    database.cluster.crash()
+    twin = Twin(database, AM)
+    assert twin.ok("SELECT count(*) FROM t").rows == [(0,)]
+    twin.ok(f"INSERT INTO t SELECT i, 'new' FROM generate_series(1, {BULK}) i")
+    twin.ok("INSERT INTO t VALUES (0, 'delta')")
+    verify(database)
+
+
+def test_full_page_images_replay_as_written(make_cluster):
+    """Recovery under wal_consistency_checking compares every page it replays."""
+    cluster = make_cluster("consistency", wal_consistency_checking="all")
+    with cluster.connect() as conn:
+        conn.execute("CREATE DATABASE crash")
+    database = CrashDatabase(cluster)
+    with database.connect() as conn:
+        conn.execute(f"CREATE EXTENSION {AM}")
+    twin = Twin(database, AM)
+    twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    twin.ok(f"INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, {BULK}) i")
+    twin.ok("DELETE FROM t WHERE id % 9 = 0")
+    twin.ok("UPDATE t SET v = 'updated' WHERE id % 10 = 0")
+    twin.ok("VACUUM t")
+    twin.ok(f"INSERT INTO t SELECT -i, md5(i::text) FROM generate_series(1, {BULK}) i")
+    cluster.crash()
+    assert "inconsistent page found" not in cluster.log_since(0)
+    verify(database)
+
+
+# Deterministic given the table's contents; {n} grows with every statement.
+STATEMENTS = [
+    "INSERT INTO t SELECT {n} * 100000 + i, 'bulk ' || i % 100"
+    " FROM generate_series(1, 15000) i",
+    "INSERT INTO t SELECT {n} * 100000 + i, repeat(md5(i::text), 20)"
+    " FROM generate_series(1, 4000) i",
+    "INSERT INTO t VALUES ({n} * 100000, 'single')",
+    "DELETE FROM t WHERE id % 97 = {n} % 97",
+    "UPDATE t SET v = 'updated by {n}' WHERE id % 89 = {n} % 89",
+    "UPDATE t SET v = 'all' WHERE id % 100000 < 1000",
+    "VACUUM t",
+    "CHECKPOINT",
+]
+
+
+@pytest.mark.parametrize("point", range(POINTS))
+def test_kill_at_a_random_moment(database, seed, point):
+    """A worker runs random statements, each on our table and then on heap's.
+
+    At most the last one can have been committed on our side alone; then
+    running it on heap's side makes both equal.
+    """
+    rng = random.Random(f"{seed}/{point}")
+    twin = Twin(database, AM)
+    twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    statements = []
+
+    def work() -> None:
+        with contextlib.suppress(psycopg.OperationalError):
+            while True:
+                number = len(statements) + 1
+                statements.append(rng.choice(STATEMENTS).format(n=number))
+                for conn in twin.conns.values():
+                    conn.execute(statements[-1])
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    time.sleep(0.1 + random.Random(f"{seed}/{point}/when").random() * 2)
+    database.cluster.kill()
+    worker.join()
+    database.cluster.start()
+
+    print(f"{len(statements)} statements; the last: {statements[-1]}")
+    twin = Twin(database, AM)
+    contents = "SELECT id, v FROM t"
+    if Counter(twin.ours.execute(contents)) != Counter(twin.heap.execute(contents)):
+        twin.heap.execute(statements[-1])
+    verify(database)

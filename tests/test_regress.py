@@ -1,0 +1,51 @@
+"""The extensions' own pg_regress and isolation suites, by PGXS installcheck."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EXTENSIONS = sorted(path.parent.name for path in ROOT.glob("extensions/*/Makefile"))
+
+SUITES = {
+    "regress": ("sql/*.sql", "ISOLATION="),
+    "isolation": ("specs/*.spec", "REGRESS="),
+}
+
+
+@pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_suite(make_cluster, server, tmp_path, extension, suite):
+    directory = ROOT / "extensions" / extension
+    pattern, without = SUITES[suite]
+    if not list((directory / "test").glob(pattern)):
+        pytest.skip(f"{extension} has no {suite} suite")
+    cluster = make_cluster(suite, max_prepared_transactions="10")
+    done = subprocess.run(
+        ["make", "-s", "-C", directory, "installcheck", without]
+        + [f"PG_CONFIG={server.pg_config}", f"REGRESS_OUTPUT={tmp_path}"],
+        env=server.environment()
+        | {"PGHOST": str(cluster.socket), "PGUSER": "postgres", "LANG": "C"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=900,
+    )
+    print(done.stdout)
+    for diffs in tmp_path.rglob("regression.diffs"):
+        print(diffs.read_text()[:50_000])
+    keep_results(tmp_path, extension, suite, done.returncode != 0)
+    assert done.returncode == 0
+
+
+def keep_results(output: Path, extension: str, suite: str, failed: bool) -> None:
+    """REGRESS_KEEP=dir keeps what failing suites printed."""
+    keep = os.environ.get("REGRESS_KEEP")
+    if keep and failed:
+        shutil.copytree(output, Path(keep) / f"{extension}-{suite}", dirs_exist_ok=True)
