@@ -152,6 +152,7 @@ remove_workdir()
 	if [ -n "${KEEP:-}" ]; then
 		printf 'kept: %s\n' "$work" >&2
 	else
-		rm -rf "$work" 2>/dev/null || { sleep 1; rm -rf "$work"; }
+		rm -rf --one-file-system "$work" 2>/dev/null ||
+			{ sleep 1; rm -rf --one-file-system "$work"; }
 	fi
 }
