@@ -81,6 +81,12 @@ add_source_line()
 	as_root apt-get update -q </dev/null >&2
 }
 
+# Files of this checkout that git knows, whoever owns it.
+tracked_files()
+{
+	git -c safe.directory="$root" -C "$root" ls-files "$@"
+}
+
 # The extensions of this checkout, by name.
 extensions()
 {

@@ -66,7 +66,7 @@ mount --bind /dev/shm "$tree/dev/shm"
 mount -t proc proc "$tree/proc"
 
 mkdir -p "$tree/root/strata"
-git ls-files -z | tar -c --null -T - | tar -x -C "$tree/root/strata"
+tracked_files -z | tar -c --null -T - | tar -x -C "$tree/root/strata"
 step "$* on Debian $suite"
 chroot "$tree" env -u PG_CONFIG -u TMPDIR HOME=/root LC_ALL=C.UTF-8 \
 	sh -c 'cd /root/strata && exec "$@"' sh "$@"

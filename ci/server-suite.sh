@@ -12,13 +12,13 @@
 # differ.  The diffs stay in build/server-suite/.
 #
 #   PG_CONFIG=path       server (default: the newest installed)
+#   METHODS=names        access methods (default: all of ours)
 #   SERVER_SOURCE=dir    its unpacked source (default: Debian's source package)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/common.sh
 
-# The server's tests of these access methods (the others are index methods).
-methods="colcompress"
+methods=${METHODS-colcompress}
 suites=${*:-regress isolation}
 
 ci/setup.sh check >/dev/null
