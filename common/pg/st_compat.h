@@ -121,6 +121,15 @@ extern Buffer st_extend_file_locked(RelFileLocator locator, char persistence);
 /* 18: XLogRegisterData takes const void * (8c0d7bafad3 made it const). */
 extern void st_xlog_register_data(const void *data, uint32 len);
 
+/* 16: tuplesort_getdatum got the argument copy (24d2b2680a8). */
+#if PG_VERSION_NUM >= 160000
+#define st_tuplesort_getdatum(state, forward, copy, value, isnull) \
+	tuplesort_getdatum(state, forward, copy, value, isnull, NULL)
+#else
+#define st_tuplesort_getdatum(state, forward, copy, value, isnull) \
+	tuplesort_getdatum(state, forward, value, isnull, NULL)
+#endif
+
 /* ---- rights ---- */
 
 /* 16: one function for all kinds of objects (c727f511bd7). */
@@ -147,5 +156,8 @@ extern bool st_collation_is_c(Oid collation);
  * instead of a cost, e2225346933).
  */
 extern void st_path_disable(Path *path);
+
+/* 18: ConditionalXactLockTableWait() can log a failure (f10ec3c1b21). */
+extern bool st_conditional_xact_lock_wait(TransactionId xid, bool log_failure);
 
 #endif							/* ST_COMPAT_H */

@@ -21,6 +21,7 @@
 #include "commands/vacuum.h"
 #include "nodes/execnodes.h"
 #include "storage/bufpage.h"
+#include "storage/lmgr.h"
 
 #include "st_compat.h"
 #include "st_store.h"
@@ -141,6 +142,7 @@ StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 1000, "key bases must not overlap");
 
 #define ST_DESCRIPTOR_VERSION	1
 #define ST_TOMBSTONE_VERSION	1
+#define ST_ANCHOR_VERSION	1
 
 /* Flags of a descriptor */
 #define ST_DESCRIPTOR_FINISHED	0x0001	/* the extent is written */
@@ -173,6 +175,15 @@ typedef struct StTombstonePayload
 
 StaticAssertDecl(sizeof(StTombstonePayload) == 8, "on-disk size");
 
+/* chunk_data of an anchor: nothing but its version. */
+typedef struct StAnchorPayload
+{
+	uint16		version;
+	uint16		unused;
+} StAnchorPayload;
+
+StaticAssertDecl(sizeof(StAnchorPayload) == 4, "on-disk size");
+
 /* An open TOAST relation with its indexes. */
 typedef struct StCatalog
 {
@@ -192,8 +203,11 @@ typedef struct StCatalog
 extern bool st_catalog_open(StCatalog *cat, Relation rel, LOCKMODE lockmode);
 extern void st_catalog_close(StCatalog *cat);
 
-/* Creates the TOAST relation of rel if it has none (needs a strong lock). */
-extern void st_catalog_ensure(Relation rel);
+/*
+ * Creates the TOAST relation of rel if it has none.  Returns false if that is
+ * impossible here: in parallel mode, or without AccessExclusiveLock.
+ */
+extern bool st_catalog_ensure(Relation rel);
 
 /*
  * Inserts one visibility tuple as command cid of the current transaction;
@@ -224,8 +238,7 @@ typedef struct StCatalogScan
 	StKeyBase	base;
 	uint64		first;
 	uint64		last;
-	IndexScanDesc scan;
-	TupleTableSlot *slot;
+	struct SysScanDescData *scan;
 	StCatalogEntry entry;
 } StCatalogScan;
 
@@ -251,16 +264,32 @@ extern void st_descriptor_encode(const StGroup *group, bool finished,
  */
 extern void st_descriptor_finish(StCatalog *cat, const StGroup *group);
 
-/* The forwarding TID of a tombstone. */
+/* Forwarding TID <-> payload of a tombstone. */
+extern void st_tombstone_encode(const ItemPointerData *forward,
+								StTombstonePayload *payload);
 extern void st_tombstone_decode(Relation rel, const StCatalogEntry *entry,
 								ItemPointer forward);
 
+/* ------------------------------------------------------------------------
+ * Row groups by snapshot: st_group.c
+ * ------------------------------------------------------------------------
+ */
+
 /*
- * The group whose range holds the row, seen by the snapshot.  finished may
+ * The group whose range holds the row, seen by the snapshot.  incarnation is
+ * left 0.  finished may
  * be NULL: then groups without an image count as absent.
  */
 extern bool st_group_lookup(StCatalog *cat, uint64 row, Snapshot snapshot,
 							StGroup *group, bool *finished);
+
+/* As st_deleted_rows(), with the catalog open. */
+extern uint64 *st_deleted_rows_in(StCatalog *cat, const StGroup *group,
+								  Snapshot snapshot, MemoryContext mcxt,
+								  uint32 *ndeleted);
+
+/* Does the snapshot see a tombstone of the row? */
+extern bool st_tombstone_seen(StCatalog *cat, uint64 row, Snapshot snapshot);
 
 /* ------------------------------------------------------------------------
  * Pending writers: st_pending.c
@@ -284,26 +313,74 @@ extern void st_pending_flush_stale(Relation rel);
  */
 
 /*
- * Stores a row-group row with the given values into a TTSOpsBufferHeapTuple
- * slot, complete with TID and system columns of the group.
+ * Stores a row-group row with the given values (copied) into a slot of the
+ * table, complete with TID and system columns of the group.
  */
 extern void st_store_row(TupleTableSlot *slot, Relation rel, const StGroup *group,
 						 uint32 row, const Datum *values, const bool *isnull);
 
-/* Open readers of row groups, kept across statements in bounded memory. */
+/* ------------------------------------------------------------------------
+ * Open readers, kept across statements: st_reader_cache.c
+ * ------------------------------------------------------------------------
+ */
+
 typedef struct StCachedReader StCachedReader;
-extern void st_reader_cache_init(void);
+extern void st_reader_cache_init(void); /* once per backend */
+
+/*
+ * The reader of a group (incarnation set), pinned until it is released.
+ * rel stays open meanwhile.
+ */
 extern StCachedReader *st_reader_acquire(Relation rel, const StGroup *group);
-extern StReader *st_reader_of(StCachedReader *cached);
 extern void st_reader_release(StCachedReader *cached);
+
+/* One row of it; the values stay valid until the next call. */
+extern void st_reader_row(StCachedReader *cached, uint32 row, const bool *needed,
+						  Datum *values, bool *isnull);
 
 /* ------------------------------------------------------------------------
  * Fetching rows by virtual TID: st_fetch.c
  * ------------------------------------------------------------------------
  */
 
-typedef struct StFetch StFetch;
-extern StFetch *st_fetch_begin(Relation rel);
+/* A row group as one MVCC snapshot sees it. */
+typedef struct StFetchGroup
+{
+	StGroup		group;
+	uint32		probes;			/* single rows that were asked for */
+	bool		bitmap_loaded;
+	uint64	   *deleted;		/* NULL: none, once loaded */
+} StFetchGroup;
+
+typedef struct StFetch
+{
+	Relation	rel;
+	uint64		incarnation;
+	bool		catalog_open;
+	StCatalog	catalog;
+	MemoryContext mcxt;			/* of what follows; NULL until needed */
+
+	/* what the last MVCC snapshot saw */
+	Snapshot	snapshot;
+	TransactionId snap_xmin;
+	TransactionId snap_xmax;
+	CommandId	snap_curcid;
+	MemoryContext seen_mcxt;	/* of the groups */
+	uint32		misses;			/* lookups of single groups */
+	StFetchGroup *groups;		/* all of them after some misses, else one */
+	int			ngroups;
+	bool		all_groups;
+	int			current;		/* group of the last row */
+
+	/* decoding */
+	StCachedReader *reader;
+	uint64		reader_first_row;
+	Datum	   *values;
+	bool	   *isnull;
+} StFetch;
+
+/* The struct is the caller's; nothing is opened before the first fetch. */
+extern void st_fetch_init(StFetch *fetch, Relation rel);
 extern void st_fetch_end(StFetch *fetch);
 
 /*
@@ -312,6 +389,74 @@ extern void st_fetch_end(StFetch *fetch);
  */
 extern bool st_fetch_row(StFetch *fetch, ItemPointer tid, Snapshot snapshot,
 						 TupleTableSlot *slot);
+
+/* ------------------------------------------------------------------------
+ * Row locks: st_lock.c
+ * ------------------------------------------------------------------------
+ */
+
+extern void st_lock_init(void); /* once per backend */
+
+/* The wish to lock, delete or update one row of a row group. */
+typedef struct StRowOp
+{
+	Relation	rel;
+	StCatalog	catalog;		/* RowExclusiveLock */
+	ItemPointerData tid;
+	uint64		row;
+	CommandId	cid;
+	LockTupleMode mode;
+	LockWaitPolicy policy;
+	XLTW_Oper	oper;
+	bool		keep_lock;		/* leave an anchor: the row is to stay */
+	TM_FailureData *tmfd;
+	TransactionId updater;		/* raw xmin of the tombstone that was met */
+} StRowOp;
+
+extern void st_row_op_begin(StRowOp *op, Relation rel, ItemPointer tid,
+							CommandId cid, TM_FailureData *tmfd);
+extern void st_row_op_end(StRowOp *op);
+
+/*
+ * Acquires the row for op->mode.  TM_Ok: nobody else can change the row, and
+ * the row mutex is held until st_row_release().  Otherwise tmfd is filled as
+ * heap does it, and no mutex is held.
+ */
+extern TM_Result st_row_acquire(StRowOp *op);
+extern void st_row_release(StRowOp *op);
+
+extern TM_Result st_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
+							   TupleTableSlot *slot, CommandId cid,
+							   LockTupleMode mode, LockWaitPolicy policy,
+							   uint8 flags, TM_FailureData *tmfd);
+
+/* ------------------------------------------------------------------------
+ * Writes: st_insert.c, st_modify.c, st_logical.c
+ * ------------------------------------------------------------------------
+ */
+
+extern void st_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
+							int options, struct BulkInsertStateData *bistate);
+extern void st_multi_insert(Relation rel, TupleTableSlot **slots, int nslots,
+							CommandId cid, int options,
+							struct BulkInsertStateData *bistate);
+extern void st_finish_bulk_insert(Relation rel, int options);
+extern TM_Result st_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
+								 Snapshot snapshot, Snapshot crosscheck,
+								 bool wait, TM_FailureData *tmfd,
+								 bool changing_part);
+extern TM_Result st_tuple_update(Relation rel, ItemPointer otid,
+								 TupleTableSlot *slot, CommandId cid,
+								 Snapshot snapshot, Snapshot crosscheck,
+								 bool wait, TM_FailureData *tmfd,
+								 LockTupleMode *lockmode,
+								 TU_UpdateIndexes *update_indexes);
+
+/*
+ * Tells logical decoding about the deletion of a row-group row, where the
+ * relation's replica identity asks for it.
+ */
+extern void st_logical_delete(Relation rel, ItemPointer tid, CommandId cid);
 
 /* ------------------------------------------------------------------------
  * Table scans: st_scan.c
@@ -342,6 +487,19 @@ typedef struct StScan
 	void		(*am_end) (struct StScan *scan);	/* called by scan_end, or NULL */
 } StScan;
 
+extern TableScanDesc st_scan_begin(Relation rel, Snapshot snapshot, int nkeys,
+								   struct ScanKeyData *key,
+								   ParallelTableScanDesc pscan, uint32 flags);
+extern void st_scan_end(TableScanDesc scan);
+extern void st_scan_rescan(TableScanDesc scan, struct ScanKeyData *key,
+						   bool set_params, bool allow_strat, bool allow_sync,
+						   bool allow_pagemode);
+extern bool st_scan_getnextslot(TableScanDesc scan, ScanDirection direction,
+								TupleTableSlot *slot);
+extern Size st_parallelscan_estimate(Relation rel);
+extern Size st_parallelscan_initialize(Relation rel, ParallelTableScanDesc pscan);
+extern void st_parallelscan_reinitialize(Relation rel, ParallelTableScanDesc pscan);
+
 /*
  * Heap's scan over the whole main fork with the same snapshot and flags,
  * begun when first asked for.  Parallel if this scan is.
@@ -369,6 +527,7 @@ extern double st_am_index_build_range_scan(Relation rel, Relation index,
 extern void st_am_index_validate_scan(Relation rel, Relation index,
 									  struct IndexInfo *info, Snapshot snapshot,
 									  struct ValidateIndexState *state);
+extern TransactionId st_am_index_delete_tuples(Relation rel, TM_IndexDeleteOp *delstate);
 extern void st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
 								  BufferAccessStrategy strategy);
 #ifdef ST_HAVE_ANALYZE_STREAM
