@@ -102,29 +102,69 @@ expand_runs(const uint64_t *value, const uint64_t *length, int nruns, int n,
 	return at == n ? ST_OK : ST_CORRUPT;
 }
 
+/*
+ * The counted list that a dictionary or run lengths begin with: sets *n to
+ * its number of values, at most n_max, and *list to its bytes.
+ */
+static StStatus
+read_list(StByteReader *r, int n_max, int *n, StByteReader *list)
+{
+	uint64_t	count = st_read_varint(r);
+	uint64_t	len = st_read_varint(r);
+	const uint8_t *bytes = st_read_span(r, len);
+
+	if (bytes == NULL || count > (uint64_t) n_max)
+		return ST_CORRUPT;
+	*n = (int) count;
+	st_reader_init(list, bytes, len);
+	return ST_OK;
+}
+
 static StStatus
 decode_runs(StByteReader *r, int n, uint64_t *v)
 {
 	uint64_t	value[ST_VECTOR_SIZE];
 	uint64_t	length[ST_VECTOR_SIZE];
-	uint64_t	nruns = st_read_varint(r);
-	uint64_t	values_len = st_read_varint(r);
-	const uint8_t *values = st_read_span(r, values_len);
-	StByteReader vr;
-	StStatus	status;
+	StByteReader values;
+	int			nruns;
+	StStatus	status = read_list(r, n, &nruns, &values);
 
-	if (values == NULL || nruns > (uint64_t) n)
-		return ST_CORRUPT;
-	st_reader_init(&vr, values, values_len);
-	status = decode_level(&vr, ST_INT_LEVEL_GCD, (int) nruns, value);
 	if (status == ST_OK)
-		status = decode_level(r, ST_INT_LEVEL_GCD, (int) nruns, length);
+		status = decode_level(&values, ST_INT_LEVEL_DICT, nruns, value);
 	if (status == ST_OK)
-		status = expand_runs(value, length, (int) nruns, n, v);
+		status = decode_level(r, ST_INT_LEVEL_DICT, nruns, length);
+	if (status == ST_OK)
+		status = expand_runs(value, length, nruns, n, v);
 	return status;
 }
 
-/* ---- entry points ---- */
+/* ---- dictionary ---- */
+
+static StStatus
+decode_dictionary(StByteReader *r, int n, uint64_t *v)
+{
+	uint64_t	value[ST_VECTOR_SIZE];
+	StByteReader values;
+	int			nvalues;
+	uint64_t	max_code = 0;
+	StStatus	status = read_list(r, n, &nvalues, &values);
+
+	if (status == ST_OK)
+		status = decode_level(&values, ST_INT_LEVEL_GCD, nvalues, value);
+	if (status == ST_OK)
+		status = decode_level(r, ST_INT_LEVEL_LEAF, n, v);
+	if (status != ST_OK)
+		return status;
+	for (int i = 0; i < n; i++)
+		max_code = v[i] > max_code ? v[i] : max_code;
+	if (n > 0 && max_code >= (uint64_t) nvalues)
+		return ST_CORRUPT;
+	for (int i = 0; i < n; i++)
+		v[i] = value[v[i]];
+	return ST_OK;
+}
+
+/* ---- whole vectors ---- */
 
 /*
  * Decodes the rest of r, whose outermost scheme is of at most that level.
@@ -143,6 +183,8 @@ decode_level(StByteReader *r, int level, int n, uint64_t *v)
 		return decode_delta2(r, n, v);
 	if (scheme == ST_INT_GCD && level >= ST_INT_LEVEL_GCD)
 		return decode_gcd(r, n, v);
+	if (scheme == ST_INT_DICT && level >= ST_INT_LEVEL_DICT)
+		return decode_dictionary(r, n, v);
 	if (scheme == ST_INT_RLE && level >= ST_INT_LEVEL_RLE)
 		return decode_runs(r, n, v);
 	return ST_CORRUPT;
@@ -186,39 +228,98 @@ st_int_decode_u32(const uint8_t *src, size_t len, int n, uint32_t *dst)
 	return all <= UINT32_MAX ? ST_OK : ST_CORRUPT;
 }
 
+/* ---- one value ---- */
+
+static StStatus get_level(StByteReader *r, int level, int n, int i,
+						  uint64_t *out);
+
+static StStatus
+get_gcd(StByteReader *r, int n, int i, uint64_t *out)
+{
+	uint64_t	divisor = st_read_varint(r);
+	uint64_t	offset = st_read_varint(r);
+	StStatus	status = get_level(r, ST_INT_LEVEL_DELTA, n, i, out);
+
+	if (status == ST_OK)
+		*out = offset + divisor * *out;
+	return status;
+}
+
+static StStatus
+get_dictionary(StByteReader *r, int n, int i, uint64_t *out)
+{
+	StByteReader values;
+	int			nvalues;
+	uint64_t	code;
+	StStatus	status = read_list(r, n, &nvalues, &values);
+
+	if (status == ST_OK)
+		status = get_level(r, ST_INT_LEVEL_LEAF, n, i, &code);
+	if (status != ST_OK)
+		return status;
+	if (code >= (uint64_t) nvalues)
+		return ST_CORRUPT;
+	return get_level(&values, ST_INT_LEVEL_GCD, nvalues, (int) code, out);
+}
+
+static StStatus
+get_run(StByteReader *r, int n, int i, uint64_t *out)
+{
+	uint64_t	length[ST_VECTOR_SIZE];
+	StByteReader values;
+	int			nruns;
+	uint64_t	behind = (uint64_t) i;
+	StStatus	status = read_list(r, n, &nruns, &values);
+
+	if (status == ST_OK)
+		status = decode_level(r, ST_INT_LEVEL_DICT, nruns, length);
+	if (status != ST_OK)
+		return status;
+	for (int run = 0; run < nruns; run++)
+	{
+		if (behind < length[run])
+			return get_level(&values, ST_INT_LEVEL_DICT, nruns, run, out);
+		behind -= length[run];
+	}
+	return ST_CORRUPT;
+}
+
+/* Value i of the rest of r: see decode_level. */
+static StStatus
+get_level(StByteReader *r, int level, int n, int i, uint64_t *out)
+{
+	uint64_t	v[ST_VECTOR_SIZE];
+	StByteReader before = *r;
+	int			scheme = st_read_u8(r);
+	StStatus	status;
+
+	if (st_leaf_scheme(scheme))
+		return st_leaf_get(r, scheme, n, i, out);
+	if (scheme == ST_INT_GCD && level >= ST_INT_LEVEL_GCD)
+		return get_gcd(r, n, i, out);
+	if (scheme == ST_INT_DICT && level >= ST_INT_LEVEL_DICT)
+		return get_dictionary(r, n, i, out);
+	if (scheme == ST_INT_RLE && level >= ST_INT_LEVEL_RLE)
+		return get_run(r, n, i, out);
+
+	status = decode_level(&before, level, n, v);
+	if (status == ST_OK)
+		*out = v[i];
+	return status;
+}
+
 StStatus
 st_int_at(const uint8_t *src, size_t len, int n, int i, int64_t *out)
 {
-	uint64_t	divisor = 1;
-	uint64_t	offset = 0;
-	uint64_t	value;
-	int64_t		all[ST_VECTOR_SIZE];
 	StByteReader r;
-	StStatus	status;
-	int			scheme;
 
 	if (n < 0 || n > ST_VECTOR_SIZE || i < 0 || i >= n)
 		return ST_CORRUPT;
 	st_reader_init(&r, src, len);
-	scheme = st_read_u8(&r);
-	if (scheme == ST_INT_GCD)
-	{
-		divisor = st_read_varint(&r);
-		offset = st_read_varint(&r);
-		scheme = st_read_u8(&r);
-	}
-	if (st_leaf_scheme(scheme))
-	{
-		status = st_leaf_get(&r, scheme, n, i, &value);
-		if (status == ST_OK)
-			*out = (int64_t) (offset + divisor * value);
-		return status;
-	}
-	status = st_int_decode(src, len, n, all);
-	if (status == ST_OK)
-		*out = all[i];
-	return status;
+	return get_level(&r, ST_INT_LEVEL_RLE, n, i, (uint64_t *) out);
 }
+
+/* ---- names ---- */
 
 const char *
 st_int_scheme_name(const uint8_t *src, size_t len)
@@ -230,7 +331,8 @@ st_int_scheme_name(const uint8_t *src, size_t len)
 		[ST_INT_PFOR] = "patched for",
 		[ST_INT_DELTA] = "delta",
 		[ST_INT_DELTA2] = "delta of delta",
-		[ST_INT_RLE] = "rle"
+		[ST_INT_RLE] = "rle",
+		[ST_INT_DICT] = "dictionary"
 	};
 	static const char *const gcd_names[] = {
 		[ST_INT_CONSTANT] = "gcd constant",
@@ -239,7 +341,7 @@ st_int_scheme_name(const uint8_t *src, size_t len)
 		[ST_INT_PFOR] = "gcd patched for",
 		[ST_INT_DELTA] = "gcd delta",
 		[ST_INT_DELTA2] = "gcd delta of delta",
-		[ST_INT_RLE] = NULL		/* does not nest */
+		[ST_INT_DICT] = NULL	/* does not nest */
 	};
 	const char *const *table = names;
 	const char *name = NULL;
@@ -255,7 +357,7 @@ st_int_scheme_name(const uint8_t *src, size_t len)
 		(void) st_read_varint(&r);
 		scheme = st_read_u8(&r);
 	}
-	if (scheme <= ST_INT_RLE)
+	if (scheme <= ST_INT_DICT)
 		name = table[scheme];
 	return name ? name : "unknown";
 }

@@ -14,6 +14,7 @@
  *		delta				differences, bit-packed as above
  *		delta of delta		differences of differences, likewise
  *		gcd ...				common divisor taken out of any of the above
+ *		dictionary			codes of few distinct values
  *		rle					run values and run lengths, each encoded again
  *
  * by exact size, not by guess.  All arithmetic is modulo 2^64, so that every
@@ -39,7 +40,8 @@ typedef enum StIntScheme
 	ST_INT_DELTA = 5,
 	ST_INT_DELTA2 = 6,
 	ST_INT_GCD = 7,
-	ST_INT_RLE = 8
+	ST_INT_RLE = 8,
+	ST_INT_DICT = 9
 } StIntScheme;
 
 /* 128-bit integer; callers' arrays need 8-byte alignment only. */
@@ -78,8 +80,9 @@ extern StStatus st_int_decode_u32(const uint8_t *src, size_t len, int n,
 
 /*
  * Value i, 0 <= i < n, of the vector.  Constant time for constant, raw and
- * for, also under gcd; logarithmic in the exceptions for patched for; other
- * schemes decode the vector.  May accept damaged bytes that st_int_decode
+ * for, also under gcd or dictionary; logarithmic in the exceptions for
+ * patched for; run lengths are decoded for rle, the vector for delta and
+ * delta of delta.  May accept damaged bytes that st_int_decode
  * rejects, as it reads only what it needs.
  */
 extern StStatus st_int_at(const uint8_t *src, size_t len, int n, int i,

@@ -5,19 +5,25 @@
  *
  * Every scheme's exact size is computed from statistics of the vector, of
  * its differences and of the differences of these (extremes, widths), and
- * again of the quotients if the values have a common divisor; run-length
- * encoding, where runs give it a chance, is carried out and compared.  The
- * smallest wins, the simpler one if equal.
+ * again of the quotients if the values have a common divisor.  Dictionary and
+ * run-length encoding, where they have a chance, are carried out and
+ * compared.  The smallest wins, the simpler one if equal, or nearly so in the
+ * case of the dictionary.  The patched variants of long vectors are skipped
+ * where a sample gives them no chance.
  *
  * The schemes nest in this order only, each level optional:
  *
- *		rle { gcd { delta or delta of delta { leaf } } }
+ *		rle { dictionary { gcd { delta or delta of delta { leaf } } } }
  *
- * Stack: about 60 kB at the deepest point.
+ * Stack: about 100 kB at the deepest point.
  *
  *-------------------------------------------------------------------------
  */
+#include "st_int_distinct.h"
 #include "st_int_format.h"
+
+/* st_int_bound(ST_VECTOR_SIZE) as a constant. */
+#define ENCODED_MAX (1 + 8 * ST_VECTOR_SIZE + ST_VARINT_MAX)
 
 /* A leaf, perhaps under a difference scheme. */
 typedef struct ChainPlan
@@ -43,13 +49,6 @@ typedef struct Stats
 	int64_t		max;
 	int			nruns;			/* runs of equal values */
 } Stats;
-
-size_t
-st_int_bound(int n)
-{
-	/* raw, or the longest constant for n = 1 */
-	return 1 + 8 * (size_t) n + ST_VARINT_MAX;
-}
 
 static void
 collect_stats(const uint64_t *v, int n, Stats *stats)
@@ -113,7 +112,7 @@ static void
 plan_chain(const uint64_t *v, int n, const Stats *stats, ChainPlan *best)
 {
 	memset(best, 0, sizeof(*best));
-	st_leaf_plan(v, n, stats->min, stats->max, &best->leaf);
+	st_leaf_plan(v, n, stats->min, stats->max, SIZE_MAX, &best->leaf);
 	best->size = best->leaf.size;
 	if (best->leaf.scheme == ST_INT_CONSTANT)
 		return;
@@ -126,7 +125,8 @@ plan_chain(const uint64_t *v, int n, const Stats *stats, ChainPlan *best)
 
 		difference_values(v, n, &plan, d);
 		collect_stats(d, n, &dstats);
-		st_leaf_plan(d, n, dstats.min, dstats.max, &plan.leaf);
+		st_leaf_plan(d, n, dstats.min, dstats.max, best->size,
+					 &plan.leaf);
 		plan.size = plan.leaf.size + 1 +
 			(size_t) st_varint_size(st_zigzag_encode((int64_t) plan.start));
 		if (order == 2)
@@ -244,7 +244,15 @@ divide_values(const uint64_t *v, int n, const Stats *stats, Divisor *d)
 
 /* ---- whole vectors ---- */
 
-/* Writes v without run lengths: gcd, differences, leaf, as is smallest. */
+/*
+ * Encoders write v, 1 <= n <= ST_VECTOR_SIZE, with these statistics.  There
+ * is room for the flat encoding of any vector; an alternative may be given
+ * less, and fails if it does not fit.
+ */
+typedef void (*Encoder) (StByteWriter *w, const uint64_t *v, int n,
+						 const Stats *stats);
+
+/* Gcd, differences, leaf, as is smallest. */
 static void
 encode_flat(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
 {
@@ -275,18 +283,99 @@ encode_flat(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
 	write_chain(w, v, n, &plan);
 }
 
+ST_INLINE size_t
+written_since(const StByteWriter *w, const StByteWriter *before)
+{
+	return (size_t) (w->p - before->p);
+}
+
 /*
- * Could run lengths beat flat_size?  Tried if runs are two values long on
+ * Replaces what was written to *w since it was as in *before by what encoder
+ * writes, if that saves at least saving bytes.
+ */
+static void
+encode_alternative(StByteWriter *w, const StByteWriter *before,
+				   size_t saving, Encoder encoder,
+				   const uint64_t *v, int n, const Stats *stats)
+{
+	uint8_t		bytes[ENCODED_MAX];
+	StByteWriter other;
+
+	/* what saves too little does not fit */
+	st_writer_init(&other, bytes, written_since(w, before) - saving);
+	encoder(&other, v, n, stats);
+	if (other.status != ST_OK)
+		return;
+	*w = *before;
+	st_write_bytes(w, bytes, st_writer_len(&other));
+}
+
+/* A counted list, behind its length: values of runs or of a dictionary. */
+static void
+write_list(StByteWriter *w, const uint64_t *value, int n, const Stats *stats,
+		   Encoder encoder)
+{
+	uint8_t		bytes[ENCODED_MAX];
+	StByteWriter list;
+
+	st_writer_init(&list, bytes, sizeof(bytes));
+	encoder(&list, value, n, stats);
+	st_write_varint(w, (uint64_t) n);
+	st_write_varint(w, st_writer_len(&list));
+	st_write_bytes(w, bytes, st_writer_len(&list));
+}
+
+/* As a dictionary, or not fitting if there are too many distinct values. */
+static void
+encode_dictionary(StByteWriter *w, const uint64_t *v, int n,
+				  const Stats *stats)
+{
+	uint64_t	value[ST_INT_DISTINCT_MAX];
+	uint64_t	code[ST_VECTOR_SIZE];
+	int			nvalues = st_int_distinct(v, n, value, code);
+	StLeafPlan	plan;
+
+	if (nvalues < 0)
+	{
+		w->status = ST_NOSPACE;
+		return;
+	}
+	st_write_u8(w, ST_INT_DICT);
+	write_list(w, value, nvalues, stats, encode_flat);
+	st_leaf_plan(code, n, 0, nvalues - 1, SIZE_MAX, &plan);
+	st_leaf_write(w, code, n, &plan);
+}
+
+/*
+ * Flat, or as a dictionary if that saves a sixteenth: it is decoded several
+ * times slower.
+ */
+static void
+encode_values(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
+{
+	StByteWriter before = *w;
+	size_t		size;
+
+	encode_flat(w, v, n, stats);
+	size = written_since(w, &before);
+	/* two distinct values take a bit each */
+	if (w->status == ST_OK && size > (size_t) n / 8 + 8)
+		encode_alternative(w, &before, size / 16 + 1, encode_dictionary,
+						   v, n, stats);
+}
+
+/*
+ * Could run lengths get below size?  Tried if runs are two values long on
  * average.  With shorter ones, run values should take as many bits each as
  * the values do, and run lengths at least one.
  */
 static bool
-runs_promising(int n, int nruns, size_t flat_size)
+runs_promising(int n, int nruns, size_t size)
 {
-	size_t		run_bits = flat_size * 8 * (size_t) nruns / (size_t) n +
+	size_t		run_bits = size * 8 * (size_t) nruns / (size_t) n +
 		(size_t) nruns;
 
-	return nruns * 2 <= n || (nruns < n && run_bits < flat_size * 8);
+	return nruns * 2 <= n || (nruns < n && run_bits < size * 8);
 }
 
 static void
@@ -294,9 +383,7 @@ encode_runs(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
 {
 	uint64_t	value[ST_VECTOR_SIZE];
 	uint64_t	length[ST_VECTOR_SIZE];
-	uint8_t		buffer[1 + 8 * ST_VECTOR_SIZE + ST_VARINT_MAX];
-	StByteWriter values;
-	Stats		rstats;
+	Stats		length_stats;
 	int			run = 0;
 	int			first = 0;
 
@@ -309,53 +396,51 @@ encode_runs(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
 			first = i;
 		}
 
-	st_writer_init(&values, buffer, sizeof(buffer));
-	rstats = *stats;			/* same extremes */
-	encode_flat(&values, value, run, &rstats);
-
 	st_write_u8(w, ST_INT_RLE);
-	st_write_varint(w, (uint64_t) run);
-	st_write_varint(w, st_writer_len(&values));
-	st_write_bytes(w, buffer, st_writer_len(&values));
-	collect_stats(length, run, &rstats);
-	encode_flat(w, length, run, &rstats);
+	write_list(w, value, run, stats, encode_values);
+	collect_stats(length, run, &length_stats);
+	encode_values(w, length, run, &length_stats);
+}
+
+size_t
+st_int_bound(int n)
+{
+	/* raw, or the longest constant for n = 1 */
+	return 1 + 8 * (size_t) n + ST_VARINT_MAX;
 }
 
 StStatus
 st_int_encode(const int64_t *v, int n, uint8_t *dst, size_t cap, size_t *len)
 {
 	const uint64_t *u = (const uint64_t *) v;
-	uint8_t		runs[1 + 8 * ST_VECTOR_SIZE + ST_VARINT_MAX];
+	uint8_t		bytes[ENCODED_MAX];
+	bool		direct;
 	StByteWriter w;
-	StByteWriter rw;
+	StByteWriter before;
 	Stats		stats;
-	size_t		limit;
 
 	if (n < 0 || n > ST_VECTOR_SIZE)
 		return ST_NOTFIT;
-	st_writer_init(&w, dst, cap);
+	/* the choice does not depend on cap */
+	direct = cap >= st_int_bound(n);
+	st_writer_init(&w, direct ? dst : bytes, direct ? cap : sizeof(bytes));
+	before = w;
 	if (n == 0)
 	{
 		st_write_u8(&w, ST_INT_CONSTANT);
 		st_write_zigzag(&w, 0);
-		*len = st_writer_len(&w);
-		return w.status;
 	}
-
-	collect_stats(u, n, &stats);
-	encode_flat(&w, u, n, &stats);
+	else
+	{
+		collect_stats(u, n, &stats);
+		encode_values(&w, u, n, &stats);
+		if (runs_promising(n, stats.nruns, written_since(&w, &before)))
+			encode_alternative(&w, &before, 1, encode_runs, u, n, &stats);
+	}
 	*len = st_writer_len(&w);
-	limit = w.status == ST_OK ? *len : st_int_bound(n);
-	if (!runs_promising(n, stats.nruns, limit))
-		return w.status;
-
-	/* a result that is not smaller does not fit */
-	limit = w.status == ST_OK ? *len - 1 : cap;
-	st_writer_init(&rw, runs, limit < sizeof(runs) ? limit : sizeof(runs));
-	encode_runs(&rw, u, n, &stats);
-	if (rw.status != ST_OK)
-		return w.status;
-	*len = st_writer_len(&rw);
-	memcpy(dst, runs, *len);
+	if (*len > cap)
+		return ST_NOSPACE;
+	if (!direct)
+		memcpy(dst, bytes, *len);
 	return ST_OK;
 }

@@ -6,8 +6,10 @@
  *		delta			| 5 | start z | leaf of n differences |
  *		delta of delta	| 6 | start z | delta z | leaf of n differences |
  *		gcd				| 7 | divisor v | offset v | level <= 1 |
- *		rle				| 8 | nruns v | length v of next | level <= 2 of
- *						  nruns values | level <= 2 of nruns lengths |
+ *		rle				| 8 | nruns v | length v of next | level <= 3 of
+ *						  nruns values | level <= 3 of nruns lengths |
+ *		dictionary		| 9 | nvalues v | length v of next | level <= 2 of
+ *						  nvalues values | leaf of n codes |
  *
  * v = LEB128 varint, z = zigzag varint.  The last part extends to the end of
  * the vector's bytes.  All arithmetic is modulo 2^64:
@@ -15,9 +17,11 @@
  *		delta			v = start; each i: v += d[i], value is v
  *		delta of delta	each i: delta += d[i], v += delta, value is v
  *		gcd				value = offset + divisor * quotient
+ *		dictionary		value = values[code]
  *
  * A scheme nests only schemes of a lower level, so that hostile bytes cannot
- * make a decoder recurse: leaves are level 0, deltas 1, gcd 2, rle 3.
+ * make a decoder recurse: leaves are level 0, deltas 1, gcd 2, dictionary 3,
+ * rle 4.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,6 +35,7 @@
 #define ST_INT_LEVEL_LEAF	0
 #define ST_INT_LEVEL_DELTA	1
 #define ST_INT_LEVEL_GCD	2
-#define ST_INT_LEVEL_RLE	3
+#define ST_INT_LEVEL_DICT	3
+#define ST_INT_LEVEL_RLE	4
 
 #endif							/* ST_INT_FORMAT_H */

@@ -13,8 +13,11 @@
 
 #include "st_bitpack.h"
 
-/* Values looked at to find the middle of the bulk. */
-#define MIDDLE_SAMPLE 40
+/* Values looked at first, to see what patching could save. */
+#define SAMPLE_SIZE 64
+
+/* Vectors shorter than this are not sampled but looked at as a whole. */
+#define SAMPLE_FROM (3 * SAMPLE_SIZE)
 
 /* ---- planning ---- */
 
@@ -49,30 +52,46 @@ signed_width(int64_t x)
 }
 
 /*
- * Middle of the bulk of the values: halfway between the tenth and the
- * ninetieth percentile of a regular sample.  Outliers do not move it, and
- * where most values are equal it is that value.
+ * Takes SAMPLE_SIZE of n values, one from each of as many equal stretches,
+ * at changing places so that periods in the data do not mislead.
+ */
+static void
+take_sample(const uint64_t *v, int n, uint64_t *sample)
+{
+	int			stretch = n / SAMPLE_SIZE;
+
+	for (int s = 0; s < SAMPLE_SIZE; s++)
+		sample[s] = v[s * stretch + s * 5 % stretch];
+}
+
+/*
+ * Middle of the bulk of fewer than SAMPLE_FROM values: halfway between the
+ * tenth and the ninetieth percentile.  Outliers do not move it, and where
+ * most values are equal it is that value.
  */
 static uint64_t
-middle_of_bulk(const uint64_t *v, int n, int64_t min)
+middle_of_bulk(const uint64_t *v, int n, uint64_t min)
 {
-	uint64_t	sample[MIDDLE_SAMPLE] = {0};
-	int			nsample = n < MIDDLE_SAMPLE ? n : MIDDLE_SAMPLE;
+	uint64_t	sorted[SAMPLE_FROM] = {0};
 	uint64_t	low;
 	uint64_t	high;
 
-	for (int s = 0; s < nsample; s++)
-	{
-		uint64_t	x = v[s * n / nsample] - (uint64_t) min;
-		int			at = s;
+	for (int i = 0; i < n; i++)
+		sorted[i] = v[i] - min;
+	/* Shell's sort */
+	for (int gap = 40; gap > 0; gap /= 3)
+		for (int i = gap; i < n; i++)
+		{
+			uint64_t	x = sorted[i];
+			int			at = i;
 
-		for (; at > 0 && sample[at - 1] > x; at--)
-			sample[at] = sample[at - 1];
-		sample[at] = x;
-	}
-	low = sample[nsample / 10];
-	high = sample[nsample - 1 - nsample / 10];
-	return (uint64_t) min + low + (high - low) / 2;
+			for (; at >= gap && sorted[at - gap] > x; at -= gap)
+				sorted[at] = sorted[at - gap];
+			sorted[at] = x;
+		}
+	low = sorted[n / 10];
+	high = sorted[n - 1 - n / 10];
+	return min + low + (high - low) / 2;
 }
 
 /* Where the window of a patched frame of reference may be anchored. */
@@ -143,12 +162,14 @@ exception_width(uint64_t base, int width, uint64_t min, uint64_t max)
 	return below > above ? below : above;
 }
 
-/* Improves *best by a patched frame of reference if one is smaller. */
+/*
+ * Improves *best, a plan for n values with these extremes, by a patched
+ * frame of reference if one is smaller.
+ */
 static void
 plan_patched(const uint64_t *v, int n, uint64_t min, uint64_t max,
-			 StLeafPlan *best)
+			 uint64_t middle, StLeafPlan *best)
 {
-	uint64_t	middle = middle_of_bulk(v, n, (int64_t) min);
 	int			full_width = st_bit_width(max - min);
 	WidthHistogram hist[3];
 
@@ -172,31 +193,65 @@ plan_patched(const uint64_t *v, int n, uint64_t min, uint64_t max,
 	}
 }
 
-void
-st_leaf_plan(const uint64_t *v, int n, int64_t min, int64_t max,
-			 StLeafPlan *plan)
+/*
+ * Bytes of the best patched frame of reference for n values, parameters left
+ * out, as far as a sample of them can tell.
+ */
+static size_t
+estimate_patched(const uint64_t *sample, int n, uint64_t min, uint64_t max,
+				 uint64_t middle)
 {
-	uint64_t	base = (uint64_t) min;
-	int			width = st_bit_width((uint64_t) max - base);
+	StLeafPlan	plan = {.size = SIZE_MAX};
+
+	plan_patched(sample, SAMPLE_SIZE, min, max, middle, &plan);
+	if (plan.size == SIZE_MAX)
+		return SIZE_MAX;
+	return (size_t) n * (size_t) (plan.width * SAMPLE_SIZE + plan.nx *
+								  (plan.xwidth + st_bit_width((uint64_t) n - 1))) /
+		(8 * SAMPLE_SIZE);
+}
+
+void
+st_leaf_plan(const uint64_t *v, int n, int64_t smin, int64_t smax,
+			 size_t limit, StLeafPlan *plan)
+{
+	uint64_t	min = (uint64_t) smin;
+	uint64_t	max = (uint64_t) smax;
+	int			width = st_bit_width(max - min);
 	size_t		raw_size = 1 + (size_t) n * 8;
+	uint64_t	sample[SAMPLE_SIZE];
+	uint64_t	middle;
 
 	memset(plan, 0, sizeof(*plan));
-	plan->base = base;
+	plan->base = min;
 	if (width == 0)
 	{
 		plan->scheme = ST_INT_CONSTANT;
-		plan->size = 1 + (size_t) st_varint_size(st_zigzag_encode(min));
+		plan->size = 1 + (size_t) st_varint_size(st_zigzag_encode(smin));
 		return;
 	}
 	plan->scheme = ST_INT_FOR;
 	plan->width = width;
-	plan->size = for_size(n, base, width);
+	plan->size = for_size(n, min, width);
 	if (plan->size >= raw_size)
 	{
 		plan->scheme = ST_INT_RAW;
 		plan->size = raw_size;
 	}
-	plan_patched(v, n, base, (uint64_t) max, plan);
+
+	if (n < SAMPLE_FROM)
+		middle = middle_of_bulk(v, n, min);
+	else
+	{
+		take_sample(v, n, sample);
+		middle = middle_of_bulk(sample, SAMPLE_SIZE, min);
+		if (limit > plan->size)
+			limit = plan->size;
+		/* the estimate may be an eighth too high */
+		if (estimate_patched(sample, n, min, max, middle) / 8 * 7 > limit)
+			return;
+	}
+	plan_patched(v, n, min, max, middle, plan);
 }
 
 /* ---- writing ---- */

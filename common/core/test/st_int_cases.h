@@ -54,7 +54,7 @@ DEFINE_CASE(hash, v[i] = (int64_t) case_random(&rng);)
 DEFINE_CASE(outliers_high, v[i] = RANDOM(16) + (i % 97 == 5 ? 1000000 : 0);)
 DEFINE_CASE(outliers_low, v[i] = i % 200 == 7 ? INT64_MIN : RANDOM(1000);)
 DEFINE_CASE(outliers_both, v[i] = i % 100 == 3 ? INT64_MIN :
-			i % 100 == 60 ? INT64_MAX : 5000 + RANDOM(128);)
+			i % 100 == 60 ? INT64_MAX : 5000 + RANDOM(1024);)
 DEFINE_CASE(mostly_one, v[i] = RANDOM(150) == 3 ? RANDOM(1000) : 77;)
 DEFINE_CASE(sequence, v[i] = 100 + i;)
 DEFINE_CASE(step_down, v[i] = -13 * (int64_t) i;)
@@ -69,6 +69,12 @@ DEFINE_CASE(minutes_curve, v[i] = ((int64_t) i * i * 9 + RANDOM(3)) * 60000000 +
 DEFINE_CASE(minutes_outliers, v[i] = (RANDOM(16) + (i % 97 == 5 ? 9000000 : 0)) * 60000000;)
 DEFINE_CASE(runs, v[i] = i % 50 == 0 ? last = RANDOM(100000) : last;)
 DEFINE_CASE(runs_sorted, v[i] = i % 37 == 0 ? last += 1 + RANDOM(3) : last;)
+DEFINE_CASE(status_codes, int64_t r = RANDOM(10); v[i] = r < 7 ? 200 :
+			r < 8 ? 301 : r < 9 ? 404 : 500;)
+DEFINE_CASE(few_ids, uint64_t id = (uint64_t) RANDOM(20) + 1;
+			v[i] = (int64_t) case_random(&id);)
+DEFINE_CASE(id_runs, uint64_t id = (uint64_t) RANDOM(5) + 1;
+			v[i] = i % 6 == 0 ? last = (int64_t) case_random(&id) : last;)
 DEFINE_CASE(wrap_around, v[i] = (int64_t) (UINT64_C(0x7fffffffffffff00) + (uint64_t) i);)
 DEFINE_CASE(extremes, v[i] = i % 2 ? INT64_MAX : INT64_MIN;)
 DEFINE_CASE(flags, v[i] = RANDOM(2);)
@@ -95,6 +101,9 @@ static const IntCase int_cases[] = {
 	{"minutes-outliers", "gcd patched for", fill_minutes_outliers},
 	{"runs", "rle", fill_runs},
 	{"runs-sorted", "rle", fill_runs_sorted},
+	{"status-codes", "dictionary", fill_status_codes},
+	{"few-ids", "dictionary", fill_few_ids},
+	{"id-runs", "rle", fill_id_runs},
 	{"wrap-around", "delta", fill_wrap_around},
 	{"extremes", "gcd for", fill_extremes},
 	{"flags", "for", fill_flags}
