@@ -12,7 +12,7 @@ step "layers"
 python3 -B ci/check_layers.py
 
 step "shell scripts"
-mapfile -t scripts < <(tracked_files | while read -r file; do
+mapfile -t scripts < <(tracked_files -- . | while read -r file; do
 	case $file in *.sh) echo "$file" ;; *) head -c 12 "$file" | grep -aq '^#!/bin/bash' && echo "$file" ;; esac
 done)
 shellcheck "${scripts[@]}"
