@@ -24,7 +24,7 @@
 #include "pgstat.h"
 #include "access/xact.h"
 
-#include "st_bitmap.h"
+#include "st_bitmap_scan.h"
 #include "st_store_int.h"
 
 typedef struct StBitmapScan

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * st_bitmap.h
+ * st_bitmap_scan.h
  *	  What an extension must do about the executor's bitmap heap scans.
  *
  * Servers 15 to 17 prefetch in the BitmapHeapScan node itself, and a virtual
@@ -12,8 +12,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef ST_BITMAP_H
-#define ST_BITMAP_H
+#ifndef ST_BITMAP_SCAN_H
+#define ST_BITMAP_SCAN_H
 
 #include "postgres.h"
 
@@ -25,4 +25,4 @@
  */
 extern void st_bitmap_disable_prefetch(PlanState *planstate);
 
-#endif							/* ST_BITMAP_H */
+#endif							/* ST_BITMAP_SCAN_H */
