@@ -28,6 +28,9 @@ extern Oid	cc_label_created(void);
 /* cc_utility.c: options in CREATE TABLE and ALTER TABLE. */
 extern void cc_utility_init(void);
 
+/* cc_bitmap_scan.c: the executor's bitmap heap scans. */
+extern void cc_bitmap_scan_init(void);
+
 /* Opens a table of ours, AccessShareLock; raises WRONG_OBJECT_TYPE. */
 extern Relation cc_open_table(Oid relid);
 

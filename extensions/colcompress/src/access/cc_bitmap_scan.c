@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_bitmap_scan.c
+ *	  ExecutorStart hook: keeps the executor's bitmap heap scans of our tables
+ *	  from prefetching blocks of virtual TIDs (see st_bitmap_scan.h).
+ *
+ * Runs in the leader and in parallel workers.  Plans without a table of ours
+ * are walked and left alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+
+#include "cc_access.h"
+#include "st_bitmap_scan.h"
+#include "st_compat.h"
+
+static ExecutorStart_hook_type prev_executor_start = NULL;
+
+static void
+executor_start(QueryDesc *queryDesc, int eflags)
+{
+	if (prev_executor_start)
+		prev_executor_start(queryDesc, eflags);
+	else
+		standard_ExecutorStart(queryDesc, eflags);
+	st_bitmap_disable_prefetch(queryDesc->planstate);
+}
+
+void
+cc_bitmap_scan_init(void)
+{
+	prev_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = executor_start;
+}
