@@ -11,6 +11,8 @@
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "storage/smgr.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
@@ -108,5 +110,15 @@ st_path_disable(Path *path)
 #else
 	path->startup_cost += disable_cost;
 	path->total_cost += disable_cost;
+#endif
+}
+
+bool
+st_conditional_xact_lock_wait(TransactionId xid, bool log_failure)
+{
+#if PG_VERSION_NUM >= 180000
+	return ConditionalXactLockTableWait(xid, log_failure && log_lock_failures);
+#else
+	return ConditionalXactLockTableWait(xid);
 #endif
 }

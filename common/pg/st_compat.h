@@ -130,6 +130,26 @@ extern void st_xlog_register_data(const void *data, uint32 len);
 	tuplesort_getdatum(state, forward, value, isnull, NULL)
 #endif
 
+/* 18: vac_update_relstats got the count of all-frozen pages (99f8f3fbbc8). */
+#if PG_VERSION_NUM >= 180000
+#define st_update_relstats(rel, pages, tuples, all_visible, all_frozen) \
+	vac_update_relstats(rel, pages, tuples, all_visible, all_frozen, \
+						(rel)->rd_rel->relhasindex, InvalidTransactionId, \
+						InvalidMultiXactId, NULL, NULL, false)
+#else
+#define st_update_relstats(rel, pages, tuples, all_visible, all_frozen) \
+	vac_update_relstats(rel, pages, tuples, all_visible, \
+						(rel)->rd_rel->relhasindex, InvalidTransactionId, \
+						InvalidMultiXactId, NULL, NULL, false)
+#endif
+
+/* 18: vacuum_delay_point got the argument is_analyze (bb8dff9995f). */
+#if PG_VERSION_NUM < 180000
+#define st_vacuum_delay_point(is_analyze) vacuum_delay_point()
+#else
+#define st_vacuum_delay_point(is_analyze) vacuum_delay_point(is_analyze)
+#endif
+
 /* ---- rights ---- */
 
 /* 16: one function for all kinds of objects (c727f511bd7). */

@@ -468,7 +468,6 @@ typedef struct StParallelScan
 {
 	pg_atomic_uint64 next_chunk;	/* of the delta */
 	pg_atomic_uint64 next_row;	/* groups below are taken */
-	BlockNumber nblocks;		/* delta chunks end here */
 } StParallelScan;
 
 typedef struct StScan

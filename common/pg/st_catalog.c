@@ -1,0 +1,369 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_catalog.c
+ *	  Visibility tuples: descriptors, tombstones and anchors, kept in the
+ *	  TOAST relation of the table under chunk_ids that the server never
+ *	  gives to toasted values (it starts at 10000).
+ *
+ *	 chunk_id = base + (row >> 32)   chunk_seq = low 32 bits, order kept
+ *	 chunk_data = bytea with one of the payload structs of st_store_int.h
+ *
+ * Owns the keys, the payloads and how they are inserted and scanned.  What
+ * a snapshot makes of them is the business of st_group.c and st_fetch.c.
+ * Callers hold a lock on the table; the TOAST relation and its indexes are
+ * locked here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "access/htup_details.h"
+#include "access/relscan.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/toast_internals.h"
+#include "access/xact.h"
+#include "catalog/toasting.h"
+#include "storage/lmgr.h"
+#include "utils/fmgroids.h"
+#include "utils/snapmgr.h"
+
+#include "st_checksum.h"
+#include "st_store_int.h"
+
+/* Columns of every TOAST relation. */
+#define TOAST_CHUNK_ID		1
+#define TOAST_CHUNK_SEQ		2
+#define TOAST_CHUNK_DATA	3
+#define TOAST_NATTS			3
+
+static inline Oid
+key_chunk_id(StKeyBase base, uint64 row)
+{
+	return (Oid) base + (Oid) (row >> 32);
+}
+
+static inline int32
+key_chunk_seq(uint64 row)
+{
+	return (int32) ((uint32) row ^ 0x80000000);
+}
+
+static inline uint64
+key_row(StKeyBase base, Oid chunk_id, int32 chunk_seq)
+{
+	return ((uint64) (chunk_id - (Oid) base) << 32) |
+		((uint32) chunk_seq ^ 0x80000000);
+}
+
+bool
+st_catalog_open(StCatalog *cat, Relation rel, LOCKMODE lockmode)
+{
+	int			valid;
+
+	if (!OidIsValid(rel->rd_rel->reltoastrelid))
+		return false;
+
+	cat->rel = rel;
+	cat->lockmode = lockmode;
+	cat->toast = table_open(rel->rd_rel->reltoastrelid, lockmode);
+	valid = toast_open_indexes(cat->toast, lockmode, &cat->indexes,
+							   &cat->nindexes);
+	cat->index = cat->indexes[valid];
+	return true;
+}
+
+void
+st_catalog_close(StCatalog *cat)
+{
+	LOCKMODE	release = cat->lockmode == AccessShareLock ?
+		AccessShareLock : NoLock;
+
+	toast_close_indexes(cat->indexes, cat->nindexes, release);
+	table_close(cat->toast, release);
+	cat->toast = NULL;
+}
+
+/*
+ * A table gets its TOAST relation when it is made.  It lacks one only while
+ * ALTER TABLE rewrites a table of another access method that needed none;
+ * then the new, still invisible table is locked exclusively.
+ */
+bool
+st_catalog_ensure(Relation rel)
+{
+	if (OidIsValid(rel->rd_rel->reltoastrelid))
+		return true;
+	if (IsInParallelMode() ||
+		!CheckRelationLockedByMe(rel, AccessExclusiveLock, false))
+		return false;
+
+	NewHeapCreateToastTable(RelationGetRelid(rel), (Datum) 0,
+							AccessExclusiveLock, InvalidOid);
+	CommandCounterIncrement();
+	return OidIsValid(rel->rd_rel->reltoastrelid);
+}
+
+void
+st_catalog_insert(StCatalog *cat, StKeyBase base, uint64 row,
+				  const void *payload, Size len, CommandId cid, int options,
+				  ItemPointer tid)
+{
+	Datum		values[TOAST_NATTS];
+	bool		isnull[TOAST_NATTS] = {0};
+	union
+	{
+		int32		align;
+		char		bytes[VARHDRSZ + sizeof(StDescriptorPayload)];
+	}			data;
+	HeapTuple	tuple;
+
+	Assert(len <= sizeof(StDescriptorPayload));
+	SET_VARSIZE(data.bytes, VARHDRSZ + len);
+	memcpy(VARDATA(data.bytes), payload, len);
+
+	values[0] = ObjectIdGetDatum(key_chunk_id(base, row));
+	values[1] = Int32GetDatum(key_chunk_seq(row));
+	values[2] = PointerGetDatum(data.bytes);
+	tuple = heap_form_tuple(RelationGetDescr(cat->toast), values, isnull);
+
+	heap_insert(cat->toast, tuple, cid, options | HEAP_INSERT_NO_LOGICAL,
+				NULL);
+	for (int i = 0; i < cat->nindexes; i++)
+	{
+		Relation	index = cat->indexes[i];
+
+		if (index->rd_index->indisready)
+			index_insert(index, values, isnull, &tuple->t_self, cat->toast,
+						 index->rd_index->indisunique ?
+						 UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
+						 false, NULL);
+	}
+	if (tid != NULL)
+		*tid = tuple->t_self;
+	heap_freetuple(tuple);
+}
+
+void
+st_catalog_scan_begin(StCatalogScan *scan, StCatalog *cat, StKeyBase base,
+					  uint64 first, uint64 last, Snapshot snapshot)
+{
+	ScanKeyData keys[3];
+	int			nkeys = 0;
+	Oid			low = key_chunk_id(base, first);
+	Oid			high = key_chunk_id(base, last);
+
+	Assert(first <= last && last >> 32 <= ST_KEY_HIGH_MAX);
+	if (low == high)
+	{
+		ScanKeyInit(&keys[nkeys++], TOAST_CHUNK_ID, BTEqualStrategyNumber,
+					F_OIDEQ, ObjectIdGetDatum(low));
+		ScanKeyInit(&keys[nkeys++], TOAST_CHUNK_SEQ,
+					BTGreaterEqualStrategyNumber, F_INT4GE,
+					Int32GetDatum(key_chunk_seq(first)));
+		ScanKeyInit(&keys[nkeys++], TOAST_CHUNK_SEQ,
+					BTLessEqualStrategyNumber, F_INT4LE,
+					Int32GetDatum(key_chunk_seq(last)));
+	}
+	else
+	{
+		ScanKeyInit(&keys[nkeys++], TOAST_CHUNK_ID,
+					BTGreaterEqualStrategyNumber, F_OIDGE,
+					ObjectIdGetDatum(low));
+		ScanKeyInit(&keys[nkeys++], TOAST_CHUNK_ID,
+					BTLessEqualStrategyNumber, F_OIDLE,
+					ObjectIdGetDatum(high));
+	}
+
+	scan->cat = cat;
+	scan->base = base;
+	scan->first = first;
+	scan->last = last;
+	scan->scan = systable_beginscan_ordered(cat->toast, cat->index, snapshot,
+											nkeys, keys);
+}
+
+/*
+ * The next entry in key order, or NULL.  With a dirty snapshot, its xmin and
+ * xmax tell about this entry.
+ */
+StCatalogEntry *
+st_catalog_scan_next(StCatalogScan *scan, ScanDirection direction)
+{
+	TupleDesc	desc = RelationGetDescr(scan->cat->toast);
+	StCatalogEntry *entry = &scan->entry;
+	HeapTuple	tuple;
+
+	while ((tuple = systable_getnext_ordered(scan->scan, direction)) != NULL)
+	{
+		bool		isnull[TOAST_NATTS];
+		Datum		id = fastgetattr(tuple, TOAST_CHUNK_ID, desc, &isnull[0]);
+		Datum		seq = fastgetattr(tuple, TOAST_CHUNK_SEQ, desc, &isnull[1]);
+		Datum		data = fastgetattr(tuple, TOAST_CHUNK_DATA, desc, &isnull[2]);
+
+		if (isnull[0] || isnull[1] || isnull[2])
+			elog(ERROR, "null value in a visibility tuple of relation \"%s\"",
+				 RelationGetRelationName(scan->cat->rel));
+
+		entry->row = key_row(scan->base, DatumGetObjectId(id),
+							 DatumGetInt32(seq));
+		if (entry->row < scan->first || entry->row > scan->last)
+			continue;
+		entry->payload = VARDATA_ANY(DatumGetPointer(data));
+		entry->len = VARSIZE_ANY_EXHDR(DatumGetPointer(data));
+		entry->tuple = tuple;
+		entry->buffer =
+			((BufferHeapTupleTableSlot *) scan->scan->slot)->buffer;
+		return entry;
+	}
+	return NULL;
+}
+
+void
+st_catalog_scan_end(StCatalogScan *scan)
+{
+	systable_endscan_ordered(scan->scan);
+}
+
+static uint64
+descriptor_checksum(const StDescriptorPayload *payload)
+{
+	return st_checksum64(payload, offsetof(StDescriptorPayload, checksum),
+						 ST_DESCRIPTOR);
+}
+
+void
+st_descriptor_encode(const StGroup *group, bool finished,
+					 StDescriptorPayload *payload)
+{
+	memset(payload, 0, sizeof(*payload));
+	payload->version = ST_DESCRIPTOR_VERSION;
+	payload->flags = finished ? ST_DESCRIPTOR_FINISHED : 0;
+	payload->nrows = group->nrows;
+	payload->first_row = group->first_row;
+	payload->start_block = group->start_block;
+	payload->nblocks = group->nblocks;
+	payload->image_len = group->image_len;
+	payload->footer_off = group->footer_off;
+	payload->footer_len = group->footer_len;
+	payload->format_version = group->format_version;
+	payload->checksum = descriptor_checksum(payload);
+}
+
+static void
+corrupt_entry(Relation rel, const StCatalogEntry *entry, const char *kind)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("%s of row " UINT64_FORMAT " of relation \"%s\" is damaged",
+					kind, entry->row, RelationGetRelationName(rel)),
+			 errdetail("It is tuple (%u,%u) of the relation's TOAST relation.",
+					   ItemPointerGetBlockNumber(&entry->tuple->t_self),
+					   ItemPointerGetOffsetNumber(&entry->tuple->t_self))));
+}
+
+/* Raises an error for a payload of another length or of a newer version. */
+static void
+check_version(Relation rel, const StCatalogEntry *entry, Size len,
+			  uint16 newest, const char *kind)
+{
+	uint16		version;
+
+	if (entry->len < sizeof(version))
+		corrupt_entry(rel, entry, kind);
+	memcpy(&version, entry->payload, sizeof(version));
+	if (version > newest)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s of row " UINT64_FORMAT " of relation \"%s\" was written by a newer version",
+						kind, entry->row, RelationGetRelationName(rel)),
+				 errdetail("Its version is %u, this build reads up to %u.",
+						   version, newest)));
+	if (version == 0 || entry->len != len)
+		corrupt_entry(rel, entry, kind);
+}
+
+bool
+st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
+{
+	StDescriptorPayload payload;
+
+	check_version(rel, entry, sizeof(payload), ST_DESCRIPTOR_VERSION,
+				  "descriptor");
+	memcpy(&payload, entry->payload, sizeof(payload));
+	if (payload.checksum != descriptor_checksum(&payload) ||
+		payload.first_row != entry->row)
+		corrupt_entry(rel, entry, "descriptor");
+
+	memset(group, 0, sizeof(*group));
+	group->first_row = payload.first_row;
+	group->nrows = payload.nrows;
+	group->start_block = payload.start_block;
+	group->nblocks = payload.nblocks;
+	group->image_len = payload.image_len;
+	group->footer_off = payload.footer_off;
+	group->footer_len = payload.footer_len;
+	group->format_version = payload.format_version;
+	group->xmin = HeapTupleHeaderGetRawXmin(entry->tuple->t_data);
+	group->cmin = HeapTupleHeaderGetRawCommandId(entry->tuple->t_data);
+	return (payload.flags & ST_DESCRIPTOR_FINISHED) != 0;
+}
+
+/*
+ * The tuple keeps its length and header, so its place on the page changes
+ * only in the payload.  Logged as a full image: the page's hint bits differ
+ * between primary and standby, which a delta must not meet under
+ * wal_consistency_checking.
+ */
+void
+st_descriptor_finish(StCatalog *cat, const StGroup *group)
+{
+	StDescriptorPayload payload;
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	GenericXLogState *state;
+	Page		page;
+	Size		off;
+
+	st_descriptor_encode(group, true, &payload);
+
+	st_catalog_scan_begin(&scan, cat, ST_DESCRIPTOR, group->first_row,
+						  group->first_row, SnapshotSelf);
+	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	if (entry == NULL || entry->len != sizeof(payload))
+		elog(ERROR, "descriptor of row " UINT64_FORMAT " of relation \"%s\" is missing",
+			 group->first_row, RelationGetRelationName(cat->rel));
+
+	LockBuffer(entry->buffer, BUFFER_LOCK_EXCLUSIVE);
+	off = entry->payload - (char *) BufferGetPage(entry->buffer);
+	state = GenericXLogStart(cat->toast);
+	page = GenericXLogRegisterBuffer(state, entry->buffer,
+									 GENERIC_XLOG_FULL_IMAGE);
+	memcpy((char *) page + off, &payload, sizeof(payload));
+	GenericXLogFinish(state);
+	LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
+
+	st_catalog_scan_end(&scan);
+}
+
+void
+st_tombstone_encode(const ItemPointerData *forward, StTombstonePayload *payload)
+{
+	StaticAssertStmt(sizeof(ItemPointerData) == sizeof(payload->forward),
+					 "a TID has 6 bytes");
+	payload->version = ST_TOMBSTONE_VERSION;
+	memcpy(payload->forward, forward, sizeof(payload->forward));
+}
+
+void
+st_tombstone_decode(Relation rel, const StCatalogEntry *entry,
+					ItemPointer forward)
+{
+	StTombstonePayload payload;
+
+	check_version(rel, entry, sizeof(payload), ST_TOMBSTONE_VERSION,
+				  "tombstone");
+	memcpy(&payload, entry->payload, sizeof(payload));
+	memcpy(forward, payload.forward, sizeof(payload.forward));
+}

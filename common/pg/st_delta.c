@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_delta.c
+ *	  Scan of the delta: the heap pages between the extents.
+ *
+ * The main fork is cut into the gaps that visible groups leave, and those
+ * into chunks, each scanned by heapam within block limits.  Extents that the
+ * snapshot does not see look like empty pages to heap and are passed over.
+ * Workers of one scan share the snapshot, so they agree on the gaps; a file
+ * that grew meanwhile adds chunks at the end only.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "pgstat.h"
+#include "storage/predicate.h"
+
+#include "st_delta.h"
+
+#define ST_DELTA_CHUNK	128		/* blocks */
+
+/* Blocks [start, end) without a visible extent. */
+typedef struct DeltaGap
+{
+	BlockNumber start;
+	BlockNumber end;
+	uint32		first_chunk;
+} DeltaGap;
+
+struct StDeltaScan
+{
+	TableScanDesc heap;
+	DeltaGap   *gaps;
+	int			ngaps;
+	uint32		nchunks;
+};
+
+typedef struct ExtentRange
+{
+	BlockNumber start;
+	BlockNumber end;
+} ExtentRange;
+
+static int
+compare_extents(const void *a, const void *b)
+{
+	BlockNumber l = ((const ExtentRange *) a)->start;
+	BlockNumber r = ((const ExtentRange *) b)->start;
+
+	return l < r ? -1 : l > r;
+}
+
+static void
+add_gap(StDeltaScan *scan, BlockNumber start, BlockNumber end)
+{
+	DeltaGap   *gap;
+
+	if (start >= end)
+		return;
+	gap = &scan->gaps[scan->ngaps++];
+	gap->start = start;
+	gap->end = end;
+	gap->first_chunk = scan->nchunks;
+	scan->nchunks += (end - start + ST_DELTA_CHUNK - 1) / ST_DELTA_CHUNK;
+}
+
+static void
+find_gaps(StDeltaScan *scan, const StGroupList *groups, BlockNumber nblocks)
+{
+	ExtentRange *extents = palloc(Max(groups->ngroups, 1) * sizeof(ExtentRange));
+	BlockNumber next = ST_META_BLOCK + 1;
+
+	for (int i = 0; i < groups->ngroups; i++)
+	{
+		extents[i].start = groups->groups[i].start_block;
+		extents[i].end = extents[i].start + groups->groups[i].nblocks;
+	}
+	qsort(extents, groups->ngroups, sizeof(ExtentRange), compare_extents);
+
+	scan->gaps = palloc((groups->ngroups + 1) * sizeof(DeltaGap));
+	for (int i = 0; i < groups->ngroups; i++)
+	{
+		add_gap(scan, next, Min(extents[i].start, nblocks));
+		next = Max(next, extents[i].end);
+	}
+	add_gap(scan, next, nblocks);
+	pfree(extents);
+}
+
+/*
+ * Begins a scan that the caller ends before the relation is closed.  groups
+ * are those that the snapshot sees; needed only during this call.  Counts
+ * as a sequential scan, also for predicate locks and statistics.
+ */
+StDeltaScan *
+st_delta_begin(Relation rel, Snapshot snapshot, const StGroupList *groups)
+{
+	StDeltaScan *scan = palloc0(sizeof(StDeltaScan));
+
+	/* Not SO_TYPE_SEQSCAN: heap would count every chunk as a scan. */
+	scan->heap = heap_beginscan(rel, snapshot, 0, NULL, NULL,
+								SO_TYPE_TIDRANGESCAN | SO_ALLOW_STRAT |
+								SO_ALLOW_PAGEMODE);
+	PredicateLockRelation(rel, snapshot);
+	pgstat_count_heap_scan(rel);
+	find_gaps(scan, groups, ((HeapScanDesc) scan->heap)->rs_nblocks);
+	return scan;
+}
+
+/* Units of up to 128 blocks. */
+uint32
+st_delta_nchunks(StDeltaScan *scan)
+{
+	return scan->nchunks;
+}
+
+
+/* Makes st_delta_next() return the rows of one chunk, below nchunks. */
+void
+st_delta_set_chunk(StDeltaScan *scan, uint32 chunk)
+{
+	int			lo = 0;
+	int			hi = scan->ngaps - 1;
+	BlockNumber start;
+
+	Assert(chunk < scan->nchunks);
+	while (lo < hi)
+	{
+		int			mid = lo + (hi - lo + 1) / 2;
+
+		if (scan->gaps[mid].first_chunk <= chunk)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+
+	start = scan->gaps[lo].start +
+		(chunk - scan->gaps[lo].first_chunk) * ST_DELTA_CHUNK;
+	heap_rescan(scan->heap, NULL, false, false, false, false);
+	heap_setscanlimits(scan->heap, start,
+					   Min(ST_DELTA_CHUNK, scan->gaps[lo].end - start));
+}
+
+bool
+st_delta_fetch(StDeltaScan *scan, ScanDirection direction,
+			   TupleTableSlot *slot)
+{
+	return heap_getnextslot(scan->heap, direction, slot);
+}
+
+/* The next visible row of the current chunk, or false. */
+bool
+st_delta_next(StDeltaScan *scan, TupleTableSlot *slot)
+{
+	return heap_getnextslot(scan->heap, ForwardScanDirection, slot);
+}
+
+void
+st_delta_end(StDeltaScan *scan)
+{
+	heap_endscan(scan->heap);
+	pfree(scan->gaps);
+	pfree(scan);
+}

@@ -1,0 +1,295 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_extent.c
+ *	  Images of row groups, and the extents of contiguous pages that hold
+ *	  them on disk.
+ *
+ * An extent is written once, each page as one full image in WAL, and never
+ * changed.  New pages are made at the end of the file under the relation
+ * extension lock, one by one, each locked from its birth until it is
+ * formatted: a zero page that anybody else can lock may become a heap page.
+ * Pages are marked all-visible and all-frozen at once, so that vacuum skips
+ * them.  If the writer fails half-way, the pages are an orphan: empty pages
+ * to heap, recognisable by their header, freed by VACUUM.
+ *
+ * Does not know what the bytes mean, nor who may see them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/visibilitymap.h"
+#include "access/xact.h"
+#include "access/xloginsert.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+
+#include "st_checksum.h"
+#include "st_store_int.h"
+
+/* Images are kept in pieces of this size: no reallocation, no 1 GB limit. */
+#define ST_IMAGE_PIECE	(256 * 1024)
+
+struct StImage
+{
+	MemoryContext mcxt;
+	uint64		len;
+	uint32		npieces;
+	uint32		maxpieces;
+	char	  **pieces;
+};
+
+/* The checksum begins behind its own field. */
+#define CHECKSUM_FROM offsetof(StExtentPageHeader, first_row)
+
+/*
+ * An empty image whose bytes live in mcxt.
+ */
+StImage *
+st_image_create(MemoryContext mcxt)
+{
+	StImage    *img = MemoryContextAllocZero(mcxt, sizeof(StImage));
+
+	img->mcxt = mcxt;
+	img->maxpieces = 64;
+	img->pieces = MemoryContextAlloc(mcxt, img->maxpieces * sizeof(char *));
+	return img;
+}
+
+static void
+image_grow(StImage *img)
+{
+	if (img->npieces == img->maxpieces)
+	{
+		img->maxpieces *= 2;
+		img->pieces = repalloc_huge(img->pieces,
+									img->maxpieces * sizeof(char *));
+	}
+	img->pieces[img->npieces++] = MemoryContextAlloc(img->mcxt,
+													 ST_IMAGE_PIECE);
+}
+
+/* Appends len bytes (copied). */
+void
+st_image_append(StImage *img, const void *data, Size len)
+{
+	const char *from = data;
+
+	while (len > 0)
+	{
+		Size		used = img->len % ST_IMAGE_PIECE;
+		Size		n = Min(len, ST_IMAGE_PIECE - used);
+
+		if (used == 0)
+			image_grow(img);
+		memcpy(img->pieces[img->npieces - 1] + used, from, n);
+		img->len += n;
+		from += n;
+		len -= n;
+	}
+}
+
+/* Bytes appended so far. */
+uint64
+st_image_len(const StImage *img)
+{
+	return img->len;
+}
+
+static void
+image_copy(const StImage *img, uint64 off, char *to, Size len)
+{
+	while (len > 0)
+	{
+		Size		skip = off % ST_IMAGE_PIECE;
+		Size		n = Min(len, ST_IMAGE_PIECE - skip);
+
+		memcpy(to, img->pieces[off / ST_IMAGE_PIECE] + skip, n);
+		to += n;
+		off += n;
+		len -= n;
+	}
+}
+
+static uint64
+page_checksum(const StExtentPageHeader *header)
+{
+	return st_checksum64((const char *) header + CHECKSUM_FROM,
+						 sizeof(StExtentPageHeader) - CHECKSUM_FROM +
+						 header->payload_len,
+						 header->first_row + header->pageno);
+}
+
+/* Fills one page of the extent. */
+static void
+extent_fill_page(Page page, const StImage *img, const StGroup *group,
+				 uint32 pageno, uint64 xid)
+{
+	uint64		off = (uint64) pageno * ST_EXTENT_PAYLOAD;
+	StExtentPageHeader *header;
+
+	st_page_init(page);
+	header = (StExtentPageHeader *) ((char *) page + SizeOfPageHeaderData);
+	header->magic = ST_EXTENT_MAGIC;
+	header->layout_version = ST_EXTENT_VERSION;
+	header->first_row = group->first_row;
+	header->xid = xid;
+	header->pageno = pageno;
+	header->npages = group->nblocks;
+	header->payload_len = Min(img->len - off, ST_EXTENT_PAYLOAD);
+	image_copy(img, off, (char *) page + ST_EXTENT_PAYLOAD_OFF,
+			   header->payload_len);
+	header->checksum = page_checksum(header);
+	PageSetAllVisible(page);
+}
+
+/*
+ * The file must stay below the block numbers of virtual TIDs.
+ */
+static void
+extent_check_room(Relation rel, BlockNumber start, uint64 npages)
+{
+	if (start + npages >= ST_VIRTUAL_BLOCK)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("relation \"%s\" would exceed %u blocks",
+						RelationGetRelationName(rel), ST_VIRTUAL_BLOCK)));
+}
+
+void
+st_extent_write(Relation rel, const StImage *img, StGroup *group)
+{
+	uint64		npages = Max(1, (img->len + ST_EXTENT_PAYLOAD - 1) / ST_EXTENT_PAYLOAD);
+	uint64		xid = U64FromFullTransactionId(GetTopFullTransactionId());
+	bool		wal = RelationNeedsWAL(rel);
+	PGAlignedBlock image;
+	Buffer		vmbuffer = InvalidBuffer;
+
+	LockRelationForExtension(rel, ExclusiveLock);
+	group->start_block = RelationGetNumberOfBlocks(rel);
+	extent_check_room(rel, group->start_block, npages);
+	group->nblocks = npages;
+	group->image_len = img->len;
+
+	for (uint32 i = 0; i < group->nblocks; i++)
+	{
+		BlockNumber block = group->start_block + i;
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		extent_fill_page(image.data, img, group, i, xid);
+
+		/* Pin before the page exists: it must not be unlocked once it does. */
+		visibilitymap_pin(rel, block, &vmbuffer);
+		buffer = st_extend_locked(rel, NULL);
+		if (BufferGetBlockNumber(buffer) != block)
+			elog(ERROR, "extent of relation \"%s\" is not contiguous at block %u",
+				 RelationGetRelationName(rel), block);
+
+		START_CRIT_SECTION();
+		memcpy(BufferGetPage(buffer), image.data, BLCKSZ);
+		MarkBufferDirty(buffer);
+		if (wal)
+			log_newpage_buffer(buffer, true);
+		visibilitymap_set(rel, block, buffer, InvalidXLogRecPtr, vmbuffer,
+						  InvalidTransactionId,
+						  VISIBILITYMAP_ALL_VISIBLE | VISIBILITYMAP_ALL_FROZEN);
+		END_CRIT_SECTION();
+		UnlockReleaseBuffer(buffer);
+	}
+
+	UnlockRelationForExtension(rel, ExclusiveLock);
+	if (BufferIsValid(vmbuffer))
+		ReleaseBuffer(vmbuffer);
+}
+
+StExtentPageHeader *
+st_extent_header(Page page)
+{
+	PageHeader	pageheader = (PageHeader) page;
+	StExtentPageHeader *header;
+
+	if (PageIsNew(page) ||
+		pageheader->pd_lower != SizeOfPageHeaderData ||
+		pageheader->pd_upper != SizeOfPageHeaderData)
+		return NULL;
+	header = (StExtentPageHeader *) ((char *) page + SizeOfPageHeaderData);
+	return header->magic == ST_EXTENT_MAGIC ? header : NULL;
+}
+
+/* Raises DATA_CORRUPTED unless the page is the one that was written. */
+static void
+extent_check_page(Relation rel, const StGroup *group, uint32 pageno, Page page)
+{
+	const StExtentPageHeader *header = st_extent_header(page);
+	const char *problem = NULL;
+
+	if (header == NULL)
+		problem = "It is not a page of a row group.";
+	else if (header->layout_version > ST_EXTENT_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("block %u of relation \"%s\" was written by a newer version",
+						group->start_block + pageno,
+						RelationGetRelationName(rel)),
+				 errdetail("Its layout version is %u, this build reads up to %u.",
+						   header->layout_version, ST_EXTENT_VERSION)));
+	else if (header->payload_len > ST_EXTENT_PAYLOAD ||
+			 header->checksum != page_checksum(header))
+		problem = "Its checksum does not match its contents.";
+	else if (header->first_row != group->first_row ||
+			 header->pageno != pageno || header->npages != group->nblocks)
+		problem = "It belongs to another place of another row group.";
+
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("block %u of relation \"%s\" is damaged",
+						group->start_block + pageno,
+						RelationGetRelationName(rel)),
+				 errdetail_internal("%s", problem)));
+}
+
+/*
+ * Copies image bytes [off, off + len) to dst.  A range outside of the image,
+ * as a damaged footer may ask for, is DATA_CORRUPTED too.  Every page that is
+ * touched is verified.  No lock is held between pages: extents never change
+ * while a snapshot may see them.
+ */
+void
+st_read_image(Relation rel, const StGroup *group, uint64 off, Size len,
+			  void *dst)
+{
+	char	   *to = dst;
+
+	if (off > group->image_len || len > group->image_len - off)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("row group " UINT64_FORMAT " of relation \"%s\" is damaged",
+						group->first_row, RelationGetRelationName(rel)),
+				 errdetail("Bytes " UINT64_FORMAT " to " UINT64_FORMAT " lie outside of its image of " UINT64_FORMAT " bytes, which starts at block %u.",
+						   off, off + (uint64) len, group->image_len,
+						   group->start_block)));
+
+	while (len > 0)
+	{
+		uint32		pageno = off / ST_EXTENT_PAYLOAD;
+		Size		skip = off % ST_EXTENT_PAYLOAD;
+		Size		n = Min(len, ST_EXTENT_PAYLOAD - skip);
+		Buffer		buffer;
+		Page		page;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = ReadBuffer(rel, group->start_block + pageno);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		page = BufferGetPage(buffer);
+		extent_check_page(rel, group, pageno, page);
+		memcpy(to, (char *) page + ST_EXTENT_PAYLOAD_OFF + skip, n);
+		UnlockReleaseBuffer(buffer);
+
+		to += n;
+		off += n;
+		len -= n;
+	}
+}

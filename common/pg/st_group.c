@@ -1,0 +1,183 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_group.c
+ *	  Row groups and deleted rows as a snapshot sees them (I1).
+ *
+ * A row is visible iff the descriptor of its group is visible to the
+ * snapshot and no tombstone of it is.  Both are heap tuples, so any kind of
+ * snapshot works, and a serializable transaction's predicate locks and
+ * conflict checks happen in heap and btree while we look.
+ *
+ * The metapage is asked first: while it says that there are no row groups,
+ * the TOAST relation may be one that a truncation has not emptied yet, and
+ * must not be read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
+#include "utils/snapmgr.h"
+
+#include "st_store_int.h"
+
+/*
+ * A transaction finishes its groups before it commits and before it reads, so
+ * no MVCC snapshot sees an unfinished one.
+ */
+static void
+check_finished(Relation rel, const StGroup *group, bool finished,
+			   Snapshot snapshot)
+{
+	if (!finished && IsMVCCSnapshot(snapshot))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("row group " UINT64_FORMAT " of relation \"%s\" was never written",
+						group->first_row, RelationGetRelationName(rel))));
+}
+
+bool
+st_group_lookup(StCatalog *cat, uint64 row, Snapshot snapshot, StGroup *group,
+				bool *finished)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	bool		found = false;
+	bool		complete = false;
+
+	/* Ranges of groups are disjoint and cross no multiple of 2^32. */
+	st_catalog_scan_begin(&scan, cat, ST_DESCRIPTOR,
+						  row & ~UINT64CONST(0xffffffff), row, snapshot);
+	entry = st_catalog_scan_next(&scan, BackwardScanDirection);
+	if (entry != NULL)
+	{
+		complete = st_descriptor_decode(cat->rel, entry, group);
+		check_finished(cat->rel, group, complete, snapshot);
+		found = row - group->first_row < group->nrows;
+	}
+	st_catalog_scan_end(&scan);
+
+	if (finished != NULL)
+		*finished = complete;
+	else
+		found = found && complete;
+	return found;
+}
+
+static void
+group_list_add(StGroupList *list, int *maxgroups, const StGroup *group)
+{
+	if (list->ngroups == *maxgroups)
+	{
+		*maxgroups *= 2;
+		list->groups = repalloc_huge(list->groups,
+									 *maxgroups * sizeof(StGroup));
+	}
+	list->groups[list->ngroups++] = *group;
+}
+
+/*
+ * The row groups visible to the snapshot, sorted by first_row, allocated in
+ * mcxt.  A group without an image is one that a running (or failed)
+ * transaction is still filling: no snapshot but SnapshotAny or a dirty one
+ * shows it, and it is left out.
+ */
+StGroupList *
+st_visible_groups(Relation rel, Snapshot snapshot, MemoryContext mcxt)
+{
+	MemoryContext oldcxt;
+	StGroupList *list;
+	StCatalog	cat;
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	StMeta		meta;
+	int			maxgroups = 16;
+
+	st_flush_pending(rel);
+
+	oldcxt = MemoryContextSwitchTo(mcxt);
+	list = palloc(sizeof(StGroupList));
+	list->ngroups = 0;
+	list->groups = palloc(maxgroups * sizeof(StGroup));
+	MemoryContextSwitchTo(oldcxt);
+
+	st_meta_read(rel, &meta);
+	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, AccessShareLock))
+		return list;
+
+	st_catalog_scan_begin(&scan, &cat, ST_DESCRIPTOR, 0, ST_MAX_ROW_NUMBER,
+						  snapshot);
+	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		StGroup		group;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!st_descriptor_decode(rel, entry, &group))
+		{
+			check_finished(rel, &group, false, snapshot);
+			continue;
+		}
+		group.incarnation = meta.incarnation;
+		group_list_add(list, &maxgroups, &group);
+	}
+	st_catalog_scan_end(&scan);
+	st_catalog_close(&cat);
+	return list;
+}
+
+uint64 *
+st_deleted_rows_in(StCatalog *cat, const StGroup *group, Snapshot snapshot,
+				   MemoryContext mcxt, uint32 *ndeleted)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	uint64	   *bitmap = NULL;
+	uint32		n = 0;
+
+	st_catalog_scan_begin(&scan, cat, ST_TOMBSTONE, group->first_row,
+						  group->first_row + group->nrows - 1, snapshot);
+	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		uint64		row = entry->row - group->first_row;
+
+		CHECK_FOR_INTERRUPTS();
+		if (bitmap == NULL)
+			bitmap = MemoryContextAllocZero(mcxt, (group->nrows + 63) / 64 * sizeof(uint64));
+		bitmap[row >> 6] |= UINT64CONST(1) << (row & 63);
+		n++;
+	}
+	st_catalog_scan_end(&scan);
+
+	if (ndeleted != NULL)
+		*ndeleted = n;
+	return bitmap;
+}
+
+uint64 *
+st_deleted_rows(Relation rel, const StGroup *group, Snapshot snapshot,
+				MemoryContext mcxt, uint32 *ndeleted)
+{
+	StCatalog	cat;
+	uint64	   *bitmap;
+
+	if (ndeleted != NULL)
+		*ndeleted = 0;
+	if (!st_catalog_open(&cat, rel, AccessShareLock))
+		return NULL;
+	bitmap = st_deleted_rows_in(&cat, group, snapshot, mcxt, ndeleted);
+	st_catalog_close(&cat);
+	return bitmap;
+}
+
+bool
+st_tombstone_seen(StCatalog *cat, uint64 row, Snapshot snapshot)
+{
+	StCatalogScan scan;
+	bool		seen;
+
+	st_catalog_scan_begin(&scan, cat, ST_TOMBSTONE, row, row, snapshot);
+	seen = st_catalog_scan_next(&scan, ForwardScanDirection) != NULL;
+	st_catalog_scan_end(&scan);
+	return seen;
+}

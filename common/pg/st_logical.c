@@ -1,0 +1,173 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_logical.c
+ *	  Logical decoding of deleted row-group rows (I7).
+ *
+ * Tombstones mean nothing to a decoder.  So a deletion of a row-group row
+ * also emits heap's own delete record with the old key, on a dummy tuple of
+ * the delta that no snapshot ever sees: inserted by this (sub)transaction
+ * without being decoded, and deleted by the same command.  An UPDATE reaches
+ * subscribers as DELETE and INSERT.
+ *
+ * A dummy is never shared between subtransactions: an abort of the deleter
+ * would bring it to life.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/heapam_xlog.h"
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "access/xact.h"
+#include "access/xloginsert.h"
+#include "catalog/catalog.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/relcache.h"
+#include "utils/snapmgr.h"
+
+#include "st_store_int.h"
+
+/*
+ * The old key of a row: columns of the replica identity, others null.
+ */
+static HeapTuple
+form_old_key(Relation rel, ItemPointer tid, bool full, Bitmapset *attrs)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc,
+													&TTSOpsBufferHeapTuple);
+	StFetch		fetch;
+	HeapTuple	key;
+
+	st_fetch_init(&fetch, rel);
+	if (!st_fetch_row(&fetch, tid, SnapshotSelf, slot))
+		elog(ERROR, "row (%u,%u) of relation \"%s\" is gone",
+			 ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid),
+			 RelationGetRelationName(rel));
+
+	slot_getallattrs(slot);
+	if (full)
+		key = heap_form_tuple(desc, slot->tts_values, slot->tts_isnull);
+	else
+	{
+		Datum	   *values = palloc0(desc->natts * sizeof(Datum));
+		bool	   *isnull = palloc(desc->natts * sizeof(bool));
+
+		for (int i = 0; i < desc->natts; i++)
+		{
+			isnull[i] = slot->tts_isnull[i] ||
+				!bms_is_member(i + 1 - FirstLowInvalidHeapAttributeNumber,
+							   attrs);
+			if (!isnull[i])
+				values[i] = slot->tts_values[i];
+		}
+		key = heap_form_tuple(desc, values, isnull);
+		pfree(values);
+		pfree(isnull);
+	}
+
+	ExecDropSingleTupleTableSlot(slot);
+	st_fetch_end(&fetch);
+	return key;
+}
+
+/* Inserts the dummy tuple; returns its place. */
+static ItemPointerData
+insert_dummy(Relation rel, CommandId cid)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	Datum	   *values = palloc0(Max(desc->natts, 1) * sizeof(Datum));
+	bool	   *isnull = palloc(Max(desc->natts, 1) * sizeof(bool));
+	HeapTuple	dummy;
+	ItemPointerData tid;
+
+	memset(isnull, true, desc->natts * sizeof(bool));
+	dummy = heap_form_tuple(desc, values, isnull);
+	heap_insert(rel, dummy, cid, HEAP_INSERT_NO_LOGICAL, NULL);
+	tid = dummy->t_self;
+	heap_freetuple(dummy);
+	pfree(values);
+	pfree(isnull);
+	return tid;
+}
+
+/*
+ * Deletes the dummy in the name of the row.  cmin and cmax are equal without
+ * a combo command id: the tuple is dead to every command.
+ */
+static void
+delete_dummy(Relation rel, ItemPointer tid, HeapTuple key, bool full)
+{
+	TransactionId xid = GetCurrentTransactionId();
+	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(tid));
+	OffsetNumber off = ItemPointerGetOffsetNumber(tid);
+	Page		page = BufferGetPage(buffer);
+	HeapTupleHeader header;
+	xl_heap_delete record;
+	xl_heap_header key_header;
+	XLogRecPtr	lsn;
+
+	memset(&record, 0, sizeof(record));
+	record.xmax = xid;
+	record.offnum = off;
+	record.infobits_set = XLHL_KEYS_UPDATED;
+	record.flags = full ? XLH_DELETE_CONTAINS_OLD_TUPLE :
+		XLH_DELETE_CONTAINS_OLD_KEY;
+	key_header.t_infomask2 = key->t_data->t_infomask2;
+	key_header.t_infomask = key->t_data->t_infomask;
+	key_header.t_hoff = key->t_data->t_hoff;
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	header = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, off));
+
+	START_CRIT_SECTION();
+	PageSetPrunable(page, xid);
+	header->t_infomask &= ~(HEAP_XMAX_BITS | HEAP_MOVED);
+	header->t_infomask2 &= ~HEAP_KEYS_UPDATED;
+	header->t_infomask2 |= HEAP_KEYS_UPDATED;
+	HeapTupleHeaderSetXmax(header, xid);
+	MarkBufferDirty(buffer);
+
+	XLogBeginInsert();
+	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+	st_xlog_register_data(&record, SizeOfHeapDelete);
+	st_xlog_register_data(&key_header, SizeOfHeapHeader);
+	st_xlog_register_data((char *) key->t_data + SizeofHeapTupleHeader,
+						  key->t_len - SizeofHeapTupleHeader);
+	XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
+	lsn = XLogInsert(RM_HEAP_ID, XLOG_HEAP_DELETE);
+	PageSetLSN(page, lsn);
+	END_CRIT_SECTION();
+
+	UnlockReleaseBuffer(buffer);
+}
+
+void
+st_logical_delete(Relation rel, ItemPointer tid, CommandId cid)
+{
+	bool		full = rel->rd_rel->relreplident == REPLICA_IDENTITY_FULL;
+	Bitmapset  *attrs = NULL;
+	ItemPointerData dummy;
+	HeapTuple	key;
+
+	if (!RelationIsLogicallyLogged(rel) ||
+		rel->rd_rel->relreplident == REPLICA_IDENTITY_NOTHING)
+		return;
+	if (!full)
+	{
+		attrs = RelationGetIndexAttrBitmap(rel,
+										   INDEX_ATTR_BITMAP_IDENTITY_KEY);
+		if (bms_is_empty(attrs))
+			return;
+	}
+
+	key = form_old_key(rel, tid, full, attrs);
+	dummy = insert_dummy(rel, cid);
+	delete_dummy(rel, &dummy, key, full);
+	heap_freetuple(key);
+	bms_free(attrs);
+}

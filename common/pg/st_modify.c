@@ -1,0 +1,193 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_modify.c
+ *	  DELETE and UPDATE of row-group rows (I3).
+ *
+ * A delete makes a tombstone; an update inserts the new version into the
+ * delta first and makes a tombstone that forwards to it.  Rows of the delta
+ * are heapam's.  Who may do it, and when, is decided in st_lock.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/sysattr.h"
+#include "access/xact.h"
+#include "executor/tuptable.h"
+#include "pgstat.h"
+#include "storage/predicate.h"
+#include "utils/datum.h"
+#include "utils/relcache.h"
+#include "utils/snapmgr.h"
+
+#include "st_store_int.h"
+
+/*
+ * Acquires a row for deletion and re-checks it with the crosscheck snapshot.
+ * verb is for messages.  TM_Ok: st_row_release() is due.
+ */
+static TM_Result
+acquire_for_change(StRowOp *op, Snapshot crosscheck, bool wait,
+				   XLTW_Oper oper, const char *verb)
+{
+	TM_Result	result;
+
+	if (IsInParallelMode())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("cannot %s tuples during a parallel operation", verb)));
+
+	op->mode = LockTupleExclusive;
+	op->policy = wait ? LockWaitBlock : LockWaitSkip;
+	op->oper = oper;
+	result = st_row_acquire(op);
+
+	if (result == TM_Invisible)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("attempted to %s invisible tuple", verb)));
+	if (result == TM_WouldBlock)
+		return TM_BeingModified;
+
+	if (result == TM_Ok && crosscheck != InvalidSnapshot)
+	{
+		StFetch		fetch;
+
+		st_fetch_init(&fetch, op->rel);
+		if (!st_fetch_row(&fetch, &op->tid, crosscheck, NULL))
+		{
+			st_row_release(op);
+			op->tmfd->ctid = op->tid;
+			op->tmfd->xmax = InvalidTransactionId;
+			op->tmfd->cmax = InvalidCommandId;
+			result = TM_Updated;
+		}
+		st_fetch_end(&fetch);
+	}
+	return result;
+}
+
+/* Makes the tombstone of an acquired row and lets others see it. */
+static void
+bury(StRowOp *op, const ItemPointerData *forward)
+{
+	StTombstonePayload payload;
+
+	st_tombstone_encode(forward, &payload);
+	st_catalog_insert(&op->catalog, ST_TOMBSTONE, op->row, &payload,
+					  sizeof(payload), op->cid, 0, NULL);
+	st_row_release(op);
+	pgstat_count_heap_delete(op->rel);
+}
+
+/* table_tuple_delete(). */
+TM_Result
+st_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
+				Snapshot snapshot, Snapshot crosscheck, bool wait,
+				TM_FailureData *tmfd, bool changing_part)
+{
+	StRowOp		op;
+	TM_Result	result;
+
+	if (!st_tid_is_virtual(tid))
+		return st_heapam()->tuple_delete(rel, tid, cid, snapshot, crosscheck,
+										 wait, tmfd, changing_part);
+
+	st_row_op_begin(&op, rel, tid, cid, tmfd);
+	result = acquire_for_change(&op, crosscheck, wait, XLTW_Delete, "delete");
+	if (result == TM_Ok)
+	{
+		ItemPointerData forward = *tid;
+
+		CheckForSerializableConflictIn(rel, tid,
+									   ItemPointerGetBlockNumber(tid));
+		st_logical_delete(rel, tid, cid);
+		if (changing_part)
+			ItemPointerSetMovedPartitions(&forward);
+		bury(&op, &forward);
+	}
+	st_row_op_end(&op);
+	return result;
+}
+
+/*
+ * The lock that heap_update() would ask for: less than exclusive if no
+ * column of a unique key changes.  Called only for a row that somebody else
+ * has changed, to lock its latest version.
+ */
+static LockTupleMode
+update_lock_mode(Relation rel, ItemPointer otid, TupleTableSlot *slot)
+{
+	Bitmapset  *attrs = RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_KEY);
+	TupleTableSlot *old = MakeSingleTupleTableSlot(RelationGetDescr(rel),
+												   &TTSOpsBufferHeapTuple);
+	LockTupleMode mode = LockTupleNoKeyExclusive;
+	StFetch		fetch;
+	int			member = -1;
+
+	st_fetch_init(&fetch, rel);
+	if (!st_fetch_row(&fetch, otid, SnapshotAny, old))
+		mode = LockTupleExclusive;
+
+	while (mode == LockTupleNoKeyExclusive &&
+		   (member = bms_next_member(attrs, member)) >= 0)
+	{
+		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
+		Form_pg_attribute att;
+		Datum		values[2];
+		bool		isnull[2];
+
+		if (attno <= 0)
+		{
+			mode = LockTupleExclusive;
+			break;
+		}
+		att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
+		values[0] = slot_getattr(old, attno, &isnull[0]);
+		values[1] = slot_getattr(slot, attno, &isnull[1]);
+		if (isnull[0] != isnull[1] ||
+			(!isnull[0] && !datumIsEqual(values[0], values[1], att->attbyval,
+										 att->attlen)))
+			mode = LockTupleExclusive;
+	}
+
+	ExecDropSingleTupleTableSlot(old);
+	st_fetch_end(&fetch);
+	bms_free(attrs);
+	return mode;
+}
+
+/* table_tuple_update(). */
+TM_Result
+st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
+				CommandId cid, Snapshot snapshot, Snapshot crosscheck,
+				bool wait, TM_FailureData *tmfd, LockTupleMode *lockmode,
+				TU_UpdateIndexes *update_indexes)
+{
+	StRowOp		op;
+	TM_Result	result;
+
+	if (!st_tid_is_virtual(otid))
+		return st_heapam()->tuple_update(rel, otid, slot, cid, snapshot,
+										 crosscheck, wait, tmfd, lockmode,
+										 update_indexes);
+
+	*lockmode = LockTupleExclusive;
+	*update_indexes = TU_None;
+	st_row_op_begin(&op, rel, otid, cid, tmfd);
+	result = acquire_for_change(&op, crosscheck, wait, XLTW_Update, "update");
+	if (result == TM_Ok)
+	{
+		CheckForSerializableConflictIn(rel, otid,
+									   ItemPointerGetBlockNumber(otid));
+		st_logical_delete(rel, otid, cid);
+		st_heapam()->tuple_insert(rel, slot, cid, 0, NULL);
+		bury(&op, &slot->tts_tid);
+		*update_indexes = TU_All;
+	}
+	else if (result == TM_Updated)
+		*lockmode = update_lock_mode(rel, otid, slot);
+	st_row_op_end(&op);
+	return result;
+}
