@@ -1,0 +1,211 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_am_vacuum.c
+ *	  VACUUM of a table: heap's for the delta, then what row groups need.
+ *
+ * Heap vacuums the pages of the delta, its indexes and relfrozenxid; it is
+ * never allowed to truncate the file, because pages of extents look empty to
+ * it.  What it writes into pg_class as the number of rows mixes pages of two
+ * densities, so that is corrected: exact for row groups, and for the delta
+ * from a sample of its pages.
+ *
+ * Locks: ShareUpdateExclusiveLock on the table, as always for VACUUM.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/multixact.h"
+#include "access/visibilitymap.h"
+#include "commands/vacuum.h"
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/procarray.h"
+#include "utils/memutils.h"
+#include "utils/sampling.h"
+
+#include "st_am_states.h"
+#include "st_store_int.h"
+
+/* Pages of the delta to look at, at most, for the number of its rows. */
+#define DELTA_SAMPLE_PAGES 1000
+
+static int
+compare_start_block(const void *a, const void *b)
+{
+	BlockNumber x = ((const StGroupVersion *) a)->group.start_block;
+	BlockNumber y = ((const StGroupVersion *) b)->group.start_block;
+
+	return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/* Live tuples on one page of the delta. */
+static uint32
+count_live_tuples(Relation rel, BlockNumber block, TransactionId oldest_xmin,
+				  BufferAccessStrategy strategy)
+{
+	Buffer		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block,
+											RBM_NORMAL, strategy);
+	Page		page = BufferGetPage(buffer);
+	uint32		live = 0;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (!PageIsNew(page))
+	{
+		OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+		for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
+		{
+			ItemId		item = PageGetItemId(page, off);
+			HeapTupleData tuple;
+			HTSV_Result state;
+
+			if (!ItemIdIsNormal(item))
+				continue;
+			ItemPointerSet(&tuple.t_self, block, off);
+			tuple.t_tableOid = RelationGetRelid(rel);
+			tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+			tuple.t_len = ItemIdGetLength(item);
+			state = HeapTupleSatisfiesVacuum(&tuple, oldest_xmin, buffer);
+			if (state == HEAPTUPLE_LIVE ||
+				state == HEAPTUPLE_DELETE_IN_PROGRESS)
+				live++;
+		}
+	}
+	UnlockReleaseBuffer(buffer);
+	return live;
+}
+
+/*
+ * Estimates the rows of the delta: exactly if it is small, else from randomly
+ * chosen pages.  groups are sorted by start_block.
+ */
+static double
+estimate_delta_rows(Relation rel, const StGroupVersions *groups,
+					BlockNumber nblocks, TransactionId oldest_xmin,
+					BufferAccessStrategy strategy)
+{
+	BlockNumber extent_blocks = 0;
+	BlockNumber delta_blocks;
+	BlockNumber shift = 0;		/* extent pages before the current one */
+	int			group = 0;
+	BlockSamplerData sampler;
+	BlockNumber sampled;
+	double		live = 0;
+
+	for (int i = 0; i < groups->n; i++)
+		extent_blocks += groups->v[i].group.nblocks;
+	if (extent_blocks >= nblocks)
+		return 0;
+	delta_blocks = nblocks - extent_blocks;
+
+	sampled = BlockSampler_Init(&sampler, delta_blocks, DELTA_SAMPLE_PAGES,
+								pg_prng_uint32(&pg_global_prng_state));
+	while (BlockSampler_HasMore(&sampler))
+	{
+		BlockNumber block = BlockSampler_Next(&sampler) + shift;
+
+		st_vacuum_delay_point(false);
+		while (group < groups->n &&
+			   groups->v[group].group.start_block <= block)
+		{
+			shift += groups->v[group].group.nblocks;
+			block += groups->v[group].group.nblocks;
+			group++;
+		}
+		live += count_live_tuples(rel, block, oldest_xmin, strategy);
+	}
+	return sampled > 0 ? live / sampled * delta_blocks : 0;
+}
+
+/* Rows of row groups that no committed transaction deleted. */
+static double
+count_group_rows(Relation rel, const StGroupVersions *groups,
+				 TransactionId oldest_xmin)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "deleted rows",
+											   ALLOCSET_SMALL_SIZES);
+	double		rows = 0;
+
+	for (int i = 0; i < groups->n; i++)
+	{
+		const StGroupVersion *v = &groups->v[i];
+		StRowDeaths *deaths;
+
+		st_vacuum_delay_point(false);
+		if (v->state != HEAPTUPLE_LIVE &&
+			v->state != HEAPTUPLE_DELETE_IN_PROGRESS)
+			continue;
+		deaths = st_row_deaths(rel, &v->group, oldest_xmin, mcxt);
+		rows += v->group.nrows;
+		for (uint32 d = 0; d < deaths->n; d++)
+		{
+			if (deaths->d[d].state != HEAPTUPLE_DELETE_IN_PROGRESS)
+				rows--;
+		}
+		MemoryContextReset(mcxt);
+	}
+	MemoryContextDelete(mcxt);
+	return rows;
+}
+
+/*
+ * Writes the number of pages and rows into pg_class.  Nothing but those and
+ * the visibility map's counts changes: the horizons are heap's affair.
+ */
+static void
+update_statistics(Relation rel, const StGroupVersions *versions,
+				  TransactionId oldest_xmin, BufferAccessStrategy strategy)
+{
+	StGroupVersions groups = {0};
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BlockNumber all_visible;
+	BlockNumber all_frozen;
+	double		rows;
+
+	groups.v = palloc(Max(versions->n, 1) * sizeof(StGroupVersion));
+	for (int i = 0; i < versions->n; i++)
+	{
+		if (versions->v[i].state != HEAPTUPLE_DEAD)
+			groups.v[groups.n++] = versions->v[i];
+	}
+	if (groups.n > 1)
+		qsort(groups.v, groups.n, sizeof(StGroupVersion),
+			  compare_start_block);
+
+	rows = count_group_rows(rel, &groups, oldest_xmin) +
+		estimate_delta_rows(rel, &groups, nblocks, oldest_xmin, strategy);
+	visibilitymap_count(rel, &all_visible, &all_frozen);
+	st_update_relstats(rel, nblocks, floor(rows + 0.5), all_visible,
+					   all_frozen);
+	pfree(groups.v);
+}
+
+/* TableAmRoutine.relation_vacuum */
+void
+st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
+					  BufferAccessStrategy strategy)
+{
+	VacuumParams heap_params = *params;
+	MemoryContext mcxt;
+	MemoryContext oldcxt;
+	StGroupVersions *versions;
+	TransactionId oldest_xmin;
+
+	heap_params.truncate = VACOPTVALUE_DISABLED;
+	st_heapam()->relation_vacuum(rel, &heap_params, strategy);
+
+	mcxt = AllocSetContextCreate(CurrentMemoryContext, "vacuum of row groups",
+								 ALLOCSET_DEFAULT_SIZES);
+	oldcxt = MemoryContextSwitchTo(mcxt);
+	oldest_xmin = GetOldestNonRemovableTransactionId(rel);
+	versions = st_group_versions(rel, oldest_xmin, mcxt);
+	if (versions->n > 0)
+		update_statistics(rel, versions, oldest_xmin, strategy);
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextDelete(mcxt);
+}
