@@ -40,8 +40,6 @@ _PG_init(void)
 	cc_bitmap_scan_init();
 	cc_scan_init();
 	cc_paths_init();
-	cc_paths_init();
-	cc_scan_init();
 
 	/* Last: from here on, unknown settings of ours are errors. */
 	MarkGUCPrefixReserved("colcompress");
