@@ -19,8 +19,6 @@
 #include "cc_format.h"
 #include "cc_paths.h"
 #include "cc_scan.h"
-#include "cc_paths.h"
-#include "cc_scan.h"
 #include "st_store.h"
 
 PG_MODULE_MAGIC;
