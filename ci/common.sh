@@ -58,14 +58,11 @@ find_pg_config()
 		command -v pg_config)
 }
 
-# The major that this Debian calls "postgresql".
+# The major that this Debian calls "postgresql"; nothing where apt cannot tell.
 debian_major()
 {
-	local version
-
-	version=$(apt-cache depends postgresql 2>/dev/null |
-		sed -nE 's/^ *Depends: postgresql-([0-9]+)$/\1/p' | head -n 1)
-	printf '%s\n' "${version:-15}"
+	apt-cache depends postgresql 2>/dev/null |
+		sed -nE 's/^ *Depends: postgresql-([0-9]+)$/\1/p' | head -n 1
 }
 
 # Makes apt know the source packages of the suites it has.

@@ -10,7 +10,9 @@ set -euo pipefail
 [ $# -ge 1 ] || die "usage: server-source.sh DIR [MAJOR]"
 mkdir -p "$1"
 dir=$(cd "$1" && pwd)
-package=postgresql-${2:-$(debian_major)}
+major=${2:-$(debian_major)}
+[ -n "$major" ] || die "apt knows no package postgresql: say which MAJOR"
+package=postgresql-$major
 
 apt-cache showsrc "$package" >/dev/null 2>&1 || add_source_line
 step "source of $package"

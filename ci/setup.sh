@@ -33,7 +33,7 @@ header()
 # compiler or server from elsewhere is as good.
 find_missing()
 {
-	local pg_config
+	local pg_config default
 
 	missing=()
 	need gcc command -v cc
@@ -62,7 +62,9 @@ find_missing()
 	pg_config=$(find_pg_config || true)
 	if [ -z "$pg_config" ]; then
 		[ -z "${PG_CONFIG:-}" ] || die "PG_CONFIG=$PG_CONFIG: not found"
-		missing+=("postgresql-$(debian_major)" "postgresql-server-dev-$(debian_major)")
+		default=$(debian_major)
+		missing+=("postgresql${default:+-$default}"
+			"postgresql-server-dev-${default:-all}")
 	else
 		need "postgresql-$(major "$pg_config")" \
 			test -x "$("$pg_config" --bindir)/initdb"
