@@ -23,20 +23,24 @@
 #include "st_am_states.h"
 #include "st_store_int.h"
 
-/* What vacuum says of the tuple of a catalog entry, and the xid it hangs on. */
+/*
+ * What vacuum says of the tuple of a catalog entry, who inserted it, and the
+ * xid that its state hangs on.
+ */
 static HTSV_Result
 entry_state(StCatalogEntry *entry, TransactionId oldest_xmin,
-			TransactionId *xid)
+			TransactionId *xmin, TransactionId *xid)
 {
 	HTSV_Result state;
 
 	LockBuffer(entry->buffer, BUFFER_LOCK_SHARE);
 	state = HeapTupleSatisfiesVacuum(entry->tuple, oldest_xmin,
 									 entry->buffer);
+	*xmin = HeapTupleHeaderGetXmin(entry->tuple->t_data);
 	if (state == HEAPTUPLE_DELETE_IN_PROGRESS)
 		*xid = HeapTupleHeaderGetUpdateXid(entry->tuple->t_data);
 	else
-		*xid = HeapTupleHeaderGetXmin(entry->tuple->t_data);
+		*xid = *xmin;
 	LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
 	return state;
 }
@@ -58,7 +62,7 @@ collect_versions(StCatalog *cat, uint64 first, uint64 last,
 
 		CHECK_FOR_INTERRUPTS();
 		memset(&v, 0, sizeof(v));
-		v.state = entry_state(entry, oldest_xmin, &v.xid);
+		v.state = entry_state(entry, oldest_xmin, &v.xmin, &v.xid);
 		v.tid = entry->tuple->t_self;
 		if (!st_descriptor_decode(cat->rel, entry, &v.group))
 			continue;			/* no image: of another session, or aborted */
@@ -176,6 +180,15 @@ StRowDeaths *
 st_row_deaths(Relation rel, const StGroup *group, TransactionId oldest_xmin,
 			  MemoryContext mcxt)
 {
+	return st_row_deaths_of(rel, group, group->first_row, group->nrows,
+							oldest_xmin, mcxt);
+}
+
+/* The same for row numbers first .. first + nrows - 1 of the group alone. */
+StRowDeaths *
+st_row_deaths_of(Relation rel, const StGroup *group, uint64 first,
+				 uint32 nrows, TransactionId oldest_xmin, MemoryContext mcxt)
+{
 	StRowDeaths *out = MemoryContextAllocZero(mcxt, sizeof(*out));
 	StCatalog	cat;
 	StCatalogScan scan;
@@ -184,20 +197,23 @@ st_row_deaths(Relation rel, const StGroup *group, TransactionId oldest_xmin,
 
 	if (!st_catalog_open(&cat, rel, AccessShareLock))
 		return out;
-	st_catalog_scan_begin(&scan, &cat, ST_TOMBSTONE, group->first_row,
-						  group->first_row + group->nrows - 1, SnapshotAny);
+	st_catalog_scan_begin(&scan, &cat, ST_TOMBSTONE, first, first + nrows - 1,
+						  SnapshotAny);
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
 		StRowDeath	death;
 		HTSV_Result state;
+		TransactionId xmin;
 
 		CHECK_FOR_INTERRUPTS();
-		state = entry_state(entry, oldest_xmin, &death.xid);
+		state = entry_state(entry, oldest_xmin, &xmin, &death.xid);
 		if (!tombstone_effect(state, death.xid, oldest_xmin, &death.state))
 			continue;
 		death.row = (uint32) (entry->row - group->first_row);
 		if (out->n > 0 && out->d[out->n - 1].row == death.row)
 			continue;
+		death.cid = HeapTupleHeaderGetRawCommandId(entry->tuple->t_data);
+		st_tombstone_decode(rel, entry, &death.forward);
 		if (out->n == allocated)
 		{
 			allocated = Max(64, allocated * 2);
@@ -212,6 +228,17 @@ st_row_deaths(Relation rel, const StGroup *group, TransactionId oldest_xmin,
 	return out;
 }
 
+/* The death of one row, or NULL.  Rows are asked for in ascending order. */
+const StRowDeath *
+st_row_death(StRowDeaths *deaths, uint32 row)
+{
+	while (deaths->next < deaths->n && deaths->d[deaths->next].row < row)
+		deaths->next++;
+	if (deaths->next < deaths->n && deaths->d[deaths->next].row == row)
+		return &deaths->d[deaths->next];
+	return NULL;
+}
+
 /*
  * The state of a row, as HeapTupleSatisfiesVacuum would tell it of a heap
  * tuple, and who inserts or deletes it when that is in progress.  Rows are
@@ -221,12 +248,7 @@ HTSV_Result
 st_row_state(const StGroupVersion *version, StRowDeaths *deaths, uint32 row,
 			 TransactionId *xid)
 {
-	const StRowDeath *death = NULL;
-
-	while (deaths->next < deaths->n && deaths->d[deaths->next].row < row)
-		deaths->next++;
-	if (deaths->next < deaths->n && deaths->d[deaths->next].row == row)
-		death = &deaths->d[deaths->next];
+	const StRowDeath *death = st_row_death(deaths, row);
 
 	*xid = version->xid;
 	if (death == NULL || version->state == HEAPTUPLE_DEAD ||

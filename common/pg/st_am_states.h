@@ -25,6 +25,7 @@ typedef struct StGroupVersion
 	StGroup		group;
 	HTSV_Result state;
 	TransactionId xid;
+	TransactionId xmin;			/* inserter, FrozenTransactionId if frozen */
 	ItemPointerData tid;		/* of the descriptor in the TOAST relation */
 } StGroupVersion;
 
@@ -43,6 +44,8 @@ typedef struct StRowDeath
 	uint32		row;			/* 0-based in the group */
 	HTSV_Result state;
 	TransactionId xid;			/* who deletes; frozen counts as old */
+	CommandId	cid;			/* raw: good if this transaction deletes */
+	ItemPointerData forward;	/* as in t_ctid of a heap tuple */
 } StRowDeath;
 
 typedef struct StRowDeaths
@@ -59,6 +62,11 @@ extern bool st_group_version_refresh(Relation rel, TransactionId oldest_xmin,
 extern StGroupList *st_group_versions_list(const StGroupVersions *versions);
 extern StRowDeaths *st_row_deaths(Relation rel, const StGroup *group,
 								  TransactionId oldest_xmin, MemoryContext mcxt);
+extern StRowDeaths *st_row_deaths_of(Relation rel, const StGroup *group,
+									 uint64 first, uint32 nrows,
+									 TransactionId oldest_xmin,
+									 MemoryContext mcxt);
+extern const StRowDeath *st_row_death(StRowDeaths *deaths, uint32 row);
 extern HTSV_Result st_row_state(const StGroupVersion *version, StRowDeaths *deaths,
 								uint32 row, TransactionId *xid);
 

@@ -150,6 +150,15 @@ extern void st_xlog_register_data(const void *data, uint32 len);
 #define st_vacuum_delay_point(is_analyze) vacuum_delay_point(is_analyze)
 #endif
 
+/* 18: index_beginscan got the argument instrument (0fbceae841c). */
+#if PG_VERSION_NUM >= 180000
+#define st_index_beginscan(heap, index, snapshot) \
+	index_beginscan(heap, index, snapshot, NULL, 0, 0)
+#else
+#define st_index_beginscan(heap, index, snapshot) \
+	index_beginscan(heap, index, snapshot, 0, 0)
+#endif
+
 /* ---- rights ---- */
 
 /* 16: one function for all kinds of objects (c727f511bd7). */

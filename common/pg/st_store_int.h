@@ -526,7 +526,6 @@ extern double st_am_index_build_range_scan(Relation rel, Relation index,
 extern void st_am_index_validate_scan(Relation rel, Relation index,
 									  struct IndexInfo *info, Snapshot snapshot,
 									  struct ValidateIndexState *state);
-extern TransactionId st_am_index_delete_tuples(Relation rel, TM_IndexDeleteOp *delstate);
 extern void st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
 								  BufferAccessStrategy strategy);
 #ifdef ST_HAVE_ANALYZE_STREAM
