@@ -11,6 +11,9 @@ from bench.compare import Result
 from bench.dataset import Query
 
 
+RECOVERY_SECONDS = 60.0  # how long to wait for a server that crashed
+
+
 class QueryTimeout(Exception):
     """The statement was cancelled at its timeout."""
 
@@ -52,13 +55,24 @@ class PostgresEngine:
 
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
-            # Never prepared behind our back: each run is planned, as psql's.
-            self._connection = psycopg.connect(
-                self._dsn, autocommit=True, prepare_threshold=None
-            )
+            self._connection = self._connect()
             for name, value in self._settings.items():
                 self._set(name, value)
         return self._connection
+
+    def _connect(self) -> psycopg.Connection:
+        """A connection that prepares nothing behind our back: each run is
+        planned, as psql's. Waits while the server recovers from a crash."""
+        deadline = time.monotonic() + RECOVERY_SECONDS
+        while True:
+            try:
+                return psycopg.connect(
+                    self._dsn, autocommit=True, prepare_threshold=None
+                )
+            except psycopg.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
 
     def _set(self, name: str, value: str) -> None:
         self._connection.execute("SELECT set_config(%s, %s, false)", (name, value))
@@ -86,20 +100,26 @@ class PostgresEngine:
         the whole result in the client's memory; turning it into Python
         objects is not in it.
         """
-        wanted = str(int(timeout * 1000))
         try:
-            if self._settings.get("statement_timeout") != wanted:
-                self.configure(statement_timeout=wanted)
-            connection = self._connected()
-            with connection.cursor() as cursor:
-                start = time.perf_counter()
-                cursor.execute(sql)
-                elapsed = (time.perf_counter() - start) * 1000
-                return _postgres_result(cursor), elapsed
+            try:
+                return self._run(sql, timeout)
+            except psycopg.errors.CrashShutdown:
+                # Another session crashed the server: this one is innocent.
+                return self._run(sql, timeout)
         except psycopg.errors.QueryCanceled:
             raise QueryTimeout(f"more than {timeout:g} s") from None
         except psycopg.Error as error:
             raise QueryFailed(str(error).strip()) from error
+
+    def _run(self, sql: str, timeout: float) -> tuple[Result | None, float]:
+        wanted = str(int(timeout * 1000))
+        if self._settings.get("statement_timeout") != wanted:
+            self.configure(statement_timeout=wanted)
+        with self._connected().cursor() as cursor:
+            start = time.perf_counter()
+            cursor.execute(sql)
+            elapsed = (time.perf_counter() - start) * 1000
+            return _postgres_result(cursor), elapsed
 
     def rows(self, sql: str, timeout: float = 0) -> list[tuple]:
         """Rows of a statement that is not measured; 0: no timeout."""
