@@ -14,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -27,6 +28,7 @@ typedef struct ColumnCheck
 	Form_pg_attribute att;
 	TypeCacheEntry *type;
 	Oid			collation;
+	bool		is_bpchar;
 	int64		vecno;
 	List	   *problems;		/* of CcProblem * */
 } ColumnCheck;
@@ -57,33 +59,54 @@ add_problem(ColumnCheck *check, const char *fmt,...)
 	check->problems = lappend(check->problems, problem);
 }
 
-/* memcmp of the contents of two varlenas; a prefix is less. */
-static int
-compare_bytes(Datum a, Datum b)
+/* Bytes of a varlena that count in comparisons: char(n) has blanks that do not. */
+static StStr
+comparable_bytes(const ColumnCheck *check, struct varlena *v)
 {
-	struct varlena *va = PG_DETOAST_DATUM_PACKED(a);
-	struct varlena *vb = PG_DETOAST_DATUM_PACKED(b);
-	Size		la = VARSIZE_ANY_EXHDR(va);
-	Size		lb = VARSIZE_ANY_EXHDR(vb);
-	int			c = memcmp(VARDATA_ANY(va), VARDATA_ANY(vb), Min(la, lb));
+	StStr		s;
 
-	if (c == 0)
-		c = la < lb ? -1 : (la > lb ? 1 : 0);
-	if ((Pointer) va != DatumGetPointer(a))
-		pfree(va);
-	if ((Pointer) vb != DatumGetPointer(b))
-		pfree(vb);
-	return c;
+	s.data = (const uint8_t *) VARDATA_ANY(v);
+	s.len = VARSIZE_ANY_EXHDR(v);
+	if (check->is_bpchar)
+		s.len = bpchartruelen(VARDATA_ANY(v), s.len);
+	return s;
+}
+
+/* memcmp; a prefix is less. */
+static int
+compare_bytes(StStr a, StStr b)
+{
+	int			c = memcmp(a.data, b.data, Min(a.len, b.len));
+
+	if (c != 0)
+		return c;
+	return a.len < b.len ? -1 : (a.len > b.len ? 1 : 0);
 }
 
 static bool
-starts_with(Datum value, Datum prefix)
+starts_with(StStr s, StStr prefix)
+{
+	return s.len >= prefix.len && memcmp(s.data, prefix.data, prefix.len) == 0;
+}
+
+/* Order of value against bound, by bytes. */
+static int
+compare_strings(const ColumnCheck *check, Datum value, Datum bound,
+				bool bound_truncated)
 {
 	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
-	struct varlena *p = PG_DETOAST_DATUM_PACKED(prefix);
+	struct varlena *b = PG_DETOAST_DATUM_PACKED(bound);
+	StStr		s = comparable_bytes(check, v);
+	StStr		limit = comparable_bytes(check, b);
+	int			c = compare_bytes(s, limit);
 
-	return VARSIZE_ANY_EXHDR(v) >= VARSIZE_ANY_EXHDR(p) &&
-		memcmp(VARDATA_ANY(v), VARDATA_ANY(p), VARSIZE_ANY_EXHDR(p)) == 0;
+	if (c > 0 && bound_truncated && starts_with(s, limit))
+		c = 0;
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	if ((Pointer) b != DatumGetPointer(bound))
+		pfree(b);
+	return c;
 }
 
 /* Can the bounds of the zone be compared with values at all, here and now? */
@@ -106,10 +129,8 @@ check_bounds(ColumnCheck *check, const CcZone *zone, Datum value, int row)
 
 	if (zone->byte_order)
 	{
-		low = compare_bytes(value, zone->min);
-		high = compare_bytes(value, zone->max);
-		if (high > 0 && zone->max_truncated && starts_with(value, zone->max))
-			high = 0;
+		low = compare_strings(check, value, zone->min, false);
+		high = compare_strings(check, value, zone->max, zone->max_truncated);
 	}
 	else
 	{
@@ -124,7 +145,7 @@ check_bounds(ColumnCheck *check, const CcZone *zone, Datum value, int row)
 		add_problem(check, "value of row %d is greater than its zone's maximum", row);
 }
 
-/* Compares one vector with a zone; the zone of the whole chunk if chunk. */
+/* Compares the values of one vector with a zone, its own or the chunk's. */
 static void
 check_vector(ColumnCheck *check, const CcVector *vector, const CcZone *zone)
 {
@@ -172,6 +193,7 @@ cc_check_column(Relation rel, StReader *reader, AttrNumber attno)
 	check.type = lookup_type_cache(check.att->atttypid,
 								   TYPECACHE_BTREE_OPFAMILY | TYPECACHE_CMP_PROC_FINFO);
 	check.collation = check.att->attcollation;
+	check.is_bpchar = getBaseType(check.att->atttypid) == BPCHAROID;
 	has_chunk_zone = cc_reader_zone(reader, attno, -1, &chunk_zone);
 
 	for (uint32 v = 0; v < nvectors; v++)
