@@ -10,7 +10,6 @@ import psycopg
 from bench.compare import Result
 from bench.dataset import Query
 
-
 RECOVERY_SECONDS = 60.0  # how long to wait for a server that crashed
 
 
