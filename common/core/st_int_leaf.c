@@ -344,8 +344,8 @@ parse_packed(StByteReader *r, int scheme, int n, PackedLeaf *leaf)
 	leaf->base = (uint64_t) st_read_zigzag(r);
 	if (scheme == ST_INT_PFOR)
 		nx = st_read_varint(r);
-	if (leaf->width > 64 || leaf->xwidth > 64 - leaf->width ||
-		nx > (uint64_t) n)
+	/* no width beyond 64 either */
+	if (leaf->xwidth > 64 - leaf->width || nx > (uint64_t) n)
 		return ST_CORRUPT;
 	leaf->nx = (int) nx;
 	leaf->low = st_read_span(r, st_bitpack_size(n, leaf->width));

@@ -183,6 +183,14 @@ test_sizes(void)
 	/* 11 outliers among values of four bits */
 	fill_outliers_high(v, ST_VECTOR_SIZE);
 	CHECK(check_vector(v, ST_VECTOR_SIZE, "outliers", enc) <= 4 * 128 + 60);
+	/* constant second differences: parameters only */
+	for (int i = 0; i < ST_VECTOR_SIZE; i++)
+		v[i] = (int64_t) i * i * 3 - 1000;
+	CHECK(check_vector(v, ST_VECTOR_SIZE, "squares", enc) <= 10);
+	/* a divisor below zero: ten bits each, a small offset */
+	for (int i = 0; i < ST_VECTOR_SIZE; i++)
+		v[i] = -(int64_t) ((uint64_t) i * 40503 % 1024) * 1000000 + 7;
+	CHECK(check_vector(v, ST_VECTOR_SIZE, "negative", enc) <= 10 * 128 + 10);
 	/* two bits for each of four values */
 	fill_status_codes(v, ST_VECTOR_SIZE);
 	CHECK(check_vector(v, ST_VECTOR_SIZE, "codes", enc) <= 2 * 128 + 20);
@@ -281,9 +289,9 @@ test_corrupt(void)
 		{ST_INT_RLE, 1, 2, ST_INT_RLE, 0, 0},
 		{ST_INT_DELTA, 0, ST_INT_RLE, 0, 0, 0}
 	};
-	/* two runs of 2 and 0, of 2 and 9, of 1 and 1: for n = 4 */
+	/* two runs of 4 and 0, of 2 and 9, of 1 and 1: for n = 4 */
 	static const uint8_t zero_run[] = {ST_INT_RLE, 2, 2, ST_INT_CONSTANT, 2,
-	ST_INT_FOR, 2, 0, 0x02};
+	ST_INT_FOR, 3, 0, 0x04};
 	static const uint8_t long_run[] = {ST_INT_RLE, 2, 2, ST_INT_CONSTANT, 2,
 	ST_INT_FOR, 4, 0, 0x92};
 	static const uint8_t short_runs[] = {ST_INT_RLE, 2, 2, ST_INT_CONSTANT, 2,
