@@ -13,7 +13,8 @@
  *	raw
  *
  * After Afroozeh, Kuffo, Boncz, "ALP: Adaptive Lossless floating-Point
- * Compression", SIGMOD 2023.  What differs is told in st_float.c.
+ * Compression", SIGMOD 2023.  st_alp.c and st_float_left.c tell what differs;
+ * st_float_template.h has the layout.
  *
  *-------------------------------------------------------------------------
  */
