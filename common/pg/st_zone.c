@@ -196,9 +196,13 @@ test_list(StPred *pred, const StZone *zone)
 static StZoneMatch
 test_prefix(const StPred *pred, const StZone *zone)
 {
-	/* Blanks at the end of a prefix of a bpchar say nothing: leave them out. */
-	Oid			type = pred->coltype == BPCHAROID ? BPCHAROID : TEXTOID;
-	StStr		prefix = st_string_bytes(pred->value, type);
+	/*
+	 * The zone of a bpchar may know its values without blanks at their end:
+	 * then only what the prefix has before its own is to be looked for, and
+	 * is not proof that a value starts with all of it.
+	 */
+	bool		blanks = pred->coltype == BPCHAROID;
+	StStr		prefix = st_string_bytes(pred->value, blanks ? BPCHAROID : TEXTOID);
 	StStr		min = st_string_bytes(zone->min, TEXTOID);
 	StStr		max = st_string_bytes(zone->max, TEXTOID);
 
@@ -206,7 +210,7 @@ test_prefix(const StPred *pred, const StZone *zone)
 		return ST_ZONE_NONE;
 	if (st_string_compare(min, prefix) > 0 && !starts_with(min, prefix))
 		return ST_ZONE_NONE;
-	return match_of(false, starts_with(min, prefix) && starts_with(max, prefix));
+	return match_of(false, !blanks && starts_with(min, prefix) && starts_with(max, prefix));
 }
 
 /* What the right side alone decides; SOME if the zone is to be asked. */

@@ -52,7 +52,8 @@ explain_columns(const CcScanState *state, ExplainState *es)
 
 	while ((attno = bms_next_member(state->columns, attno)) >= 0)
 		names = lappend(names, NameStr(TupleDescAttr(desc, attno - 1)->attname));
-	ExplainPropertyList("Columns", names, es);
+	if (names != NIL || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyList("Columns", names, es);
 }
 
 static void

@@ -135,9 +135,13 @@ take_chunk_of(CcSource *source, uint32 group)
 static uint32
 take_number(pg_atomic_uint32 *counter, uint32 limit)
 {
+	uint32		n;
+
+	/* So that the counter does not run away with every caller at the end. */
 	if (pg_atomic_read_u32(counter) >= limit)
 		return limit;
-	return Min(pg_atomic_fetch_add_u32(counter, 1), limit);
+	n = pg_atomic_fetch_add_u32(counter, 1);
+	return Min(n, limit);
 }
 
 CcSourceUnit
