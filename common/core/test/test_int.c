@@ -189,7 +189,7 @@ test_sizes(void)
 	CHECK(check_vector(v, ST_VECTOR_SIZE, "squares", enc) <= 10);
 	/* a divisor below zero: ten bits each, a small offset */
 	for (int i = 0; i < ST_VECTOR_SIZE; i++)
-		v[i] = -(int64_t) ((uint64_t) i * 40503 % 1024) * 1000000 + 7;
+		v[i] = -(int64_t) test_random_below(1024) * 1000000 + 7;
 	CHECK(check_vector(v, ST_VECTOR_SIZE, "negative", enc) <= 10 * 128 + 10);
 	/* two bits for each of four values */
 	fill_status_codes(v, ST_VECTOR_SIZE);
