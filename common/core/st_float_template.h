@@ -33,8 +33,9 @@
 #define FP_SIGN ((FP_WORD) 1 << (FP_WORD_BITS - 1))
 #define FP_SIGN_LOW 0x80
 
-/* scheme byte */
+/* scheme byte; that, mode and exponent */
 #define FP_HEADER 1
+#define FP_ALP_HEADER 4
 
 ST_INLINE FP_WORD
 FP(word) (FP_TYPE v)
@@ -204,8 +205,6 @@ FP(alp_choose) (const FP_TYPE *v, int n, StAlpParam *best, uint64_t *estimate)
 	return found;
 }
 
-/* Not inlined: its 10 kB of stack are not needed beside the other's. */
-__attribute__((noinline))
 static StStatus
 FP(alp_encode) (const FP_TYPE *v, int n, const StAlpParam *param,
 				uint8_t *dst, size_t cap, size_t *len)
@@ -234,10 +233,12 @@ FP(alp_encode) (const FP_TYPE *v, int n, const StAlpParam *param,
 	for (int i = 0; i < first && first < n; i++)
 		d[i] = d[first];
 
-	st_writer_init(&w, dst, cap);
-	st_write_u8(&w, ST_FLOAT_ALP);
-	st_write_u8(&w, (uint8_t) param->mode);
-	st_write_u16(&w, (uint16_t) param->k);
+	if (cap < FP_ALP_HEADER)
+		return ST_NOSPACE;
+	dst[0] = ST_FLOAT_ALP;
+	dst[1] = (uint8_t) param->mode;
+	st_store_u16(dst + 2, (uint16_t) param->k);
+	st_writer_init(&w, dst + FP_ALP_HEADER, cap - FP_ALP_HEADER);
 	st_write_varint(&w, (uint64_t) nexcept);
 	for (int k = 0; k < nexcept; k++)
 		st_write_u16(&w, except[k]);
@@ -250,7 +251,7 @@ FP(alp_encode) (const FP_TYPE *v, int n, const StAlpParam *param,
 	if (w.status != ST_OK)
 		return w.status;
 	status = st_int_encode(d, n, w.p, st_writer_left(&w), &intlen);
-	*len = st_writer_len(&w) + intlen;
+	*len = FP_ALP_HEADER + st_writer_len(&w) + intlen;
 	return status;
 }
 
@@ -326,7 +327,6 @@ FP(alprd_plan) (const FP_TYPE *v, int n, FP(RdPlan) *plan)
 	st_left_plan(top, n, plan->cut.width, &plan->left);
 }
 
-__attribute__((noinline))
 static StStatus
 FP(alprd_encode) (const FP(RdPlan) *plan, int n, uint8_t *dst, size_t cap,
 				  size_t *len)
@@ -672,3 +672,4 @@ FP(scheme_name) (const uint8_t *src, size_t len)
 #undef FP_SIGN
 #undef FP_SIGN_LOW
 #undef FP_HEADER
+#undef FP_ALP_HEADER
