@@ -46,6 +46,7 @@ typedef struct StSeqScan
 	int64		row;			/* last one returned, -1, or nrows */
 	uint64	   *deleted;
 	StReader   *reader;
+	bool		fresh;			/* reader has returned no row yet */
 	MemoryContext group_mcxt;
 	Datum	   *values;
 	bool	   *isnull;
@@ -193,6 +194,7 @@ seq_open_group(StScan *scan, const StGroup *group, ScanDirection direction)
 									   NULL);
 	seq->reader = st_relation_format(rel)->reader_open(rel, group,
 													   seq->group_mcxt);
+	seq->fresh = true;
 }
 
 /*
@@ -245,6 +247,14 @@ seq_group_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
 			CHECK_FOR_INTERRUPTS();
 	}
 
+	if (seq->fresh)
+	{
+		/* ALTER TABLE reads rows of the old type, see st_store.h */
+		if (slot->tts_tupleDescriptor != RelationGetDescr(rel))
+			st_relation_format(rel)->reader_describe(seq->reader,
+													 slot->tts_tupleDescriptor);
+		seq->fresh = false;
+	}
 	st_relation_format(rel)->reader_row(seq->reader, seq->row, NULL,
 										seq->values, seq->isnull);
 	st_store_row(slot, rel, seq->group, seq->row, seq->values, seq->isnull);

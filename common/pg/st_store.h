@@ -105,7 +105,10 @@ typedef struct StReader StReader;
  * the next row() or close().  Sequential and random access are both fast.
  * The store keeps readers open across statements: a reader owns no buffer
  * pin, lock or resource of a transaction, and attach() gives it the relcache
- * entry to use from then on (same relation, same row type).
+ * entry to use from then on (same relation, same row type).  describe(),
+ * called before any value is asked for, sets another row type than that of
+ * the relcache: ALTER TABLE reads rows of the old type, with the values that
+ * were missing in it, when the relcache already has the new one.
  */
 typedef struct StFormat
 {
@@ -123,6 +126,7 @@ typedef struct StFormat
 	void		(*reader_row) (StReader *r, uint32 row, const bool *needed,
 							   Datum *values, bool *isnull);
 	void		(*reader_attach) (StReader *r, Relation rel);
+	void		(*reader_describe) (StReader *r, TupleDesc desc);
 	void		(*reader_close) (StReader *r);
 
 	uint32		(*max_rows) (Relation rel);	/* option row_group_rows */

@@ -388,13 +388,13 @@ missing_vector(StReader *r, AttrNumber attno, uint32 vecno)
 		Datum		value = (Datum) 0;
 
 		chunk = MemoryContextAllocZero(r->mcxt, sizeof(CcChunk));
-		cc_column_type(TupleDescAttr(RelationGetDescr(r->rel), attno - 1), &chunk->type);
+		cc_column_type(TupleDescAttr(r->desc, attno - 1), &chunk->type);
 		v = &chunk->v;
 		if (attno > r->natts)
 		{
 			MemoryContext old = MemoryContextSwitchTo(r->mcxt);
 
-			value = getmissingattr(RelationGetDescr(r->rel), attno, &isnull);
+			value = getmissingattr(r->desc, attno, &isnull);
 			if (!isnull)
 				value = datumCopy(value, chunk->type.typbyval, chunk->type.typlen);
 			MemoryContextSwitchTo(old);

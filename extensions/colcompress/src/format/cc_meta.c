@@ -234,7 +234,7 @@ cc_chunk_open(StReader *r, AttrNumber attno)
 	chunk = MemoryContextAllocZero(r->mcxt, sizeof(CcChunk));
 	chunk->entry = e;
 	chunk->block = chunk->vector = chunk->last_vector = -1;
-	cc_column_type(TupleDescAttr(RelationGetDescr(r->rel), attno - 1), &chunk->type);
+	cc_column_type(TupleDescAttr(r->desc, attno - 1), &chunk->type);
 	check_kind(r, chunk);
 	read_meta(r, chunk);
 	r->chunks[attno - 1] = chunk;

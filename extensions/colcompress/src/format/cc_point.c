@@ -161,7 +161,7 @@ void
 cc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 			  bool *isnull)
 {
-	TupleDesc	desc = RelationGetDescr(r->rel);
+	TupleDesc	desc = r->desc;
 	uint32		vecno = row / ST_VECTOR_SIZE;
 
 	if (row >= r->nrows)

@@ -103,6 +103,7 @@ cc_reader_open(Relation rel, const StGroup *group, MemoryContext mcxt)
 
 	r->mcxt = own;
 	r->rel = rel;
+	r->desc = RelationGetDescr(rel);
 	r->group = *group;
 	read_footer(r);
 	r->nchunks = RelationGetDescr(rel)->natts;
@@ -123,6 +124,14 @@ void
 cc_reader_attach(StReader *r, Relation rel)
 {
 	r->rel = rel;
+	r->desc = RelationGetDescr(rel);
+}
+
+void
+cc_reader_describe(StReader *r, TupleDesc desc)
+{
+	Assert(desc->natts <= r->nchunks);
+	r->desc = desc;
 }
 
 void

@@ -82,6 +82,7 @@ typedef struct CcChunk
 struct StReader
 {
 	Relation	rel;
+	TupleDesc	desc;			/* of the rows to return */
 	StGroup		group;
 	MemoryContext mcxt;			/* everything of this reader */
 	int			natts;			/* of the group */

@@ -88,6 +88,12 @@ extern void cc_reader_close(StReader *r);
  */
 extern void cc_reader_attach(StReader *r, Relation rel);
 
+/*
+ * Sets the row type that values are returned in, before any is asked for.
+ * Needed while ALTER TABLE rewrites a table: the relcache has the new types.
+ */
+extern void cc_reader_describe(StReader *r, TupleDesc desc);
+
 /* Bytes of memory that the reader holds. */
 extern Size cc_reader_memory(const StReader *r);
 extern uint32 cc_reader_nvectors(const StReader *r);

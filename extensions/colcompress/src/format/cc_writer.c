@@ -177,6 +177,7 @@ const StFormat cc_format = {
 	.writer_finish = cc_writer_finish,
 	.reader_open = cc_reader_open,
 	.reader_attach = cc_reader_attach,
+	.reader_describe = cc_reader_describe,
 	.reader_row = cc_reader_row,
 	.reader_close = cc_reader_close,
 	.max_rows = cc_max_rows
