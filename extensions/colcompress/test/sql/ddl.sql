@@ -49,8 +49,8 @@ ALTER TABLE dl ADD CONSTRAINT dl_id CHECK (id <> 40000);
 ALTER TABLE dl ADD CONSTRAINT dl_id CHECK (id > 0);
 ALTER TABLE dl ALTER COLUMN a SET NOT NULL;
 ALTER TABLE dl ALTER COLUMN id SET NOT NULL;
-INSERT INTO dl (id) VALUES (0);
-INSERT INTO dl (id) SELECT 5000 - i FROM generate_series(1, 20000) i;
+INSERT INTO dl (id, c) VALUES (0, '2020-01-01');
+INSERT INTO dl (id, c) SELECT 5000 - i, '2020-01-01' FROM generate_series(1, 20000) i;
 SELECT twin_diff('dl', 'dl_heap');
 
 -- TRUNCATE and its rollback, more than once
