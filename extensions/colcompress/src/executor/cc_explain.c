@@ -38,8 +38,7 @@ explain_quals(const char *label, const CcScanState *state, CcQualSet set,
 	context = set_deparse_context_plan(es->deparse_cxt, ps->plan, ancestors);
 	ExplainPropertyText(label,
 						deparse_expression((Node *) make_ands_explicit(quals), context,
-										   list_length(es->rtable) > 1 || es->verbose,
-										   false),
+										   es->verbose, false),
 						es);
 }
 

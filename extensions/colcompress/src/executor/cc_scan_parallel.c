@@ -35,7 +35,9 @@ cc_scan_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 void
 cc_scan_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
-	cc_shared_reset(coordinate);
+	CcScanState *state = (CcScanState *) node;
+
+	cc_shared_reset(state->source, coordinate);
 }
 
 void

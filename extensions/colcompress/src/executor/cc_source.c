@@ -61,15 +61,21 @@ cc_source_start(CcSource *source)
 	oldcontext = MemoryContextSwitchTo(source->mcxt);
 	PredicateLockRelation(source->rel, source->snapshot);
 	if (source->groups == NULL)
-	{
 		source->groups = st_visible_groups(source->rel, source->snapshot, source->mcxt);
-		source->stats->groups_total = source->groups->ngroups;
-		for (int i = 0; i < source->groups->ngroups; i++)
-			source->stats->vectors_total += group_vectors(&source->groups->groups[i]);
-	}
 	source->delta = st_delta_begin(source->rel, source->snapshot, source->groups);
 	source->ndelta = st_delta_nchunks(source->delta);
 	MemoryContextSwitchTo(oldcontext);
+}
+
+void
+cc_source_count_pass(CcSource *source)
+{
+	source->pass_counted = true;
+	if (source->stats != &source->own_stats)
+		return;
+	source->stats->groups_total += source->groups->ngroups;
+	for (int i = 0; i < source->groups->ngroups; i++)
+		source->stats->vectors_total += group_vectors(&source->groups->groups[i]);
 }
 
 void
@@ -190,6 +196,8 @@ CcSourceUnit
 cc_source_next(CcSource *source)
 {
 	cc_source_start(source);
+	if (!source->pass_counted)
+		cc_source_count_pass(source);
 	for (;;)
 	{
 		CcSourceUnit unit;
@@ -225,6 +233,9 @@ cc_source_rescan(CcSource *source)
 	source->steal_from = 0;
 	source->vecno = source->vec_end = 0;
 	source->group_tested = false;
+	/* A parallel scan is counted when its shared state is set up again. */
+	if (source->shared == NULL)
+		source->pass_counted = false;
 }
 
 void

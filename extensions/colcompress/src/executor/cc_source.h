@@ -87,6 +87,7 @@ typedef struct CcSource
 
 	/* position */
 	bool		started;
+	bool		pass_counted;	/* totals of this pass over the table are in stats */
 	uint32		next_group;		/* serial */
 	uint32		next_delta;
 	uint32		steal_from;		/* parallel: groups before are all taken */
@@ -136,7 +137,7 @@ extern void cc_source_end(CcSource *source);
  */
 extern Size cc_shared_size(CcSource *source, int nworkers);
 extern void cc_shared_init(CcSource *source, CcSharedScan *shared, int nworkers);
-extern void cc_shared_reset(CcSharedScan *shared);
+extern void cc_shared_reset(CcSource *source, CcSharedScan *shared);
 
 /* In a worker: its number tells where its counters are. */
 extern void cc_shared_attach(CcSource *source, CcSharedScan *shared, int worker);
@@ -146,10 +147,12 @@ extern void cc_shared_stats(CcSharedScan *shared, CcScanStats *sum);
 
 /*
  * For the files of the source only.  Start finds the row groups if that is
- * not done yet.  Enter makes a row group the one at hand, and is false if
+ * not done yet.  Count_pass counts all of them, once per pass over the table
+ * and in the leader only.  Enter makes a row group the one at hand, and is false if
  * its zones rule it out.  Take sets a chunk of vectors or of the delta.
  */
 extern void cc_source_start(CcSource *source);
+extern void cc_source_count_pass(CcSource *source);
 extern bool cc_source_enter(CcSource *source, uint32 group);
 extern CcSourceUnit cc_shared_take(CcSource *source);
 

@@ -67,11 +67,13 @@ cc_shared_init(CcSource *source, CcSharedScan *shared, int nworkers)
 	}
 	memset(worker_stats(shared, 0), 0, sizeof(CcScanStats) * nworkers);
 	source->shared = shared;
+	cc_source_count_pass(source);
 }
 
 void
-cc_shared_reset(CcSharedScan *shared)
+cc_shared_reset(CcSource *source, CcSharedScan *shared)
 {
+	cc_source_count_pass(source);
 	pg_atomic_write_u32(&shared->next_group, 0);
 	pg_atomic_write_u32(&shared->next_delta, 0);
 	for (uint32 i = 0; i < shared->ngroups; i++)
