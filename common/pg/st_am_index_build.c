@@ -370,13 +370,14 @@ index_group(IndexBuild *b, StGroupVersion *version, StRowReader *rows,
 
 	while (row < version->group.nrows)
 	{
+		HTSV_Result state;
 		TransactionId xid;
 		ItemPointerData tid;
 		BuildVerdict verdict;
 
 		CHECK_FOR_INTERRUPTS();
-		verdict = judge_row(b, st_row_state(version, deaths, row, &xid), xid,
-							false);
+		state = st_row_state(version, deaths, row, &xid);
+		verdict = judge_row(b, state, xid, false);
 		st_tid_from_row(&tid, version->group.first_row + row);
 		if (verdict == BUILD_WAIT)
 		{
