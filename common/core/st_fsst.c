@@ -292,18 +292,34 @@ st_fsst_decode(const StFsstTable *table, const uint8_t *src, size_t len,
 			   uint8_t *arena)
 {
 	FsstPayload p;
+	uint32_t	sizes[ST_VECTOR_SIZE];
 	const uint8_t *in;
 	const uint8_t *end;
 	StStatus	status = parse_payload(src, len, &p);
 
+	if (status == ST_OK)
+		status = st_int_decode_u32(p.sizes, p.sizeslen,
+								   group_count(n, p.shift), sizes);
 	if (status != ST_OK)
 		return status;
 	in = p.codes;
 	end = in + p.codeslen;
-	for (int i = 0; i < n; i++)
+	for (int g = 0; g < group_count(n, p.shift); g++)
 	{
-		in = decode_string(table, in, end, arena + off[i], lens[i], true);
-		if (in == NULL)
+		int			last = (g + 1) << p.shift;
+		const uint8_t *group_end;
+
+		if (sizes[g] > (size_t) (end - in))
+			return ST_CORRUPT;
+		group_end = in + sizes[g];
+		for (int i = g << p.shift; i < n && i < last; i++)
+		{
+			in = decode_string(table, in, group_end, arena + off[i], lens[i],
+							   true);
+			if (in == NULL)
+				return ST_CORRUPT;
+		}
+		if (in != group_end)
 			return ST_CORRUPT;
 	}
 	return in == end ? ST_OK : ST_CORRUPT;
