@@ -92,6 +92,15 @@ typedef bool TU_UpdateIndexes;
 #define TU_All true
 #endif
 
+/* ---- pgstat_count_heap_update: newpage (16: ae4fdde1352) ---- */
+
+#if PG_VERSION_NUM >= 160000
+#define st_count_update(rel, hot, newpage) \
+	pgstat_count_heap_update(rel, hot, newpage)
+#else
+#define st_count_update(rel, hot, newpage) pgstat_count_heap_update(rel, hot)
+#endif
+
 /* ---- shapes of table AM callbacks ---- */
 
 /* 15: relation_set_new_filenode, later relation_set_new_filelocator. */

@@ -78,7 +78,6 @@ bury(StRowOp *op, const ItemPointerData *forward)
 	st_catalog_insert(&op->catalog, ST_TOMBSTONE, op->row, &payload,
 					  sizeof(payload), op->cid, 0, NULL);
 	st_row_release(op);
-	pgstat_count_heap_delete(op->rel);
 }
 
 /* table_tuple_delete(). */
@@ -106,6 +105,7 @@ st_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
 		if (changing_part)
 			ItemPointerSetMovedPartitions(&forward);
 		bury(&op, &forward);
+		pgstat_count_heap_delete(rel);
 	}
 	st_row_op_end(&op);
 	return result;
@@ -184,6 +184,9 @@ st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
 		st_logical_delete(rel, otid, cid);
 		st_heapam()->tuple_insert(rel, slot, cid, 0, NULL);
 		bury(&op, &slot->tts_tid);
+		/* heap has counted an insert: make that an update. */
+		pgstat_count_heap_insert(rel, -1);
+		st_count_update(rel, false, true);
 		*update_indexes = TU_All;
 	}
 	else if (result == TM_Updated)
