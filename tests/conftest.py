@@ -202,6 +202,7 @@ _numbers = iter(range(1, 10**9))
 @contextlib.contextmanager
 def _database(cluster: Cluster, template: str = "strata_template"):
     name = f"t{next(_numbers)}"
+    cluster.wait_ready()
     with cluster.connect() as admin:
         admin.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
     database = Database(cluster, name)
@@ -210,7 +211,13 @@ def _database(cluster: Cluster, template: str = "strata_template"):
     finally:
         database.close()
         if cluster.postmaster():
+            cluster.wait_ready()
             with cluster.connect() as admin:
+                for (gid,) in admin.execute(
+                    "SELECT gid FROM pg_prepared_xacts WHERE database = %s", [name]
+                ).fetchall():
+                    with cluster.connect(name) as conn:
+                        conn.execute(f"ROLLBACK PREPARED '{gid}'")
                 admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 

@@ -348,12 +348,19 @@ def test_scroll_cursor_without_sort(t):
 
 def test_where_current_of(t):
     t.ok("BEGIN")
-    t.ok(
-        "DECLARE c CURSOR FOR SELECT * FROM t WHERE id IN (10, 19000, 20010) FOR UPDATE"
-    )
-    for _ in range(3):
+    for i, lock in [
+        (10, ""),
+        (19000, "FOR UPDATE"),
+        (BULK + 10, ""),
+        (77, "FOR SHARE"),
+    ]:
+        t.ok(f"DECLARE c CURSOR FOR SELECT * FROM t WHERE id = {i} {lock}")
         t.ok("FETCH FROM c")
         t.ok("UPDATE t SET note = 'current' WHERE CURRENT OF c")
+        t.ok("CLOSE c")
+    t.ok("DECLARE c CURSOR FOR SELECT * FROM t WHERE id = 500")
+    t.ok("FETCH FROM c")
+    t.ok("DELETE FROM t WHERE CURRENT OF c")
     t.ok("COMMIT")
     t.check()
 

@@ -81,7 +81,7 @@ def test_row_group_rows_option_splits_a_load(t):
     t.ours.execute("SELECT colcompress.set_options('t', row_group_rows => 2048)")
     t.ok(f"INSERT INTO t SELECT i, 'x' FROM generate_series(1, {BULK}) i")
     rows = t.ours.execute("SELECT rows FROM colcompress.row_groups('t')").fetchall()
-    assert sum(n for (n,) in rows) == BULK
+    assert BULK * 0.9 <= sum(n for (n,) in rows) <= BULK
     assert max(n for (n,) in rows) <= 2048
     t.check()
 
@@ -97,17 +97,21 @@ def test_row_group_bytes_option_splits_a_load(t):
 
 
 def test_orderby_option_sorts_a_load(t):
+    """Within every row group; the first rows of a load, which go to the delta
+    before it is known to be one, aside."""
     t.ours.execute("SELECT colcompress.set_options('t', orderby => 'v DESC, id')")
     t.ok(
-        f"INSERT INTO t SELECT i, 'v' || (i * 7919) % 1000 FROM generate_series(1, {BULK}) i"
+        "INSERT INTO t SELECT i, 'v' || (i * 7919) % 1000"
+        f" FROM generate_series(1, {BULK}) i"
     )
     t.check()
-    with t.ours.transaction():
-        got = t.ours.execute("SELECT v, id FROM t").fetchall()
-    if t.row_groups() == 1:
-        assert got == sorted(
-            got, key=lambda row: ([-ord(c) for c in row[0].ljust(9)], row[1])
-        )
+    assert t.row_groups() == 1
+    got = t.ours.execute(
+        "SELECT v, id FROM t WHERE ctid >= '(2147483648,0)'::tid"
+    ).fetchall()
+    assert len(got) > BULK * 0.9
+    by_id = sorted(got, key=lambda row: row[1])
+    assert got == sorted(by_id, key=lambda row: row[0], reverse=True)
 
 
 @pytest.mark.parametrize("compression", ["none", "lz4", "zstd"])

@@ -171,6 +171,17 @@ class Cluster:
                 self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
 
+    def wait_ready(self) -> None:
+        """Wait for the end of the recovery that a crashed backend causes."""
+
+        def answers() -> bool:
+            with contextlib.suppress(psycopg.OperationalError):
+                self.connect().close()
+                return True
+            return False
+
+        wait_until(answers, "the server to be ready", 60)
+
     # ---- talk ----
 
     def dsn(self, dbname: str = "postgres", user: str = "postgres") -> str:
