@@ -511,7 +511,7 @@ test_large_values(void)
 						&len) == ST_NOTFIT);
 }
 
-/* Every cap below what is needed is refused and respected. */
+/* A cap below what is needed is refused and respected. */
 static void
 test_small_caps(void)
 {
@@ -524,7 +524,8 @@ test_small_caps(void)
 		make_column(columns[c].make, ST_VECTOR_SIZE);
 		st_str_choose(values, ST_VECTOR_SIZE, &scheme);
 		bound = st_str_bound(&scheme, values, 20);
-		for (size_t cap = 0; cap <= bound; cap++)
+		for (size_t cap = 0; cap <= bound;
+			 cap += cap < 40 || cap + 40 > bound ? 1 : 1 + bound / 100)
 		{
 			uint8_t    *enc = malloc(cap ? cap : 1);
 			StStatus	status;
@@ -556,7 +557,7 @@ hostile_decode(const uint8_t *src, size_t len, void *opaque)
 	size_t		size = 0;
 	StStatus	status;
 
-	for (int i = 0; i < arg->n; i += 7)
+	for (int i = 0; i < arg->n; i += 13)
 		(void) st_str_at(arg->scheme, src, len, arg->n, i, one, sizeof(one),
 						 lens);
 	status = st_str_decoded_size(arg->scheme, src, len, arg->n, 4, 4, &size);
