@@ -351,14 +351,15 @@ next_group_row(AnalyzeScan *a, TupleTableSlot *slot)
 	for (;;)
 	{
 		uint64		row = (uint64) a->row + random_gap(a->keep);
+		HTSV_Result state;
 		TransactionId xid;
 
 		CHECK_FOR_INTERRUPTS();
 		if (row >= a->row_end)
 			break;
 		a->row = (uint32) row + 1;
-		if (!counts_as_live(st_row_state(v, a->deaths, (uint32) row, &xid),
-							xid))
+		state = st_row_state(v, a->deaths, (uint32) row, &xid);
+		if (!counts_as_live(state, xid))
 			continue;
 		st_row_reader_fetch(&a->rows, &v->group, (uint32) row, slot);
 		return true;
