@@ -108,14 +108,14 @@ difference_values(const uint64_t *v, int n, ChainPlan *plan, uint64_t *d)
 		second_differences(v, n, d, plan);
 }
 
+/* limit: a size that is reached already, by other means */
 static void
-plan_chain(const uint64_t *v, int n, const Stats *stats, ChainPlan *best)
+plan_chain(const uint64_t *v, int n, const Stats *stats, size_t limit,
+		   ChainPlan *best)
 {
 	memset(best, 0, sizeof(*best));
-	st_leaf_plan(v, n, stats->min, stats->max, SIZE_MAX, &best->leaf);
+	st_leaf_plan(v, n, stats->min, stats->max, limit, &best->leaf);
 	best->size = best->leaf.size;
-	if (best->leaf.scheme == ST_INT_CONSTANT)
-		return;
 
 	for (int order = 1; order <= 2 && n > order; order++)
 	{
@@ -123,10 +123,13 @@ plan_chain(const uint64_t *v, int n, const Stats *stats, ChainPlan *best)
 		Stats		dstats;
 		ChainPlan	plan = {.order = order};
 
+		if (best->leaf.scheme == ST_INT_CONSTANT)
+			break;
+		if (best->size < limit)
+			limit = best->size;
 		difference_values(v, n, &plan, d);
 		collect_stats(d, n, &dstats);
-		st_leaf_plan(d, n, dstats.min, dstats.max, best->size,
-					 &plan.leaf);
+		st_leaf_plan(d, n, dstats.min, dstats.max, limit, &plan.leaf);
 		plan.size = plan.leaf.size + 1 +
 			(size_t) st_varint_size(st_zigzag_encode((int64_t) plan.start));
 		if (order == 2)
@@ -180,8 +183,8 @@ inverse(uint64_t odd)
 }
 
 /*
- * Greatest common divisor of the differences to min; 1 for most data after a
- * few values.  Division by the current candidate is a multiplication by its
+ * Greatest common divisor of the differences to min, of which one at least
+ * is not 0; for most data it is 1 after a few values.  Division by the current candidate is a multiplication by its
  * inverse: a multiple gives the quotient, anything else a number greater
  * than any quotient (Granlund and Montgomery, PLDI 1994, section 9).
  */
@@ -231,11 +234,12 @@ divide_values(const uint64_t *v, int n, const Stats *stats, Divisor *d)
 	uint64_t	inv;
 	int			shift;
 
-	d->divisor = common_divisor(v, n, min);
+	d->divisor = stats->min == stats->max ? 1 : common_divisor(v, n, min);
 	if (d->divisor == 1)
 		return;
 	first = floor_quotient(stats->min, d->divisor);
 	d->offset = min - first * d->divisor;
+	d->q[0] = first;			/* for compilers that fear n could be 0 */
 	shift = __builtin_ctzll(d->divisor);
 	inv = inverse(d->divisor >> shift);
 	for (int i = 0; i < n; i++)
@@ -261,26 +265,25 @@ encode_flat(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
 	Divisor		d;
 	Stats		qstats;
 
-	plan_chain(v, n, stats, &plan);
-	d.divisor = 1;
-	if (plan.leaf.scheme != ST_INT_CONSTANT)
-		divide_values(v, n, stats, &d);
+	divide_values(v, n, stats, &d);
+	qplan.size = SIZE_MAX;
 	if (d.divisor > 1)
 	{
 		collect_stats(d.q, n, &qstats);
-		plan_chain(d.q, n, &qstats, &qplan);
+		plan_chain(d.q, n, &qstats, SIZE_MAX, &qplan);
 		qplan.size += 1 + (size_t) st_varint_size(d.divisor) +
 			(size_t) st_varint_size(d.offset);
-		if (qplan.size < plan.size)
-		{
-			st_write_u8(w, ST_INT_GCD);
-			st_write_varint(w, d.divisor);
-			st_write_varint(w, d.offset);
-			write_chain(w, d.q, n, &qplan);
-			return;
-		}
 	}
-	write_chain(w, v, n, &plan);
+	plan_chain(v, n, stats, qplan.size, &plan);
+	if (plan.size <= qplan.size)
+	{
+		write_chain(w, v, n, &plan);
+		return;
+	}
+	st_write_u8(w, ST_INT_GCD);
+	st_write_varint(w, d.divisor);
+	st_write_varint(w, d.offset);
+	write_chain(w, d.q, n, &qplan);
 }
 
 ST_INLINE size_t

@@ -243,12 +243,16 @@ st_leaf_plan(const uint64_t *v, int n, int64_t smin, int64_t smax,
 		middle = middle_of_bulk(v, n, min);
 	else
 	{
+		size_t		estimate;
+		size_t		error = (size_t) n / 8;
+
 		take_sample(v, n, sample);
 		middle = middle_of_bulk(sample, SAMPLE_SIZE, min);
-		if (limit > plan->size)
-			limit = plan->size;
-		/* the estimate may be an eighth too high */
-		if (estimate_patched(sample, n, min, max, middle) / 8 * 7 > limit)
+		estimate = estimate_patched(sample, n, min, max, middle);
+		/* it may be too high by a bit per value, or an eighth */
+		if (error > estimate / 8)
+			error = estimate / 8;
+		if (estimate - error > (limit < plan->size ? limit : plan->size))
 			return;
 	}
 	plan_patched(v, n, min, max, middle, plan);
