@@ -6,7 +6,7 @@
  * Rows are of two kinds.  A row is *settled* if everybody sees it: committed
  * before the horizon and deleted by nobody.  Settled rows, of the delta and
  * of row groups alike, go into new row groups whose descriptors are frozen,
- * in index order for CLUSTER.  All others that somebody may still see
+ * in index order for CLUSTER, else in that of the option orderby.  All others that somebody may still see
  * (recently deleted, recently inserted, of the running transaction) go to
  * the new delta through heap's rewrite module, which keeps xmin, xmax and
  * update chains; a row-group row is given the tuple header that it would have
@@ -39,9 +39,11 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
+#include "utils/typcache.h"
 
 #include "st_am_rows.h"
 #include "st_am_states.h"
+#include "st_options.h"
 #include "st_store_int.h"
 
 /* Writes rows into row groups of the new table. */
@@ -68,6 +70,7 @@ typedef struct ClusterCopy
 
 	GroupWriter out;
 	Tuplesortstate *sort;		/* NULL: rows are written as they come */
+	bool		sort_slots;		/* it sorts by the option orderby */
 	RewriteState rewrite;		/* second pass */
 
 	Datum	   *values;
@@ -196,7 +199,9 @@ copy_settled(ClusterCopy *c, TupleTableSlot *slot)
 {
 	CHECK_FOR_INTERRUPTS();
 	c->num_tuples += 1;
-	if (c->sort != NULL)
+	if (c->sort_slots)
+		tuplesort_puttupleslot(c->sort, slot);
+	else if (c->sort != NULL)
 	{
 		bool		should_free;
 		HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, true, &should_free);
@@ -343,11 +348,67 @@ copy_settled_by_index(ClusterCopy *c, Relation index)
 	index_endscan(scan);
 }
 
+/* Sort by the table's option orderby; NULL if it has none. */
+static Tuplesortstate *
+begin_sort_by_option(Relation from)
+{
+	const StOrderBy *orderby = &st_options_get(from)->orderby;
+	TupleDesc	desc = RelationGetDescr(from);
+	AttrNumber	attnos[ST_MAX_ORDERBY];
+	Oid			operators[ST_MAX_ORDERBY];
+	Oid			collations[ST_MAX_ORDERBY];
+	bool		nulls_first[ST_MAX_ORDERBY];
+
+	if (orderby->ncolumns == 0)
+		return NULL;
+	for (int i = 0; i < orderby->ncolumns; i++)
+	{
+		const StOrderColumn *column = &orderby->columns[i];
+		Form_pg_attribute att = TupleDescAttr(desc, column->attno - 1);
+		TypeCacheEntry *type = lookup_type_cache(att->atttypid,
+												 TYPECACHE_LT_OPR |
+												 TYPECACHE_GT_OPR);
+
+		attnos[i] = column->attno;
+		operators[i] = column->desc ? type->gt_opr : type->lt_opr;
+		collations[i] = att->attcollation;
+		nulls_first[i] = column->nulls_first;
+	}
+	return tuplesort_begin_heap(desc, orderby->ncolumns, attnos, operators,
+								collations, nulls_first, maintenance_work_mem,
+								NULL, TUPLESORT_NONE);
+}
+
+/* The next sorted row, into the values; false at the end. */
+static bool
+next_sorted(ClusterCopy *c, TupleTableSlot *sorted)
+{
+	HeapTuple	tuple;
+
+	if (c->sort_slots)
+	{
+		if (!tuplesort_gettupleslot(c->sort, true, false, sorted, NULL))
+			return false;
+		slot_getallattrs(sorted);
+		memcpy(c->values, sorted->tts_values,
+			   sorted->tts_nvalid * sizeof(Datum));
+		memcpy(c->isnull, sorted->tts_isnull,
+			   sorted->tts_nvalid * sizeof(bool));
+		return true;
+	}
+	tuple = tuplesort_getheaptuple(c->sort, true);
+	if (tuple == NULL)
+		return false;
+	heap_deform_tuple(tuple, RelationGetDescr(c->from), c->values, c->isnull);
+	return true;
+}
+
 /* Writes what was sorted. */
 static void
 write_sorted(ClusterCopy *c)
 {
-	HeapTuple	tuple;
+	TupleTableSlot *sorted = MakeSingleTupleTableSlot(RelationGetDescr(c->from),
+													  &TTSOpsMinimalTuple);
 	double		written = 0;
 
 	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
@@ -355,18 +416,18 @@ write_sorted(ClusterCopy *c)
 	tuplesort_performsort(c->sort);
 	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
 								 PROGRESS_CLUSTER_PHASE_WRITE_NEW_HEAP);
-	while ((tuple = tuplesort_getheaptuple(c->sort, true)) != NULL)
+	while (next_sorted(c, sorted))
 	{
 		CHECK_FOR_INTERRUPTS();
-		heap_deform_tuple(tuple, RelationGetDescr(c->from), c->values,
-						  c->isnull);
 		null_dropped_columns(c, c->isnull);
 		group_writer_add(&c->out, c->values, c->isnull);
 		pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN,
 									 ++written);
 	}
+	ExecDropSingleTupleTableSlot(sorted);
 	tuplesort_end(c->sort);
 	c->sort = NULL;
+	c->sort_slots = false;
 }
 
 static void
@@ -387,9 +448,14 @@ copy_all_settled(ClusterCopy *c, Relation index, bool use_sort)
 			c->sort = tuplesort_begin_cluster(RelationGetDescr(c->from), index,
 											  maintenance_work_mem, NULL,
 											  TUPLESORT_NONE);
+		else
+		{
+			c->sort = begin_sort_by_option(c->from);
+			c->sort_slots = c->sort != NULL;
+		}
 		copy_settled_groups(c);
 		scan_delta(c, visit_settled);
-		if (sort)
+		if (c->sort != NULL)
 			write_sorted(c);
 	}
 	group_writer_finish(&c->out);
