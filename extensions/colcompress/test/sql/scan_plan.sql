@@ -20,7 +20,7 @@ BEGIN
 		line := regexp_replace(line, 'Actual Rows: (\d+)\.\d+', 'Actual Rows: \1');
 		line := regexp_replace(line, 'actual rows=(\d+)\.\d+', 'actual rows=\1');
 		line := regexp_replace(line, '(Decoded"?:) [1-9]\d*', '\1 N');
-		CONTINUE WHEN line ~ 'Disabled';
+		CONTINUE WHEN line ~ '^ *Disabled';
 		RETURN NEXT line;
 	END LOOP;
 END $$;

@@ -60,7 +60,7 @@ SELECT * FROM sp_where('b = 123450000000000');
 SELECT * FROM sp_where('s BETWEEN 1200 AND 1201');
 SELECT * FROM sp_where('o = 12345');
 SELECT * FROM sp_where('k BETWEEN SYMMETRIC 12100 AND 12000');
-SELECT * FROM sp_where('k = 12345 AND k = 23456');
+SELECT * FROM sp_where('k = 12345 AND k > 23456');
 
 -- lists
 SELECT * FROM sp_where('k IN (12345, 23456)');
