@@ -61,7 +61,7 @@ find_pg_config()
 # The major that this Debian calls "postgresql"; nothing where apt cannot tell.
 debian_major()
 {
-	apt-cache depends postgresql 2>/dev/null |
+	{ apt-cache depends postgresql 2>/dev/null || true; } |
 		sed -nE 's/^ *Depends: postgresql-([0-9]+)$/\1/p' | head -n 1
 }
 
