@@ -24,6 +24,7 @@
 #include "access/sysattr.h"
 #include "access/tableam.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
@@ -201,6 +202,7 @@ next_batch_row(CcScanState *state, TupleTableSlot *slot)
 		st_tid_from_row(&slot->tts_tid, batch->first_row + row);
 		if (state->filter->ndeferred > 0 && !cc_filter_row(state->filter, batch, row))
 		{
+			CHECK_FOR_INTERRUPTS();
 			InstrCountFiltered1(&state->css, 1);
 			ResetExprContext(state->css.ss.ps.ps_ExprContext);
 			continue;

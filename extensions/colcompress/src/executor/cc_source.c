@@ -19,6 +19,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/predicate.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -171,6 +172,7 @@ next_vector(CcSource *source)
 {
 	const StGroup *group = &source->groups->groups[source->group];
 	uint32		vecno = source->vecno++;
+	int			nselected;
 
 	if (!cc_filter_vector(source->filter, source->reader, vecno))
 	{
@@ -186,10 +188,13 @@ next_vector(CcSource *source)
 										  source->group_mcxt, NULL);
 		source->deleted_known = true;
 	}
-	if (source->deleted == NULL)
-		return true;
-	source->stats->deleted_rows += cc_batch_remove_deleted(source->batch, source->deleted);
-	return !cc_selection_is_empty(source->batch->selection, source->batch->nrows);
+	if (source->deleted)
+		source->stats->deleted_rows += cc_batch_remove_deleted(source->batch, source->deleted);
+
+	/* Counts as rows that the scan returned, as index tuples are counted. */
+	nselected = cc_selection_count(source->batch->selection, source->batch->nrows);
+	pgstat_count_index_tuples(source->rel, nselected);
+	return nselected > 0;
 }
 
 CcSourceUnit
