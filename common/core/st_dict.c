@@ -30,7 +30,10 @@ typedef struct DictSlot
 	uint32_t	entry;			/* number of the entry + 1; 0 = free */
 } DictSlot;
 
-/* What the sort moves: the first 8 bytes in comparable form, and the entry. */
+/*
+ * What the sort moves: 8 bytes in comparable form, the first that not all
+ * entries share, and the entry.
+ */
 typedef struct DictItem
 {
 	uint64_t	prefix;
@@ -158,14 +161,34 @@ dict_collect(const StStr *v, size_t n, size_t max_entries,
 
 /* ---- sorting ---- */
 
-/* The first 8 bytes, zero padded, as a number that sorts like them. */
+/* Bytes that all entries begin with. */
+static uint32_t
+common_prefix(const StStr *entries, size_t n)
+{
+	uint32_t	len = n > 0 ? entries[0].len : 0;
+
+	for (size_t i = 1; i < n && len > 0; i++)
+	{
+		uint32_t	same = 0;
+
+		if (entries[i].len < len)
+			len = entries[i].len;
+		while (same < len && entries[i].data[same] == entries[0].data[same])
+			same++;
+		len = same;
+	}
+	return len;
+}
+
+/* 8 bytes from skip on, zero padded, as a number that sorts like them. */
 static uint64_t
-str_prefix(const StStr *s)
+str_prefix(const StStr *s, uint32_t skip)
 {
 	uint64_t	prefix = 0;
+	uint32_t	len = s->len - skip;
 
-	if (s->len > 0)
-		memcpy(&prefix, s->data, s->len < 8 ? s->len : 8);
+	if (len > 0)
+		memcpy(&prefix, s->data + skip, len < 8 ? len : 8);
 	return __builtin_bswap64(prefix);
 }
 
@@ -226,6 +249,7 @@ sort_items(DictItem *items, DictItem *other, size_t n, const StStr *entries)
 static void
 dict_sort(StStr *entries, size_t n, DictItem *items, uint32_t *rank)
 {
+	uint32_t	skip = common_prefix(entries, n);
 	DictItem   *sorted;
 	StStr	   *unsorted;
 
@@ -233,7 +257,7 @@ dict_sort(StStr *entries, size_t n, DictItem *items, uint32_t *rank)
 				   "entries are copied to where items were");
 	for (size_t i = 0; i < n; i++)
 	{
-		items[i].prefix = str_prefix(&entries[i]);
+		items[i].prefix = str_prefix(&entries[i], skip);
 		items[i].entry = (uint32_t) i;
 	}
 	sorted = sort_items(items, items + n, n, entries);

@@ -88,33 +88,51 @@ st_fsst_measure(const StFsstEncoder *enc, const StStr *s)
 	return bytes;
 }
 
-/* Returns the end of the codes, NULL if they reach beyond end. */
+/*
+ * Encodes what begins in the first len bytes of p, of which remaining are
+ * the string's; 8 bytes can be read at each of them.  Returns the end of the
+ * codes, NULL if they reach beyond end; *used tells how far it came.
+ */
+ST_INLINE uint8_t *
+encode_bytes(const StFsstEncoder *enc, const uint8_t *p, size_t len,
+			 size_t remaining, uint8_t *out, const uint8_t *end, size_t *used)
+{
+	size_t		pos = 0;
+
+	while (pos < len)
+	{
+		unsigned	symlen;
+		unsigned	code;
+
+		code = st_fsst_match(enc, st_load_u64(p + pos), remaining - pos,
+							 &symlen);
+		if (end - out < 2 && (end == out || code == ST_FSST_ESCAPE))
+			return NULL;
+		*out++ = (uint8_t) code;
+		if (code == ST_FSST_ESCAPE)
+			*out++ = p[pos];
+		pos += symlen;
+	}
+	*used = pos;
+	return out;
+}
+
+/* The last bytes are encoded from a copy that is zero padded. */
 static uint8_t *
 encode_string(const StFsstEncoder *enc, const StStr *s,
 			  uint8_t *out, const uint8_t *end)
 {
-	const uint8_t *p = s->data;
-	size_t		remaining = s->len;
+	uint8_t		tail[16] = {0};
+	size_t		used = 0;
+	size_t		rest;
 
-	while (remaining > 0)
-	{
-		unsigned	len;
-		unsigned	code;
-
-		code = st_fsst_match(enc, st_load_partial(p, remaining), remaining,
-							 &len);
-		if (end - out < 2)
-		{
-			if (end == out || code == ST_FSST_ESCAPE)
-				return NULL;
-		}
-		*out++ = (uint8_t) code;
-		if (code == ST_FSST_ESCAPE)
-			*out++ = *p;
-		p += len;
-		remaining -= len;
-	}
-	return out;
+	if (s->len >= 8)
+		out = encode_bytes(enc, s->data, s->len - 7, s->len, out, end, &used);
+	rest = s->len - used;
+	if (out == NULL || rest == 0)
+		return out;
+	memcpy(tail, s->data + used, rest);
+	return encode_bytes(enc, tail, rest, rest, out, end, &used);
 }
 
 static int
