@@ -37,8 +37,8 @@ AS 'MODULE_PATHNAME', 'cc_set_options';
 COMMENT ON FUNCTION colcompress.set_options(regclass, text, integer, text, integer, bigint, boolean, text[]) IS
 'sets options of a table, partitioned table or materialized view; NULL leaves an option as it is.
 compression: none, lz4 or zstd; level: effort of the codec (zstd 1 to 22, lz4 1 to 12);
-orderby: columns as in ORDER BY, ''none'' if empty; row_group_rows: rows (1024 to 1048576);
-row_group_bytes: bytes (65536 to 1073741824); auto_compact: whether background workers may compact;
+orderby: columns as in ORDER BY, that rewrites sort by, none if empty; row_group_rows: rows (1024 to 1048576);
+row_group_bytes: bytes (65536 to 1073741824); auto_compact: whether background workers may compact (kept for a later version);
 reset: names of options that go back to their defaults, or ''{all}''.
 New row groups use them; what is written stays as it is. Only the owner may.';
 

@@ -45,7 +45,7 @@ static const StOptionDef defs[] = {
 		.type = ST_OPTION_ORDERBY,
 		.offset = offsetof(StOptions, orderby),
 		.default_text = "",
-		.description = "columns that rows of a row group are sorted by"
+		.description = "columns that rewrites of the table sort its rows by"
 	},
 	{
 		.name = "row_group_rows",
