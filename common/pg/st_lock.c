@@ -14,7 +14,8 @@
  *	 locked the row, and carries tuple locks, multixacts and waiters as any
  *	 heap tuple does.  It is inserted frozen: no anchor and an unlocked
  *	 anchor mean the same, so an abort is harmless.  A deleter of a row with
- *	 an anchor takes the anchor's exclusive lock before it makes a tombstone.
+ *	 an anchor takes the anchor's exclusive lock before it makes a tombstone,
+ *	 an updater that changes no key takes NO KEY UPDATE.
  *
  * Looking for tombstone and anchor and making one of them is atomic under
  * the row mutex, a heavyweight tuple lock on the virtual TID.  Nobody waits
@@ -383,6 +384,8 @@ lock_anchor(StRowOp *op, bool have_lock)
 	}
 
 	st_row_release(op);
+	if (op->new_row != NULL)
+		op->mode = st_update_lock_mode(op->rel, &op->tid, op->new_row);
 	tid = entry->tuple->t_self; /* pinned by the scan: cannot be pruned */
 	result = lock_toast_tuple(op, &tid, op->cid, op->mode, &tmfd);
 	st_catalog_scan_end(&scan);

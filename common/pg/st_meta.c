@@ -27,6 +27,7 @@
 #include "storage/bufmgr.h"
 #include "storage/smgr.h"
 
+#include "st_checksum.h"
 #include "st_store_int.h"
 
 #define ST_META_MAGIC	0x544d5453	/* "STMT" in the file */
@@ -45,7 +46,7 @@ typedef struct StMetaPage
 	uint64		next_row;
 	BlockNumber free_root;
 	uint32		unused;
-	uint64		unused2;
+	uint64		checksum;		/* XXH3 of all before */
 } StMetaPage;
 
 StaticAssertDecl(sizeof(StMetaPage) == 64, "on-disk size");
@@ -54,6 +55,12 @@ static inline StMetaPage *
 meta_of_page(Page page)
 {
 	return (StMetaPage *) ((char *) page + SizeOfPageHeaderData);
+}
+
+static uint64
+meta_checksum(const StMetaPage *meta)
+{
+	return st_checksum64(meta, offsetof(StMetaPage, checksum), ST_META_MAGIC);
 }
 
 /*
@@ -86,6 +93,7 @@ meta_init(Page page, const char *am_name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate random number")));
+	meta->checksum = meta_checksum(meta);
 }
 
 /* Fills a new, exclusively locked buffer and releases it. */
@@ -185,6 +193,13 @@ meta_check(Relation rel, Page page)
 				 errdetail("Its layout version is %u, this build reads up to %u.",
 						   meta->layout_version, ST_META_VERSION),
 				 errhint("Install the newer version of %s.", format->am_name)));
+	if (meta->checksum != meta_checksum(meta))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("metapage of relation \"%s\" is damaged",
+						RelationGetRelationName(rel)),
+				 errdetail("The checksum of block %u does not match its contents.",
+						   ST_META_BLOCK)));
 	if (strncmp(meta->am_name, format->am_name, sizeof(meta->am_name)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -221,6 +236,7 @@ typedef struct MetaChange
 {
 	Buffer		buffer;
 	GenericXLogState *state;
+	StMetaPage *meta;
 } MetaChange;
 
 static StMetaPage *
@@ -230,13 +246,15 @@ meta_change_begin(Relation rel, MetaChange *change)
 	LockBuffer(change->buffer, BUFFER_LOCK_EXCLUSIVE);
 	meta_check(rel, BufferGetPage(change->buffer));
 	change->state = GenericXLogStart(rel);
-	return meta_of_page(GenericXLogRegisterBuffer(change->state,
-												  change->buffer, 0));
+	change->meta = meta_of_page(GenericXLogRegisterBuffer(change->state,
+														  change->buffer, 0));
+	return change->meta;
 }
 
 static void
 meta_change_end(MetaChange *change)
 {
+	change->meta->checksum = meta_checksum(change->meta);
 	GenericXLogFinish(change->state);
 	UnlockReleaseBuffer(change->buffer);
 }

@@ -112,12 +112,11 @@ st_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
 }
 
 /*
- * The lock that heap_update() would ask for: less than exclusive if no
- * column of a unique key changes.  Called only for a row that somebody else
- * has changed, to lock its latest version.
+ * Reads the old version, so it is called only where somebody else has locked
+ * or changed the row.
  */
-static LockTupleMode
-update_lock_mode(Relation rel, ItemPointer otid, TupleTableSlot *slot)
+LockTupleMode
+st_update_lock_mode(Relation rel, ItemPointer otid, TupleTableSlot *slot)
 {
 	Bitmapset  *attrs = RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_KEY);
 	TupleTableSlot *old = MakeSingleTupleTableSlot(RelationGetDescr(rel),
@@ -176,6 +175,7 @@ st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
 	*lockmode = LockTupleExclusive;
 	*update_indexes = TU_None;
 	st_row_op_begin(&op, rel, otid, cid, tmfd);
+	op.new_row = slot;
 	result = acquire_for_change(&op, crosscheck, wait, XLTW_Update, "update");
 	if (result == TM_Ok)
 	{
@@ -183,6 +183,8 @@ st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
 									   ItemPointerGetBlockNumber(otid));
 		st_logical_delete(rel, otid, cid);
 		st_heapam()->tuple_insert(rel, slot, cid, 0, NULL);
+		if (op.mode == LockTupleNoKeyExclusive)
+			st_copy_key_locks(&op, &slot->tts_tid);
 		bury(&op, &slot->tts_tid);
 		/* heap has counted an insert: make that an update. */
 		pgstat_count_heap_insert(rel, -1);
@@ -190,7 +192,7 @@ st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
 		*update_indexes = TU_All;
 	}
 	else if (result == TM_Updated)
-		*lockmode = update_lock_mode(rel, otid, slot);
+		*lockmode = st_update_lock_mode(rel, otid, slot);
 	st_row_op_end(&op);
 	return result;
 }
