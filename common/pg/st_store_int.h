@@ -409,6 +409,7 @@ typedef struct StRowOp
 	LockWaitPolicy policy;
 	XLTW_Oper	oper;
 	bool		keep_lock;		/* leave an anchor: the row is to stay */
+	TupleTableSlot *new_row;	/* UPDATE: mode depends on it, see st_lock.c */
 	TM_FailureData *tmfd;
 	TransactionId updater;		/* raw xmin of the tombstone that was met */
 } StRowOp;
@@ -424,6 +425,16 @@ extern void st_row_op_end(StRowOp *op);
  */
 extern TM_Result st_row_acquire(StRowOp *op);
 extern void st_row_release(StRowOp *op);
+
+/* Key locks of others hold on the new version, too: st_lock_copy.c */
+extern void st_copy_key_locks(StRowOp *op, ItemPointer new_tid);
+
+/*
+ * The lock that heap_update() would ask for: NO KEY UPDATE unless a column
+ * of a unique key changes.
+ */
+extern LockTupleMode st_update_lock_mode(Relation rel, ItemPointer otid,
+										 TupleTableSlot *new_row);
 
 extern TM_Result st_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
 							   TupleTableSlot *slot, CommandId cid,
