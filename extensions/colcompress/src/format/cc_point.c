@@ -124,6 +124,25 @@ vector_value(StReader *r, CcChunk *chunk, const CcVector *v, uint32 i)
 	return cc_vector_datum(v, i);
 }
 
+/*
+ * Bytes of a vector, for one value of it: of a block without a codec frame
+ * only the vector's own bytes are read.
+ */
+static const uint8 *
+point_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
+{
+	const CcVectorPlace *place = &chunk->vectors[vecno];
+	const CcBlock *b = &chunk->blocks[place->block];
+
+	if (chunk->block == place->block || b->stored_len != b->raw_len)
+		return cc_vector_bytes(r, chunk, vecno, len);
+	*len = place->len;
+	cc_ensure(r, &chunk->range, &chunk->range_cap, place->len);
+	st_read_image(r->rel, &r->group, b->off + place->off, place->len, chunk->range);
+	r->bytes_decoded += place->len;
+	return chunk->range;
+}
+
 static Datum
 fetch_value(StReader *r, AttrNumber attno, uint32 vecno, uint32 i, bool *isnull)
 {
@@ -143,7 +162,7 @@ fetch_value(StReader *r, AttrNumber attno, uint32 vecno, uint32 i, bool *isnull)
 		return chunk == NULL ? cc_vector_datum(v, i) : vector_value(r, chunk, v, i);
 	}
 	chunk->last_vector = vecno;
-	src = cc_vector_bytes(r, chunk, vecno, &len);
+	src = point_bytes(r, chunk, vecno, &len);
 	*isnull = false;
 	if (chunk->vectors[vecno].nnulls > 0)
 	{

@@ -77,6 +77,8 @@ typedef struct CcChunk
 	int64		last_vector;	/* that a single value was taken of */
 	uint8	   *point;
 	Size		point_cap;
+	uint8	   *range;			/* bytes of their vector */
+	Size		range_cap;
 } CcChunk;
 
 struct StReader
