@@ -6,6 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "st_golden.h"
+#include "st_int.h"
 #include "st_str.h"
 #include "st_test.h"
 
@@ -653,6 +654,60 @@ test_scheme_errors(void)
 }
 
 /*
+ * An FSST vector of "aaaa" and "b" by hand, in one group: the size of the
+ * group must be that of its codes.
+ */
+static StStatus
+decode_handmade(int64_t groupsize, const uint8_t *codes, size_t ncodes)
+{
+	static const uint8_t saved[] = {ST_STR_FSST, 1, 4, 'a', 'a', 'a', 'a'};
+	static const int64_t lengths[] = {4, 1};
+	StStrScheme scheme;
+	uint8_t		enc[100];
+	uint8_t		arena[200];
+	uint32_t	off[2];
+	uint32_t	lens[2];
+	size_t		len;
+	size_t		pos = 3;
+	StStatus	status;
+
+	CHECK(st_str_scheme_load(saved, sizeof(saved), &scheme) == ST_OK);
+	enc[0] = 1;
+	CHECK(st_int_encode(lengths, 2, enc + pos, 50, &len) == ST_OK);
+	st_store_u16(enc + 1, (uint16_t) len);
+	pos += len;
+	enc[pos++] = 4;
+	CHECK(st_int_encode(&groupsize, 1, enc + pos + 1, 30, &len) == ST_OK);
+	enc[pos] = (uint8_t) len;
+	pos += 1 + len;
+	memcpy(enc + pos, codes, ncodes);
+	status = st_str_decode(&scheme, enc, pos + ncodes, 2, 0, 1, arena,
+						   sizeof(arena), off, lens);
+	CHECK(status != ST_OK || (memcmp(arena + off[0], "aaaa", 4) == 0 &&
+							  arena[off[1]] == 'b'));
+	return status;
+}
+
+static void
+test_fsst_by_hand(void)
+{
+	static const uint8_t codes[] = {0, 255, 'b', 0};
+	static const uint8_t unused[] = {0, 1, 255, 'b'};
+	static const uint8_t crossing[] = {255, 'a', 0, 255, 'b'};
+
+	CHECK(decode_handmade(3, codes, 3) == ST_OK);
+	CHECK(decode_handmade(2, codes, 3) == ST_CORRUPT);
+	CHECK(decode_handmade(4, codes, 3) == ST_CORRUPT);
+	CHECK(decode_handmade(4, codes, 4) == ST_CORRUPT);
+	CHECK(decode_handmade(3, codes, 4) == ST_CORRUPT);
+	CHECK(decode_handmade(2, codes, 2) == ST_CORRUPT);
+	CHECK(decode_handmade(5, crossing, 5) == ST_CORRUPT);
+	/* a code without a symbol makes no bytes: here "b" ends a code late */
+	CHECK(decode_handmade(4, unused, 4) == ST_OK);
+	CHECK(decode_handmade(3, unused, 3) == ST_CORRUPT);
+}
+
+/*
  * ---- golden bytes: values are length and bytes of each string; the
  * encoding is u16 length of the scheme, scheme, vector ----
  */
@@ -744,6 +799,7 @@ main(void)
 	RUN(test_small_caps);
 	RUN(test_hostile_bytes);
 	RUN(test_scheme_errors);
+	RUN(test_fsst_by_hand);
 	RUN(test_golden);
 	return test_summary("str");
 }
