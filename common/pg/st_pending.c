@@ -19,7 +19,8 @@
  * An error inside of a flush leaves a writer that cannot be finished again.
  * If the flush ran in a subtransaction of the one that owns the rows, that
  * survives the error; so the entry is marked, and every later attempt to use
- * it fails until its owner is rolled back.  No row is lost silently.
+ * it fails until its owner is rolled back.  No row is lost silently.  Such a
+ * flush cannot be cancelled (it takes about a second at most).
  *
  *-------------------------------------------------------------------------
  */
@@ -131,6 +132,7 @@ pending_end_group(StPending *p)
 static void
 pending_flush(StPending *p, Relation rel, bool forced)
 {
+	bool		foreign = p->subid != GetCurrentSubTransactionId();
 	StGroup		group;
 	StImage    *img;
 	StCatalog	cat;
@@ -145,6 +147,10 @@ pending_flush(StPending *p, Relation rel, bool forced)
 				 errdetail("Writing them was interrupted by an error."),
 				 errhint("Roll back the transaction that inserted them.")));
 	p->flushing = true;
+
+	/* A cancel that rolls back a subtransaction must not cost older rows. */
+	if (foreign)
+		HOLD_CANCEL_INTERRUPTS();
 
 	memset(&group, 0, sizeof(group));
 	group.first_row = p->first_row;
@@ -161,6 +167,8 @@ pending_flush(StPending *p, Relation rel, bool forced)
 	st_release_rows(rel, group.first_row + group.nrows,
 					p->first_row + p->reserved);
 	pgstat_count_heap_insert(rel, group.nrows);
+	if (foreign)
+		RESUME_CANCEL_INTERRUPTS();
 
 	/* Alternating reads and writes must not make a swarm of small groups. */
 	if (forced && p->nrows < ST_BULK_THRESHOLD)
@@ -399,8 +407,7 @@ st_pending_add(StPending *p, Relation rel, TupleTableSlot *slot, CommandId cid,
 
 	slot_getallattrs(slot);
 	p->format->writer_add(p->writer, slot->tts_values, slot->tts_isnull);
-	st_tid_from_row(&slot->tts_tid, p->first_row + p->nrows);
-	slot->tts_tableOid = RelationGetRelid(rel);
+	st_stamp_row(slot, rel, p->first_row + p->nrows, p->xid, p->cid);
 	p->nrows++;
 
 	memory = p->format->writer_memory(p->writer);

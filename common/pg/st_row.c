@@ -20,6 +20,20 @@
 /* A larger row is stored without a header: the sum may exceed one palloc. */
 #define ST_MAX_FORMED	((Size) MaxAllocSize / 2)
 
+/* System columns of a tuple in private memory. */
+static void
+set_system_columns(HeapTuple tuple, Relation rel, TransactionId xmin,
+				   CommandId cmin, const ItemPointerData *tid)
+{
+	HeapTupleHeaderSetXmin(tuple->t_data, xmin);
+	HeapTupleHeaderSetCmin(tuple->t_data, cmin);
+	HeapTupleHeaderSetXmax(tuple->t_data, InvalidTransactionId);
+	tuple->t_data->t_infomask |= HEAP_XMAX_INVALID;
+	tuple->t_data->t_ctid = *tid;
+	tuple->t_self = *tid;
+	tuple->t_tableOid = RelationGetRelid(rel);
+}
+
 static HeapTuple
 row_form_tuple(TupleDesc desc, Relation rel, const StGroup *group,
 			   const ItemPointerData *tid, const Datum *values,
@@ -28,13 +42,7 @@ row_form_tuple(TupleDesc desc, Relation rel, const StGroup *group,
 	HeapTuple	tuple = heap_form_tuple(desc, unconstify(Datum *, values),
 										unconstify(bool *, isnull));
 
-	HeapTupleHeaderSetXmin(tuple->t_data, group->xmin);
-	HeapTupleHeaderSetCmin(tuple->t_data, group->cmin);
-	HeapTupleHeaderSetXmax(tuple->t_data, InvalidTransactionId);
-	tuple->t_data->t_infomask |= HEAP_XMAX_INVALID;
-	tuple->t_data->t_ctid = *tid;
-	tuple->t_self = *tid;
-	tuple->t_tableOid = RelationGetRelid(rel);
+	set_system_columns(tuple, rel, group->xmin, group->cmin, tid);
 	return tuple;
 }
 
@@ -71,4 +79,24 @@ st_store_row(TupleTableSlot *slot, Relation rel, const StGroup *group,
 	}
 	slot->tts_tid = tid;
 	slot->tts_tableOid = RelationGetRelid(rel);
+}
+
+/*
+ * A slot whose row went into a row group: its TID, and for RETURNING, if it
+ * holds a tuple of its own, the system columns.
+ */
+void
+st_stamp_row(TupleTableSlot *slot, Relation rel, uint64 row,
+			 TransactionId xmin, CommandId cmin)
+{
+	st_tid_from_row(&slot->tts_tid, row);
+	slot->tts_tableOid = RelationGetRelid(rel);
+
+	if (TTS_IS_BUFFERTUPLE(slot) && TTS_SHOULDFREE(slot))
+	{
+		BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) slot;
+
+		Assert(!BufferIsValid(bslot->buffer));
+		set_system_columns(bslot->base.tuple, rel, xmin, cmin, &slot->tts_tid);
+	}
 }

@@ -319,6 +319,10 @@ extern void st_pending_flush_stale(Relation rel);
 extern void st_store_row(TupleTableSlot *slot, Relation rel, const StGroup *group,
 						 uint32 row, const Datum *values, const bool *isnull);
 
+/* TID and system columns of a slot whose row was added to a row group. */
+extern void st_stamp_row(TupleTableSlot *slot, Relation rel, uint64 row,
+						 TransactionId xmin, CommandId cmin);
+
 /* ------------------------------------------------------------------------
  * Open readers, kept across statements: st_reader_cache.c
  * ------------------------------------------------------------------------
