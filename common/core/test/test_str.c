@@ -654,11 +654,12 @@ test_scheme_errors(void)
 }
 
 /*
- * An FSST vector of "aaaa" and "b" by hand, in one group: the size of the
- * group must be that of its codes.
+ * An FSST vector of "aaaa" and "b" by hand, in groups of 1 << shift: the size
+ * of a group must be that of its codes.
  */
 static StStatus
-decode_handmade(int64_t groupsize, const uint8_t *codes, size_t ncodes)
+decode_groups(int shift, const int64_t *sizes,
+			  const uint8_t *codes, size_t ncodes)
 {
 	static const uint8_t saved[] = {ST_STR_FSST, 1, 4, 'a', 'a', 'a', 'a'};
 	static const int64_t lengths[] = {4, 1};
@@ -676,8 +677,9 @@ decode_handmade(int64_t groupsize, const uint8_t *codes, size_t ncodes)
 	CHECK(st_int_encode(lengths, 2, enc + pos, 50, &len) == ST_OK);
 	st_store_u16(enc + 1, (uint16_t) len);
 	pos += len;
-	enc[pos++] = 4;
-	CHECK(st_int_encode(&groupsize, 1, enc + pos + 1, 30, &len) == ST_OK);
+	enc[pos++] = (uint8_t) shift;
+	CHECK(st_int_encode(sizes, shift ? 1 : 2, enc + pos + 1, 30,
+						&len) == ST_OK);
 	enc[pos] = (uint8_t) len;
 	pos += 1 + len;
 	memcpy(enc + pos, codes, ncodes);
@@ -688,9 +690,18 @@ decode_handmade(int64_t groupsize, const uint8_t *codes, size_t ncodes)
 	return status;
 }
 
+static StStatus
+decode_handmade(int64_t size, const uint8_t *codes, size_t ncodes)
+{
+	return decode_groups(4, &size, codes, ncodes);
+}
+
 static void
 test_fsst_by_hand(void)
 {
+	static const int64_t right[] = {1, 2};
+	static const int64_t overlapping[] = {2, 2};
+	static const int64_t shifted[] = {2, 1};
 	static const uint8_t codes[] = {0, 255, 'b', 0};
 	static const uint8_t unused[] = {0, 1, 255, 'b'};
 	static const uint8_t crossing[] = {255, 'a', 0, 255, 'b'};
@@ -702,6 +713,10 @@ test_fsst_by_hand(void)
 	CHECK(decode_handmade(3, codes, 4) == ST_CORRUPT);
 	CHECK(decode_handmade(2, codes, 2) == ST_CORRUPT);
 	CHECK(decode_handmade(5, crossing, 5) == ST_CORRUPT);
+	CHECK(decode_groups(0, right, codes, 3) == ST_OK);
+	CHECK(decode_groups(0, overlapping, codes, 3) == ST_CORRUPT);
+	CHECK(decode_groups(0, shifted, codes, 3) == ST_CORRUPT);
+	CHECK(decode_groups(3, right, codes, 3) == ST_CORRUPT);
 	/* a code without a symbol makes no bytes: here "b" ends a code late */
 	CHECK(decode_handmade(4, unused, 4) == ST_OK);
 	CHECK(decode_handmade(3, unused, 3) == ST_CORRUPT);
