@@ -5,7 +5,8 @@
  *
  * The source hands out vectors and chunks of the delta, the filter thins
  * them out, and this file makes rows of what is left, at the last moment:
- * only columns of the target list, only of rows that are returned.
+ * only columns of the target list, only of rows that are returned.  Where
+ * that is a handful of rows of a vector, the vector is not decoded for them.
  *
  * The scan slot is of the table's own type (a heap tuple in a buffer), so
  * that rows of the delta and rows that EvalPlanQual brings stand in it as
@@ -32,6 +33,9 @@
 #include "cc_paths.h"
 #include "cc_scan.h"
 #include "st_compat.h"
+
+/* Batches with at most so many selected rows are not worth decoding. */
+#define CC_SPARSE_ROWS	4
 
 static Node *create_scan_state(CustomScan *cscan);
 static void begin_scan(CustomScanState *node, EState *estate, int eflags);
@@ -127,6 +131,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 									 node->ss.ss_ScanTupleSlot);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
+	state->fetched = palloc0(sizeof(bool) * (desc->natts + 1));
 	state->batch = cc_batch_create(desc->natts, state->columns);
 	state->source = cc_source_create(rel, estate->es_snapshot, state->filter, state->batch);
 }
@@ -157,22 +162,49 @@ slot_is_ready(const CcScanState *state)
 		slot->tts_nvalid == slot->tts_tupleDescriptor->natts;
 }
 
+/*
+ * Before the first row of a batch is returned.  Of a batch with few selected
+ * rows, columns that no qual has decoded are fetched value by value: nobody
+ * unpacks a thousand documents for one of them.
+ */
+static void
+prepare_outputs(CcScanState *state)
+{
+	CcBatch    *batch = state->batch;
+	bool		sparse = cc_selection_count(batch->selection, batch->nrows) <= CC_SPARSE_ROWS;
+
+	state->nfetched = 0;
+	for (int i = 0; i < state->noutputs; i++)
+	{
+		AttrNumber	attno = state->outputs[i];
+		CcBatchColumn *column = cc_batch_column(batch, attno);
+
+		state->fetched[attno - 1] = sparse && column->access == CC_ACCESS_NONE;
+		if (state->fetched[attno - 1])
+			state->nfetched++;
+		else
+			cc_batch_vector(batch, attno);
+	}
+	state->outputs_ready = true;
+}
+
 /* Values of the target list's columns. */
 static inline void
 fill_outputs(CcScanState *state, TupleTableSlot *slot, int row)
 {
 	CcBatch    *batch = state->batch;
 
-	if (!state->outputs_decoded)
-	{
-		for (int i = 0; i < state->noutputs; i++)
-			cc_batch_vector(batch, state->outputs[i]);
-		state->outputs_decoded = true;
-	}
+	if (!state->outputs_ready)
+		prepare_outputs(state);
+	if (state->nfetched > 0)
+		cc_reader_row(batch->reader, batch->vecno * ST_VECTOR_SIZE + row, state->fetched,
+					  slot->tts_values, slot->tts_isnull);
 	for (int i = 0; i < state->noutputs; i++)
 	{
 		AttrNumber	attno = state->outputs[i];
 
+		if (state->nfetched > 0 && state->fetched[attno - 1])
+			continue;
 		cc_batch_value(cc_batch_column(batch, attno), row,
 					   &slot->tts_values[attno - 1], &slot->tts_isnull[attno - 1]);
 	}
@@ -240,7 +272,7 @@ begin_batch(CcScanState *state)
 						cc_selection_count(batch->selection, batch->nrows));
 	state->word = -1;
 	state->left = 0;
-	state->outputs_decoded = false;
+	state->outputs_ready = false;
 }
 
 /* Access method of ExecScan: the next row that passes all quals. */

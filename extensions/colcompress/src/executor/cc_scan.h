@@ -35,7 +35,9 @@ typedef struct CcScanState
 	bool		virtual_slot;	/* the slot holds a virtual row of ours */
 	int			word;			/* of the batch's selection */
 	uint64		left;			/* its bits that are still to come */
-	bool		outputs_decoded;
+	bool		outputs_ready;	/* decoded, or chosen to be fetched */
+	int			nfetched;		/* outputs that are fetched row by row */
+	bool	   *fetched;		/* by attribute number - 1 */
 
 	CcSharedScan *shared;		/* leader of a parallel scan, until shutdown */
 	CcScanStats workers;		/* counters of workers of earlier set-ups */
