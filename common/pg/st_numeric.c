@@ -149,27 +149,40 @@ write_numeric(char *buf, const int16 *digits, int n, int lowest,
 	return p - buf;
 }
 
+/*
+ * Splits the magnitude u (an unsigned variable of any width, used up) into
+ * base digits, least significant first; the lowest one holds what is left of
+ * the decimals when scale is no multiple of four.
+ */
+#define SPLIT_DIGITS(u, scale, digits, n) \
+	do { \
+		int			partial = (scale) % NUM_BASE_DIGITS; \
+\
+		if (partial != 0) \
+		{ \
+			int			unit = pow10_small[partial]; \
+\
+			(digits)[(n)++] = (int16) ((u) % unit) * \
+				pow10_small[NUM_BASE_DIGITS - partial]; \
+			(u) /= unit; \
+		} \
+		for (; (u) != 0; (u) /= NUM_BASE) \
+			(digits)[(n)++] = (int16) ((u) % NUM_BASE); \
+	} while (0)
+
+/* Weight of the lowest base digit. */
+#define LOWEST_WEIGHT(scale) \
+	(-(((scale) + NUM_BASE_DIGITS - 1) / NUM_BASE_DIGITS))
+
 Size
 st_numeric_write_int64(void *buf, int64 value, int scale)
 {
 	int16		digits[MAX_BASE_DIGITS];
 	int			n = 0;
-	int			partial = scale % NUM_BASE_DIGITS;
 	uint64		u = value < 0 ? -(uint64) value : (uint64) value;
 
-	if (partial != 0)
-	{
-		/* the lowest base digit holds only partial decimals */
-		int			unit = pow10_small[partial];
-
-		digits[n++] = (int16) (u % unit) * pow10_small[NUM_BASE_DIGITS - partial];
-		u /= unit;
-	}
-	for (; u != 0; u /= NUM_BASE)
-		digits[n++] = (int16) (u % NUM_BASE);
-	return write_numeric(buf, digits, n,
-						 -((scale + NUM_BASE_DIGITS - 1) / NUM_BASE_DIGITS),
-						 value < 0, scale);
+	SPLIT_DIGITS(u, scale, digits, n);
+	return write_numeric(buf, digits, n, LOWEST_WEIGHT(scale), value < 0, scale);
 }
 
 Size
@@ -177,19 +190,8 @@ st_numeric_write_int128(void *buf, int128 value, int scale)
 {
 	int16		digits[MAX_BASE_DIGITS];
 	int			n = 0;
-	int			partial = scale % NUM_BASE_DIGITS;
 	uint128		u = value < 0 ? -(uint128) value : (uint128) value;
 
-	if (partial != 0)
-	{
-		int			unit = pow10_small[partial];
-
-		digits[n++] = (int16) (u % unit) * pow10_small[NUM_BASE_DIGITS - partial];
-		u /= unit;
-	}
-	for (; u != 0; u /= NUM_BASE)
-		digits[n++] = (int16) (u % NUM_BASE);
-	return write_numeric(buf, digits, n,
-						 -((scale + NUM_BASE_DIGITS - 1) / NUM_BASE_DIGITS),
-						 value < 0, scale);
+	SPLIT_DIGITS(u, scale, digits, n);
+	return write_numeric(buf, digits, n, LOWEST_WEIGHT(scale), value < 0, scale);
 }

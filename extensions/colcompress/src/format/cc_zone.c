@@ -93,41 +93,22 @@ put_encoded(StringInfo meta, StStatus status, const uint8 *buf, size_t len)
 	cc_put_bytes(meta, buf, len);
 }
 
-static void
-write_i128(StringInfo meta, const int128 *v, int n)
-{
-	uint8	   *buf = palloc(st_int128_bound(n));
-	size_t		len;
-	StStatus	status;
-
-	status = st_int128_encode((const StInt128 *) v, n, buf, st_int128_bound(n), &len);
-	put_encoded(meta, status, buf, len);
-	pfree(buf);
+#define DEFINE_WRITE(name, type, core_type, codec) \
+static void \
+name(StringInfo meta, const type *v, int n) \
+{ \
+	uint8	   *buf = palloc(codec##_bound(n)); \
+	size_t		len; \
+	StStatus	status; \
+\
+	status = codec##_encode((const core_type *) v, n, buf, codec##_bound(n), &len); \
+	put_encoded(meta, status, buf, len); \
+	pfree(buf); \
 }
 
-static void
-write_f64(StringInfo meta, const double *v, int n)
-{
-	uint8	   *buf = palloc(st_f64_bound(n));
-	size_t		len;
-	StStatus	status;
-
-	status = st_f64_encode(v, n, buf, st_f64_bound(n), &len);
-	put_encoded(meta, status, buf, len);
-	pfree(buf);
-}
-
-static void
-write_f32(StringInfo meta, const float *v, int n)
-{
-	uint8	   *buf = palloc(st_f32_bound(n));
-	size_t		len;
-	StStatus	status;
-
-	status = st_f32_encode(v, n, buf, st_f32_bound(n), &len);
-	put_encoded(meta, status, buf, len);
-	pfree(buf);
-}
+DEFINE_WRITE(write_i128, int128, StInt128, st_int128)
+DEFINE_WRITE(write_f64, double, double, st_f64)
+DEFINE_WRITE(write_f32, float, float, st_f32)
 
 static void
 write_strings(StringInfo meta, const StStr *v, int n)
