@@ -45,11 +45,15 @@ entry_state(StCatalogEntry *entry, TransactionId oldest_xmin,
 	return state;
 }
 
-/* Reads the versions of descriptors first..last, appending to *out. */
+/*
+ * Reads the versions of descriptors first..last, appending to *out; those of
+ * groups without an image (of another session, or aborted) only if asked.
+ */
 static void
 collect_versions(StCatalog *cat, uint64 first, uint64 last,
-				 uint64 incarnation, TransactionId oldest_xmin,
-				 StGroupVersions *out, MemoryContext mcxt)
+				 uint64 incarnation, bool unfinished,
+				 TransactionId oldest_xmin, StGroupVersions *out,
+				 MemoryContext mcxt)
 {
 	StCatalogScan scan;
 	StCatalogEntry *entry;
@@ -64,8 +68,9 @@ collect_versions(StCatalog *cat, uint64 first, uint64 last,
 		memset(&v, 0, sizeof(v));
 		v.state = entry_state(entry, oldest_xmin, &v.xmin, &v.xid);
 		v.tid = entry->tuple->t_self;
-		if (!st_descriptor_decode(cat->rel, entry, &v.group))
-			continue;			/* no image: of another session, or aborted */
+		v.finished = st_descriptor_decode(cat->rel, entry, &v.group);
+		if (!v.finished && !unfinished)
+			continue;
 		v.group.incarnation = incarnation;
 		if (out->n == allocated)
 		{
@@ -79,6 +84,24 @@ collect_versions(StCatalog *cat, uint64 first, uint64 last,
 	st_catalog_scan_end(&scan);
 }
 
+static StGroupVersions *
+read_versions(Relation rel, bool unfinished, TransactionId oldest_xmin,
+			  MemoryContext mcxt)
+{
+	StGroupVersions *out = MemoryContextAllocZero(mcxt, sizeof(*out));
+	StCatalog	cat;
+	StMeta		meta;
+
+	st_flush_pending(rel);
+	st_meta_read(rel, &meta);
+	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, AccessShareLock))
+		return out;
+	collect_versions(&cat, 0, ST_MAX_ROW_NUMBER, meta.incarnation, unfinished,
+					 oldest_xmin, out, mcxt);
+	st_catalog_close(&cat);
+	return out;
+}
+
 /*
  * All row groups of rel that have an image and whose descriptor, in whatever
  * state, is still found, sorted by first_row.  Flushes what this backend has
@@ -89,18 +112,15 @@ collect_versions(StCatalog *cat, uint64 first, uint64 last,
 StGroupVersions *
 st_group_versions(Relation rel, TransactionId oldest_xmin, MemoryContext mcxt)
 {
-	StGroupVersions *out = MemoryContextAllocZero(mcxt, sizeof(*out));
-	StCatalog	cat;
-	StMeta		meta;
+	return read_versions(rel, false, oldest_xmin, mcxt);
+}
 
-	st_flush_pending(rel);
-	st_meta_read(rel, &meta);
-	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, AccessShareLock))
-		return out;
-	collect_versions(&cat, 0, ST_MAX_ROW_NUMBER, meta.incarnation, oldest_xmin,
-					 out, mcxt);
-	st_catalog_close(&cat);
-	return out;
+/* The same with groups that have no image: nrows is then what they reserved. */
+StGroupVersions *
+st_group_versions_all(Relation rel, TransactionId oldest_xmin,
+					  MemoryContext mcxt)
+{
+	return read_versions(rel, true, oldest_xmin, mcxt);
 }
 
 /*
@@ -118,8 +138,8 @@ st_group_version_refresh(Relation rel, TransactionId oldest_xmin,
 
 	if (!st_catalog_open(&cat, rel, AccessShareLock))
 		return false;
-	collect_versions(&cat, row, row, version->group.incarnation, oldest_xmin,
-					 &out, CurrentMemoryContext);
+	collect_versions(&cat, row, row, version->group.incarnation, false,
+					 oldest_xmin, &out, CurrentMemoryContext);
 	st_catalog_close(&cat);
 	for (int i = 0; i < out.n; i++)
 	{
@@ -152,7 +172,7 @@ st_group_versions_list(const StGroupVersions *versions)
  * transaction aborted.
  */
 static bool
-tombstone_effect(HTSV_Result state, TransactionId xid,
+tombstone_effect(HTSV_Result state, TransactionId xmin,
 				 TransactionId oldest_xmin, HTSV_Result *effect)
 {
 	switch (state)
@@ -163,14 +183,14 @@ tombstone_effect(HTSV_Result state, TransactionId xid,
 			*effect = HEAPTUPLE_DELETE_IN_PROGRESS;
 			return true;
 		case HEAPTUPLE_LIVE:
-			*effect = TransactionIdPrecedes(xid, oldest_xmin) ?
+		case HEAPTUPLE_RECENTLY_DEAD:
+		case HEAPTUPLE_DELETE_IN_PROGRESS:
+			/* it goes away only with its group, and the row stays deleted */
+			*effect = TransactionIdPrecedes(xmin, oldest_xmin) ?
 				HEAPTUPLE_DEAD : HEAPTUPLE_RECENTLY_DEAD;
 			return true;
-		default:
-			/* a tombstone goes away only together with its row group */
-			*effect = HEAPTUPLE_RECENTLY_DEAD;
-			return true;
 	}
+	return false;
 }
 
 /*
@@ -203,15 +223,16 @@ st_row_deaths_of(Relation rel, const StGroup *group, uint64 first,
 	{
 		StRowDeath	death;
 		HTSV_Result state;
-		TransactionId xmin;
+		TransactionId ignored;
 
 		CHECK_FOR_INTERRUPTS();
-		state = entry_state(entry, oldest_xmin, &xmin, &death.xid);
+		state = entry_state(entry, oldest_xmin, &death.xid, &ignored);
 		if (!tombstone_effect(state, death.xid, oldest_xmin, &death.state))
 			continue;
 		death.row = (uint32) (entry->row - group->first_row);
 		if (out->n > 0 && out->d[out->n - 1].row == death.row)
 			continue;
+		death.raw_xid = HeapTupleHeaderGetRawXmin(entry->tuple->t_data);
 		death.cid = HeapTupleHeaderGetRawCommandId(entry->tuple->t_data);
 		st_tombstone_decode(rel, entry, &death.forward);
 		if (out->n == allocated)
@@ -252,13 +273,13 @@ st_row_state(const StGroupVersion *version, StRowDeaths *deaths, uint32 row,
 
 	*xid = version->xid;
 	if (death == NULL || version->state == HEAPTUPLE_DEAD ||
-		version->state == HEAPTUPLE_RECENTLY_DEAD)
+		(version->state == HEAPTUPLE_RECENTLY_DEAD &&
+		 death->state != HEAPTUPLE_DEAD))
 		return version->state;
 
 	/*
-	 * A tombstone can be committed while the group is being replaced; the
-	 * earlier death counts.  A row inserted and deleted by the same running
-	 * transaction is being deleted.
+	 * The row's own death counts, also while its group goes.  A row inserted
+	 * and deleted by the same running transaction is being deleted.
 	 */
 	*xid = death->xid;
 	return death->state;

@@ -26,6 +26,7 @@ typedef struct StGroupVersion
 	HTSV_Result state;
 	TransactionId xid;
 	TransactionId xmin;			/* inserter, FrozenTransactionId if frozen */
+	bool		finished;		/* has an image */
 	ItemPointerData tid;		/* of the descriptor in the TOAST relation */
 } StGroupVersion;
 
@@ -44,6 +45,7 @@ typedef struct StRowDeath
 	uint32		row;			/* 0-based in the group */
 	HTSV_Result state;
 	TransactionId xid;			/* who deletes; frozen counts as old */
+	TransactionId raw_xid;		/* the same, as if never frozen */
 	CommandId	cid;			/* raw: good if this transaction deletes */
 	ItemPointerData forward;	/* as in t_ctid of a heap tuple */
 } StRowDeath;
@@ -57,6 +59,9 @@ typedef struct StRowDeaths
 
 extern StGroupVersions *st_group_versions(Relation rel, TransactionId oldest_xmin,
 										  MemoryContext mcxt);
+extern StGroupVersions *st_group_versions_all(Relation rel,
+											  TransactionId oldest_xmin,
+											  MemoryContext mcxt);
 extern bool st_group_version_refresh(Relation rel, TransactionId oldest_xmin,
 									 StGroupVersion *version);
 extern StGroupList *st_group_versions_list(const StGroupVersions *versions);

@@ -7,7 +7,8 @@
  * never allowed to truncate the file, because pages of extents look empty to
  * it.  What it writes into pg_class as the number of rows mixes pages of two
  * densities, so that is corrected: exact for row groups, and for the delta
- * from a sample of its pages.
+ * from a sample of its pages.  What rows and groups that nobody sees any more
+ * occupy is reclaimed in st_reclaim.c.
  *
  * Locks: ShareUpdateExclusiveLock on the table, as always for VACUUM.
  *
@@ -203,6 +204,7 @@ st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
 								 ALLOCSET_DEFAULT_SIZES);
 	oldcxt = MemoryContextSwitchTo(mcxt);
 	oldest_xmin = GetOldestNonRemovableTransactionId(rel);
+	st_reclaim(rel, params, oldest_xmin, strategy);
 	versions = st_group_versions(rel, oldest_xmin, mcxt);
 	if (versions->n > 0)
 		update_statistics(rel, versions, oldest_xmin, strategy);

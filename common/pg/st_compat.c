@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "access/nbtxlog.h"
+#include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
@@ -121,4 +123,28 @@ st_conditional_xact_lock_wait(TransactionId xid, bool log_failure)
 #else
 	return ConditionalXactLockTableWait(xid);
 #endif
+}
+
+void
+st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by)
+{
+	xl_btree_reuse_page record;
+
+	if (!RelationNeedsWAL(rel) || !XLogStandbyInfoActive())
+		return;
+
+	memset(&record, 0, sizeof(record));
+#if PG_VERSION_NUM >= 160000
+	record.locator = rel->rd_locator;
+	record.snapshotConflictHorizon = removed_by;
+	record.isCatalogRel = RelationIsAccessibleInLogicalDecoding(rel);
+#else
+	record.node = rel->rd_node;
+	record.latestRemovedFullXid = removed_by;
+#endif
+	record.block = InvalidBlockNumber;
+
+	XLogBeginInsert();
+	st_xlog_register_data(&record, SizeOfBtreeReusePage);
+	(void) XLogInsert(RM_BTREE_ID, XLOG_BTREE_REUSE_PAGE);
 }

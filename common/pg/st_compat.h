@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "access/tableam.h"
+#include "access/transam.h"
 #include "nodes/pathnodes.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
@@ -167,6 +168,20 @@ extern void st_xlog_register_data(const void *data, uint32 len);
 #define st_index_beginscan(heap, index, snapshot) \
 	index_beginscan(heap, index, snapshot, 0, 0)
 #endif
+
+/* 16: IndexVacuumInfo knows the heap (61b313e47eb). */
+#if PG_VERSION_NUM >= 160000
+#define st_index_vacuum_info_set_heap(info, rel) ((info)->heaprel = (rel))
+#else
+#define st_index_vacuum_info_set_heap(info, rel) ((void) (rel))
+#endif
+
+/*
+ * Tells standbys, by btree's record for a page to be reused (which touches no
+ * page), to cancel queries whose snapshots may see what the transaction, or
+ * an older one, removed.  No-op where no standby can follow the relation.
+ */
+extern void st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by);
 
 /* ---- rights ---- */
 

@@ -157,6 +157,26 @@ extent_check_room(Relation rel, BlockNumber start, uint64 npages)
 						RelationGetRelationName(rel), ST_VIRTUAL_BLOCK)));
 }
 
+/* Locks a page of a free extent to overwrite it. */
+static Buffer
+extent_lock_free(Relation rel, BlockNumber block)
+{
+	Buffer		buffer = ReadBuffer(rel, block);
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if (st_extent_header(BufferGetPage(buffer)) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("block %u of relation \"%s\" is not a page of a free extent",
+						block, RelationGetRelationName(rel))));
+	return buffer;
+}
+
+/*
+ * Extents that VACUUM has freed are used first, else the file grows.  A free
+ * extent is ours from the moment it is taken, so no lock on the file is
+ * needed for it.
+ */
 void
 st_extent_write(Relation rel, const StImage *img, StGroup *group)
 {
@@ -165,10 +185,14 @@ st_extent_write(Relation rel, const StImage *img, StGroup *group)
 	bool		wal = RelationNeedsWAL(rel);
 	PGAlignedBlock image;
 	Buffer		vmbuffer = InvalidBuffer;
+	bool		reuse = st_free_extent_take(rel, npages, &group->start_block);
 
-	LockRelationForExtension(rel, ExclusiveLock);
-	group->start_block = RelationGetNumberOfBlocks(rel);
-	extent_check_room(rel, group->start_block, npages);
+	if (!reuse)
+	{
+		LockRelationForExtension(rel, ExclusiveLock);
+		group->start_block = RelationGetNumberOfBlocks(rel);
+		extent_check_room(rel, group->start_block, npages);
+	}
 	group->nblocks = npages;
 	group->image_len = img->len;
 
@@ -182,7 +206,8 @@ st_extent_write(Relation rel, const StImage *img, StGroup *group)
 
 		/* Pin before the page exists: it must not be unlocked once it does. */
 		visibilitymap_pin(rel, block, &vmbuffer);
-		buffer = st_extend_locked(rel, NULL);
+		buffer = reuse ? extent_lock_free(rel, block) :
+			st_extend_locked(rel, NULL);
 		if (BufferGetBlockNumber(buffer) != block)
 			elog(ERROR, "extent of relation \"%s\" is not contiguous at block %u",
 				 RelationGetRelationName(rel), block);
@@ -199,7 +224,8 @@ st_extent_write(Relation rel, const StImage *img, StGroup *group)
 		UnlockReleaseBuffer(buffer);
 	}
 
-	UnlockRelationForExtension(rel, ExclusiveLock);
+	if (!reuse)
+		UnlockRelationForExtension(rel, ExclusiveLock);
 	if (BufferIsValid(vmbuffer))
 		ReleaseBuffer(vmbuffer);
 }

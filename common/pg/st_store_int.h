@@ -132,7 +132,9 @@ typedef enum StKeyBase
 {
 	ST_DESCRIPTOR = 1000,
 	ST_TOMBSTONE = 2000,
-	ST_ANCHOR = 3000
+	ST_ANCHOR = 3000,
+	ST_VACUUM_STATE = 4000,		/* one entry, row 0 */
+	ST_FREE_EXTENT = 5000		/* row: first block of the extent */
 } StKeyBase;
 
 /* Keys of a base: chunk_ids base .. base + ST_KEY_HIGH_MAX. */
@@ -183,6 +185,32 @@ typedef struct StAnchorPayload
 } StAnchorPayload;
 
 StaticAssertDecl(sizeof(StAnchorPayload) == 4, "on-disk size");
+
+/*
+ * chunk_data of the vacuum state: index entries of rows whose tombstones are
+ * older than cleaned_xid have been removed.
+ */
+typedef struct StVacuumStatePayload
+{
+	uint16		version;
+	uint16		unused[3];
+	uint64		cleaned_xid;	/* full transaction id */
+} StVacuumStatePayload;
+
+StaticAssertDecl(sizeof(StVacuumStatePayload) == 16, "on-disk size");
+
+/*
+ * chunk_data of a free extent.  The tuple's inserter freed it: it may be
+ * used again once nobody has a snapshot from before.
+ */
+typedef struct StFreeExtentPayload
+{
+	uint16		version;
+	uint16		unused;
+	uint32		nblocks;
+} StFreeExtentPayload;
+
+StaticAssertDecl(sizeof(StFreeExtentPayload) == 8, "on-disk size");
 
 /* An open TOAST relation with its indexes. */
 typedef struct StCatalog
@@ -552,6 +580,16 @@ extern bool st_am_scan_analyze_next_block(TableScanDesc scan, BlockNumber block,
 extern bool st_am_scan_analyze_next_tuple(TableScanDesc scan, TransactionId oldest_xmin,
 										  double *liverows, double *deadrows,
 										  TupleTableSlot *slot);
+
+/* What VACUUM does about row groups: st_reclaim.c */
+extern void st_reclaim(Relation rel, struct VacuumParams *params,
+					   TransactionId oldest_xmin, BufferAccessStrategy strategy);
+
+/* Free extents: st_free_extent.c */
+extern void st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks);
+extern bool st_free_extent_known(StCatalog *cat, BlockNumber start);
+extern bool st_free_extent_take(Relation rel, uint32 nblocks, BlockNumber *start);
+
 extern void st_am_relation_copy_for_cluster(Relation from, Relation to, Relation index,
 											bool use_sort, TransactionId oldest_xmin,
 											TransactionId *xid_cutoff,

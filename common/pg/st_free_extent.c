@@ -1,0 +1,142 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_free_extent.c
+ *	  The directory of free extents: entries among the visibility tuples.
+ *
+ * An extent becomes free in the transaction that deletes its row group's
+ * descriptor, or that finds the group of an aborted one; it is taken in the
+ * transaction that writes a new row group there.  As the entries are tuples,
+ * an abort undoes either: what was taken is free again (its pages hold an
+ * image that nobody refers to).
+ *
+ * An extent may be overwritten once every snapshot is newer than the entry:
+ * until then somebody may still read the old group.  Standbys are told by a
+ * conflict record.  Pages of free extents stay extent pages, which heap
+ * never uses.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/procarray.h"
+#include "utils/snapmgr.h"
+
+#include "st_reclaim.h"
+#include "st_store_int.h"
+
+#define ST_FREE_EXTENT_VERSION	1
+
+static uint32
+decode_nblocks(Relation rel, const StCatalogEntry *entry)
+{
+	StFreeExtentPayload payload;
+
+	if (entry->len != sizeof(payload))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("free extent at block " UINT64_FORMAT " of relation \"%s\" is damaged",
+						entry->row, RelationGetRelationName(rel))));
+	memcpy(&payload, entry->payload, sizeof(payload));
+	if (payload.version != ST_FREE_EXTENT_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("free extent at block " UINT64_FORMAT " of relation \"%s\" was written by a newer version",
+						entry->row, RelationGetRelationName(rel))));
+	return payload.nblocks;
+}
+
+/* Enters an extent.  The catalog is open with RowExclusiveLock. */
+void
+st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks)
+{
+	StFreeExtentPayload payload = {0};
+
+	payload.version = ST_FREE_EXTENT_VERSION;
+	payload.nblocks = nblocks;
+	st_catalog_insert(cat, ST_FREE_EXTENT, start, &payload, sizeof(payload),
+					  GetCurrentCommandId(true), 0, NULL);
+}
+
+/*
+ * Is there an entry of any state for an extent that begins at this block?
+ * One that a running transaction is taking counts, too.
+ */
+bool
+st_free_extent_known(StCatalog *cat, BlockNumber start)
+{
+	StCatalogScan scan;
+	bool		found;
+
+	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, start, start,
+						  SnapshotAny);
+	found = st_catalog_scan_next(&scan, ForwardScanDirection) != NULL;
+	st_catalog_scan_end(&scan);
+	return found;
+}
+
+/* The smallest usable extent of at least nblocks; false if there is none. */
+static bool
+find_best(StCatalog *cat, uint32 nblocks, TransactionId oldest_xmin,
+		  BlockNumber *start, uint32 *found_blocks, TransactionId *freed_by,
+		  ItemPointer tid)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	bool		found = false;
+
+	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
+						  SnapshotSelf);
+	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		uint32		n = decode_nblocks(cat->rel, entry);
+		TransactionId xmin = HeapTupleHeaderGetXmin(entry->tuple->t_data);
+
+		CHECK_FOR_INTERRUPTS();
+		if (n < nblocks || (found && n >= *found_blocks) ||
+			!TransactionIdPrecedes(xmin, oldest_xmin))
+			continue;
+		found = true;
+		*start = (BlockNumber) entry->row;
+		*found_blocks = n;
+		*freed_by = xmin;
+		*tid = entry->tuple->t_self;
+	}
+	st_catalog_scan_end(&scan);
+	return found;
+}
+
+/*
+ * Takes an extent of nblocks pages out of the directory.  False if none is
+ * large enough, old enough and not being taken by somebody else, or if this
+ * is no time to change tuples (parallel mode).
+ */
+bool
+st_free_extent_take(Relation rel, uint32 nblocks, BlockNumber *start)
+{
+	StCatalog	cat;
+	uint32		found_blocks = 0;
+	TransactionId freed_by = InvalidTransactionId;
+	ItemPointerData tid;
+	bool		taken = false;
+
+	if (IsInParallelMode() || !st_catalog_open(&cat, rel, RowExclusiveLock))
+		return false;
+
+	if (find_best(&cat, nblocks, GetOldestNonRemovableTransactionId(rel),
+				  start, &found_blocks, &freed_by, &tid) &&
+		st_catalog_delete(&cat, &tid))
+	{
+		if (found_blocks > nblocks)
+			st_free_extent_add(&cat, *start + nblocks,
+							   found_blocks - nblocks);
+		if (TransactionIdIsNormal(freed_by))
+			st_log_snapshot_conflict(rel, st_full_xid(freed_by));
+		taken = true;
+	}
+	st_catalog_close(&cat);
+	return taken;
+}
