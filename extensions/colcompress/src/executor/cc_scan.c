@@ -35,7 +35,7 @@
 #include "st_compat.h"
 
 /* Batches with at most so many selected rows are not worth decoding. */
-#define CC_SPARSE_ROWS	4
+#define CC_SPARSE_ROWS	32
 
 static Node *create_scan_state(CustomScan *cscan);
 static void begin_scan(CustomScanState *node, EState *estate, int eflags);
