@@ -10,8 +10,10 @@ CREATE INDEX am_v_gin ON am_v USING gin ((ARRAY[k]));
 
 -- entries in the TOAST relation: 1 descriptors, 2 tombstones, 4 vacuum state,
 -- 5 free extents
-SELECT format('CREATE VIEW am_entries AS SELECT chunk_id::bigint / 1000 AS kind, count(*) FROM %s GROUP BY 1 ORDER BY 1',
-	reltoastrelid::regclass) FROM pg_class WHERE relname = 'am_v' \gexec
+DO $$ BEGIN
+	EXECUTE format('CREATE VIEW am_entries AS SELECT chunk_id::bigint / 1000 AS kind, count(*) FROM %s GROUP BY 1 ORDER BY 1',
+				   (SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'am_v'::regclass));
+END $$;
 CREATE FUNCTION index_tuples() RETURNS bigint LANGUAGE sql
 AS 'SELECT reltuples::bigint FROM pg_class WHERE relname = ''am_v_id''';
 
