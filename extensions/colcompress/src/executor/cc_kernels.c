@@ -21,7 +21,9 @@
 #include "cc_kernels.h"
 #include "st_qual.h"
 
-#if defined(__x86_64__) && defined(__linux__)
+/* clang before 18 gives clones a name that other files do not find. */
+#if defined(__x86_64__) && defined(__linux__) && \
+	(!defined(__clang__) || __clang_major__ >= 18)
 #define CC_KERNEL __attribute__((target_clones("avx2", "default")))
 #else
 #define CC_KERNEL
