@@ -106,8 +106,9 @@ StaticAssertDecl(sizeof(StExtentPageHeader) == 48, "on-disk size");
 #define ST_EXTENT_PAYLOAD (BLCKSZ - ST_EXTENT_PAYLOAD_OFF)
 
 /*
- * Writes the image to a new extent at the end of rel and sets start_block,
- * nblocks and image_len of the group, whose first_row is set.
+ * Writes the image to a free extent, or to a new one at the end of rel, and
+ * sets start_block, nblocks and image_len of the group, whose first_row is
+ * set.
  */
 extern void st_extent_write(Relation rel, const StImage *img, StGroup *group);
 
