@@ -444,39 +444,78 @@ st_row_acquire(StRowOp *op)
 /* ---- the table AM's tuple_lock ---- */
 
 /*
- * Goes on to the version that a tombstone forwards to, in the delta.  As heap
- * does, makes sure that the line pointer was not reused: the tuple must have
- * been inserted by who made the tombstone.  The page stays pinned meanwhile,
- * so that it is not pruned.
+ * Goes on to the latest version, from the one that a tombstone forwards to.
+ * From there on it is the chain of t_ctids that heapam walks, with the same
+ * rules: a tuple belongs to the chain only if who changed the version before
+ * inserted it (else the line pointer was reused); what this command itself
+ * changed is TM_SelfModified.  The page of the tuple stays pinned until it is
+ * locked, so that it is not pruned.
  */
 static TM_Result
 lock_next_version(StRowOp *op, ItemPointer tid, Snapshot snapshot,
 				  TupleTableSlot *slot, uint8 flags)
 {
-	HeapTupleData tuple;
-	Buffer		buffer;
-	TM_Result	result;
+	TM_FailureData *tmfd = op->tmfd;
+	ItemPointerData next = tmfd->ctid;
+	TransactionId prior = op->updater;
 
-	if (ItemPointerIndicatesMovedPartitions(&op->tmfd->ctid))
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("tuple to be locked was already moved to another partition due to concurrent update")));
-
-	tuple.t_self = op->tmfd->ctid;
-	if (!heap_fetch(op->rel, SnapshotAny, &tuple, &buffer, false))
-		return TM_Deleted;
-	if (HeapTupleHeaderGetRawXmin(tuple.t_data) != op->updater)
+	tmfd->traversed = true;
+	for (;;)
 	{
-		ReleaseBuffer(buffer);
-		return TM_Deleted;
-	}
+		SnapshotData dirty;
+		HeapTupleData tuple;
+		HeapTupleHeader header;
+		Buffer		buffer;
+		TM_Result	result = TM_Deleted;
+		bool		live;
 
-	*tid = tuple.t_self;
-	result = st_heapam()->tuple_lock(op->rel, tid, snapshot, slot, op->cid,
-									 op->mode, op->policy, flags, op->tmfd);
-	op->tmfd->traversed = true;
-	ReleaseBuffer(buffer);
-	return result;
+		CHECK_FOR_INTERRUPTS();
+		if (ItemPointerIndicatesMovedPartitions(&next))
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("tuple to be locked was already moved to another partition due to concurrent update")));
+
+		InitDirtySnapshot(dirty);
+		tuple.t_self = next;
+		live = heap_fetch(op->rel, &dirty, &tuple, &buffer, true);
+		header = tuple.t_data;
+		if (header == NULL)
+			return TM_Deleted;
+
+		if (HeapTupleHeaderGetRawXmin(header) != prior)
+			live = false;
+		else if (live && TransactionIdIsValid(dirty.xmax))
+		{
+			ReleaseBuffer(buffer);
+			if (!wait_for(op, dirty.xmax))
+				return TM_WouldBlock;
+			continue;
+		}
+		else if (live && TransactionIdIsCurrentTransactionId(prior) &&
+				 HeapTupleHeaderGetCmin(header) >= op->cid)
+		{
+			tmfd->xmax = prior;
+			tmfd->cmax = HeapTupleHeaderGetCmin(header);
+			result = TM_SelfModified;
+		}
+		else if (live)
+		{
+			*tid = next;
+			result = st_heapam()->tuple_lock(op->rel, tid, snapshot, slot,
+											 op->cid, op->mode, op->policy,
+											 flags, tmfd);
+			tmfd->traversed = true;
+		}
+		else if (!ItemPointerEquals(&tuple.t_self, &header->t_ctid))
+		{
+			next = header->t_ctid;
+			prior = HeapTupleHeaderGetUpdateXid(header);
+			ReleaseBuffer(buffer);
+			continue;
+		}
+		ReleaseBuffer(buffer);
+		return result;
+	}
 }
 
 /* Fills the slot with the row that was locked. */
