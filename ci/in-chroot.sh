@@ -7,6 +7,7 @@
 # make and Python, and sets up the rest as on any machine.  Needs root.
 #
 #   CHROOT_CACHE=dir   keep the bare chroots here as archives, for next time
+#   MIRROR=address     of the Debian archive, if not mmdebstrap's own choice
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/common.sh
@@ -42,7 +43,7 @@ make_tree()
 	mmdebstrap --quiet --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' \
 		--aptopt='APT::Install-Recommends "false"' \
 		--include=ca-certificates,gcc,libc6-dev,make,python3,python3-venv \
-		"$suite" "$1" "${MIRROR:-http://deb.debian.org/debian}" >&2
+		"$suite" "$1" ${MIRROR:+"$MIRROR"} >&2
 }
 
 step "Debian $suite in $tree"
