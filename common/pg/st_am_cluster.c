@@ -98,7 +98,7 @@ group_writer_finish(GroupWriter *w)
 	group.first_row = st_reserve_rows(w->to, w->nrows);
 	img = st_image_create(w->mcxt);
 	w->format->writer_finish(w->writer, img, &group);
-	st_extent_write(w->to, img, &group);
+	st_extent_write(w->to, img, &group, false);
 
 	if (!st_catalog_open(&cat, w->to, RowExclusiveLock))
 		elog(ERROR, "relation \"%s\" has no TOAST relation",

@@ -291,7 +291,11 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 
 	check_version(rel, entry, sizeof(payload), ST_DESCRIPTOR_VERSION,
 				  "descriptor");
+
+	/* It may be finished in place at this very moment. */
+	LockBuffer(entry->buffer, BUFFER_LOCK_SHARE);
 	memcpy(&payload, entry->payload, sizeof(payload));
+	LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
 	if (payload.checksum != descriptor_checksum(&payload) ||
 		payload.first_row != entry->row)
 		corrupt_entry(rel, entry, "descriptor");

@@ -178,14 +178,16 @@ extent_lock_free(Relation rel, BlockNumber block)
  * needed for it.
  */
 void
-st_extent_write(Relation rel, const StImage *img, StGroup *group)
+st_extent_write(Relation rel, const StImage *img, StGroup *group,
+				bool may_reuse)
 {
 	uint64		npages = Max(1, (img->len + ST_EXTENT_PAYLOAD - 1) / ST_EXTENT_PAYLOAD);
 	uint64		xid = U64FromFullTransactionId(GetTopFullTransactionId());
 	bool		wal = RelationNeedsWAL(rel);
 	PGAlignedBlock image;
 	Buffer		vmbuffer = InvalidBuffer;
-	bool		reuse = st_free_extent_take(rel, npages, &group->start_block);
+	bool		reuse = may_reuse &&
+		st_free_extent_take(rel, npages, &group->start_block);
 
 	if (!reuse)
 	{

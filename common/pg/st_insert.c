@@ -3,8 +3,8 @@
  * st_insert.c
  *	  Inserts: into the delta, or into a row group under construction (I4).
  *
- * The first rows of a command are ordinary heap inserts.  Speculative
- * insertions never come here: heapam does them.
+ * The first rows of a command are ordinary heap inserts, and so are
+ * speculative ones.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,6 +30,19 @@ st_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
 		st_heapam()->tuple_insert(rel, slot, cid, options, bistate);
 	else
 		st_pending_add(pending, rel, slot, cid, options);
+}
+
+/*
+ * table_tuple_insert_speculative(): always into the delta.
+ */
+void
+st_tuple_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid,
+							int options, struct BulkInsertStateData *bistate,
+							uint32 token)
+{
+	st_catalog_hold(rel);
+	st_heapam()->tuple_insert_speculative(rel, slot, cid, options, bistate,
+										  token);
 }
 
 /*

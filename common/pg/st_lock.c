@@ -235,6 +235,23 @@ lock_subxact_callback(SubXactEvent event, SubTransactionId subid,
 }
 
 void
+st_lock_forget(Relation rel)
+{
+	HASH_SEQ_STATUS seq;
+	StLockedGroup *g;
+
+	if (locked_groups == NULL)
+		return;
+	last_locked = NULL;
+	hash_seq_init(&seq, locked_groups);
+	while ((g = hash_seq_search(&seq)) != NULL)
+	{
+		if (RelFileLocatorEquals(g->key.locator, st_relation_locator(rel)))
+			hash_search(locked_groups, &g->key, HASH_REMOVE, NULL);
+	}
+}
+
+void
 st_lock_init(void)
 {
 	RegisterXactCallback(lock_xact_callback, NULL);
@@ -518,14 +535,14 @@ lock_next_version(StRowOp *op, ItemPointer tid, Snapshot snapshot,
 	}
 }
 
-/* Fills the slot with the row that was locked. */
+/* Fills the slot with the row, as the snapshot sees it. */
 static void
-fetch_locked(StRowOp *op, TupleTableSlot *slot)
+fetch_locked(StRowOp *op, Snapshot snapshot, TupleTableSlot *slot)
 {
 	StFetch		fetch;
 
 	st_fetch_init(&fetch, op->rel);
-	if (!st_fetch_row(&fetch, &op->tid, SnapshotSelf, slot))
+	if (!st_fetch_row(&fetch, &op->tid, snapshot, slot))
 		elog(ERROR, "locked row (%u,%u) of relation \"%s\" is gone",
 			 ItemPointerGetBlockNumber(&op->tid),
 			 ItemPointerGetOffsetNumber(&op->tid),
@@ -555,8 +572,10 @@ st_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
 	if (result == TM_Ok)
 	{
 		st_row_release(&op);
-		fetch_locked(&op, slot);
+		fetch_locked(&op, SnapshotSelf, slot);
 	}
+	else if (result == TM_Invisible)
+		fetch_locked(&op, SnapshotAny, slot);	/* ON CONFLICT asks who made it */
 	else if (result == TM_Updated &&
 			 (flags & TUPLE_LOCK_FLAG_FIND_LAST_VERSION) != 0)
 		result = lock_next_version(&op, tid, snapshot, slot, flags);

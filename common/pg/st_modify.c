@@ -167,6 +167,7 @@ st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
 	StRowOp		op;
 	TM_Result	result;
 
+	st_catalog_hold(rel);
 	if (!st_tid_is_virtual(otid))
 		return st_heapam()->tuple_update(rel, otid, slot, cid, snapshot,
 										 crosscheck, wait, tmfd, lockmode,

@@ -81,6 +81,7 @@ struct StPending
 };
 
 static HTAB *pendings = NULL;	/* of the running transaction */
+static Oid	held_relid = InvalidOid;	/* see st_catalog_hold() */
 static int	active_writers = 0;
 static Size pending_memory = 0;
 
@@ -157,7 +158,12 @@ pending_flush(StPending *p, Relation rel, bool forced)
 	group.nrows = p->nrows;
 	img = st_image_create(p->mcxt);
 	p->format->writer_finish(p->writer, img, &group);
-	st_extent_write(rel, img, &group);
+
+	/*
+	 * A free extent is taken by deleting a tuple, and that must not be undone
+	 * while the descriptor, inserted by another subtransaction, stays.
+	 */
+	st_extent_write(rel, img, &group, !foreign);
 
 	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
 		elog(ERROR, "relation \"%s\" has lost its TOAST relation",
@@ -307,6 +313,23 @@ pendings_create(void)
 						   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
+/*
+ * Locks the TOAST relation of rel and its indexes until the transaction ends,
+ * if index entries are going to be made.  A unique check may have to look
+ * there while it holds an index page, and must not wait for a lock then.
+ */
+void
+st_catalog_hold(Relation rel)
+{
+	StCatalog	cat;
+
+	if (!rel->rd_rel->relhasindex || held_relid == RelationGetRelid(rel))
+		return;
+	if (st_catalog_open(&cat, rel, RowExclusiveLock))
+		st_catalog_close(&cat);
+	held_relid = RelationGetRelid(rel);
+}
+
 StPending *
 st_pending_get(Relation rel, CommandId cid)
 {
@@ -315,6 +338,7 @@ st_pending_get(Relation rel, CommandId cid)
 	StPending  *p;
 	bool		found;
 
+	st_catalog_hold(rel);
 	if (pendings == NULL)
 		pendings_create();
 	p = hash_search(pendings, &key, HASH_ENTER, &found);
@@ -422,8 +446,9 @@ st_pending_add(StPending *p, Relation rel, TupleTableSlot *slot, CommandId cid,
 
 /* ---- end of transactions ---- */
 
+/* at_commit: a relation that is gone now is gone for good. */
 static void
-pendings_flush_all(void)
+pendings_flush_all(bool at_commit)
 {
 	HASH_SEQ_STATUS seq;
 	StPending  *p;
@@ -433,10 +458,16 @@ pendings_flush_all(void)
 	hash_seq_init(&seq, pendings);
 	while ((p = hash_seq_search(&seq)) != NULL)
 	{
-		/* A relation that is gone now is gone for good. */
-		if (p->writer != NULL && !pending_flush_closed(p))
+		if (p->writer != NULL && !pending_flush_closed(p) && at_commit)
 			pending_end_group(p);
 	}
+}
+
+/* Flushes what is pending for any relation: parallel workers see no memory. */
+void
+st_flush_all_pending(void)
+{
+	pendings_flush_all(false);
 }
 
 /*
@@ -468,12 +499,13 @@ pendings_reset(void)
 static void
 pending_xact_callback(XactEvent event, void *arg)
 {
+	held_relid = InvalidOid;
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
 		case XACT_EVENT_PARALLEL_PRE_COMMIT:
-			pendings_flush_all();
+			pendings_flush_all(true);
 			break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_PREPARE:
@@ -492,6 +524,7 @@ pending_subxact_callback(SubXactEvent event, SubTransactionId subid,
 	HASH_SEQ_STATUS seq;
 	StPending  *p;
 
+	held_relid = InvalidOid;
 	if (pendings == NULL ||
 		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
 		return;

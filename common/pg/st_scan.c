@@ -48,6 +48,7 @@ typedef struct StSeqScan
 	StReader   *reader;
 	bool		fresh;			/* reader has returned no row yet */
 	MemoryContext group_mcxt;
+	StFetch		fetch;			/* for dirty snapshots: row by row */
 	Datum	   *values;
 	bool	   *isnull;
 } StSeqScan;
@@ -189,7 +190,8 @@ seq_open_group(StScan *scan, const StGroup *group, ScanDirection direction)
 	seq_close_group(scan);
 	seq->group = group;
 	seq->row = ScanDirectionIsBackward(direction) ? (int64) group->nrows : -1;
-	if (snapshot->snapshot_type != SNAPSHOT_ANY)
+	if (snapshot->snapshot_type != SNAPSHOT_ANY &&
+		snapshot->snapshot_type != SNAPSHOT_DIRTY)
 		seq->deleted = st_deleted_rows(rel, group, snapshot, seq->group_mcxt,
 									   NULL);
 	seq->reader = st_relation_format(rel)->reader_open(rel, group,
@@ -223,11 +225,11 @@ seq_next_group(StScan *scan, ScanDirection direction)
 	return true;
 }
 
+/* The next row that the bitmap does not rule out; false behind the last. */
 static bool
-seq_group_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
+seq_next_row(StScan *scan, ScanDirection direction)
 {
 	StSeqScan  *seq = scan->seq;
-	Relation	rel = scan->base.rs_rd;
 	int64		step = ScanDirectionIsBackward(direction) ? -1 : 1;
 
 	if (seq->group == NULL)
@@ -242,10 +244,49 @@ seq_group_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
 		}
 		if (seq->deleted == NULL ||
 			(seq->deleted[seq->row >> 6] & (UINT64CONST(1) << (seq->row & 63))) == 0)
-			break;
+			return true;
 		if ((seq->row & 1023) == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
+}
+
+/*
+ * A dirty snapshot says of each row who is inserting or deleting it, so each
+ * is asked for on its own.
+ */
+static bool
+seq_dirty_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
+{
+	StSeqScan  *seq = scan->seq;
+	ItemPointerData tid;
+
+	while (seq_next_row(scan, direction))
+	{
+		MemoryContext oldcxt = CurrentMemoryContext;
+		bool		found;
+
+		CHECK_FOR_INTERRUPTS();
+		st_tid_from_row(&tid, seq->group->first_row + seq->row);
+		if (!seq->fetch.catalog_open)
+			MemoryContextSwitchTo(scan->mcxt);	/* it lives as long as the scan */
+		found = st_fetch_row(&seq->fetch, &tid, scan->base.rs_snapshot, slot);
+		MemoryContextSwitchTo(oldcxt);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+static bool
+seq_group_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
+{
+	StSeqScan  *seq = scan->seq;
+	Relation	rel = scan->base.rs_rd;
+
+	if (scan->base.rs_snapshot->snapshot_type == SNAPSHOT_DIRTY)
+		return seq_dirty_fetch(scan, direction, slot);
+	if (!seq_next_row(scan, direction))
+		return false;
 
 	if (seq->fresh)
 	{
@@ -302,6 +343,7 @@ seq_begin(StScan *scan)
 	seq->nchunks = st_delta_nchunks(seq->delta);
 	seq->group_mcxt = AllocSetContextCreate(scan->mcxt, "row group",
 											ALLOCSET_DEFAULT_SIZES);
+	st_fetch_init(&seq->fetch, rel);
 	seq->values = palloc(Max(natts, 1) * sizeof(Datum));
 	seq->isnull = palloc(Max(natts, 1) * sizeof(bool));
 	scan->seq = seq;
@@ -314,6 +356,7 @@ seq_end(StScan *scan)
 	if (scan->seq == NULL)
 		return;
 	seq_close_group(scan);
+	st_fetch_end(&scan->seq->fetch);
 	st_delta_end(scan->seq->delta);
 	scan->seq = NULL;
 }

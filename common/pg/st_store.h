@@ -150,6 +150,12 @@ extern const StFormat *st_relation_format(Relation rel);
  * the relation, so that a statement sees what its transaction wrote.
  */
 extern void st_flush_pending(Relation rel);
+
+/*
+ * The same for every relation.  To be called before parallel workers may
+ * start: they see the transaction's rows, but not this backend's memory.
+ */
+extern void st_flush_all_pending(void);
 extern StGroupList *st_visible_groups(Relation rel, Snapshot snapshot, MemoryContext mcxt);
 
 /*

@@ -108,9 +108,11 @@ StaticAssertDecl(sizeof(StExtentPageHeader) == 48, "on-disk size");
 /*
  * Writes the image to a free extent, or to a new one at the end of rel, and
  * sets start_block, nblocks and image_len of the group, whose first_row is
- * set.
+ * set.  may_reuse: a free extent may be taken, because the group's descriptor
+ * belongs to the running subtransaction and goes if that is rolled back.
  */
-extern void st_extent_write(Relation rel, const StImage *img, StGroup *group);
+extern void st_extent_write(Relation rel, const StImage *img, StGroup *group,
+							bool may_reuse);
 
 /* Sets up an empty page whose body heap leaves alone (metapage, extents). */
 extern void st_page_init(Page page);
@@ -327,6 +329,9 @@ extern bool st_tombstone_seen(StCatalog *cat, uint64 row, Snapshot snapshot);
 
 extern void st_pending_init(void);	/* once per backend */
 
+/* Locks what a unique check may read, before there is an index page lock. */
+extern void st_catalog_hold(Relation rel);
+
 /* Flushes if the row lies in a range that this backend still has pending. */
 extern void st_pending_flush_row(Relation rel, uint64 row);
 
@@ -428,7 +433,10 @@ extern bool st_fetch_row(StFetch *fetch, ItemPointer tid, Snapshot snapshot,
  * ------------------------------------------------------------------------
  */
 
-extern void st_lock_init(void); /* once per backend */
+extern void st_lock_init(void);
+
+/* Forgets locked groups of rel's file, whose row numbers start again. */
+extern void st_lock_forget(Relation rel); /* once per backend */
 
 /* The wish to lock, delete or update one row of a row group. */
 typedef struct StRowOp
@@ -479,6 +487,10 @@ extern TM_Result st_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
  * ------------------------------------------------------------------------
  */
 
+extern void st_tuple_insert_speculative(Relation rel, TupleTableSlot *slot,
+										CommandId cid, int options,
+										struct BulkInsertStateData *bistate,
+										uint32 token);
 extern void st_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
 							int options, struct BulkInsertStateData *bistate);
 extern void st_multi_insert(Relation rel, TupleTableSlot **slots, int nslots,

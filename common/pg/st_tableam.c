@@ -221,6 +221,7 @@ static void
 st_relation_nontransactional_truncate(Relation rel)
 {
 	st_pending_discard(rel);
+	st_lock_forget(rel);
 	st_heapam()->relation_nontransactional_truncate(rel);
 	st_meta_create(rel);
 }
@@ -280,6 +281,7 @@ st_tableam_init(StTableAm *am, const StFormat *format)
 	r->index_delete_tuples = st_index_delete_tuples;
 
 	r->tuple_insert = st_tuple_insert;
+	r->tuple_insert_speculative = st_tuple_insert_speculative;
 	r->multi_insert = st_multi_insert;
 	r->tuple_delete = st_tuple_delete;
 	r->tuple_update = st_tuple_update;

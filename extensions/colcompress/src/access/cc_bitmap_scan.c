@@ -2,7 +2,8 @@
  *
  * cc_bitmap_scan.c
  *	  ExecutorStart hook: keeps the executor's bitmap heap scans of our tables
- *	  from prefetching blocks of virtual TIDs (see st_bitmap_scan.h).
+ *	  from prefetching blocks of virtual TIDs (see st_bitmap_scan.h), and
+ *	  writes pending row groups before a plan starts parallel workers.
  *
  * Runs in the leader and in parallel workers.  Plans without a table of ours
  * are walked and left alone.
@@ -16,12 +17,15 @@
 #include "cc_access.h"
 #include "st_bitmap_scan.h"
 #include "st_compat.h"
+#include "st_store.h"
 
 static ExecutorStart_hook_type prev_executor_start = NULL;
 
 static void
 executor_start(QueryDesc *queryDesc, int eflags)
 {
+	if (queryDesc->plannedstmt->parallelModeNeeded)
+		st_flush_all_pending();
 	if (prev_executor_start)
 		prev_executor_start(queryDesc, eflags);
 	else
