@@ -3,6 +3,11 @@
 # Sourced by the scripts of this directory: where things are, how to speak, how
 # to find a server.  Sets $root (the checkout) and $build (what git ignores).
 
+# What the caller's shell says of servers is not meant for ours.
+for name in "${!PG@}"; do
+	[ "$name" = PG_CONFIG ] || unset "$name"
+done
+
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck disable=SC2034
 build=$root/build

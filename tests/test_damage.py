@@ -1,0 +1,142 @@
+"""Damaged and future bytes: a clear error, never wrong rows.
+
+The clusters ignore the server's own page checksums, so that what answers is
+ours. Offsets are those of common/pg/README.store.md.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import struct
+
+import psycopg
+import pytest
+
+AM = "colcompress"
+BLOCK = 8192
+PAYLOAD_OFF = 72  # of the image's bytes in an extent page
+PAYLOAD = BLOCK - PAYLOAD_OFF
+HEADER_OFF = 24  # of our own header
+CHECKSUM_FROM = HEADER_OFF + 16
+ROWS = 20_000
+
+
+class Damaged:
+    """A table on a cluster whose files are changed while it is down."""
+
+    def __init__(self, cluster) -> None:
+        self.cluster = cluster
+        with cluster.connect() as conn:
+            conn.execute(f"CREATE EXTENSION {AM}")
+            conn.execute(f"CREATE TABLE t (id int, v text, n numeric) USING {AM}")
+            conn.execute(
+                "INSERT INTO t SELECT i, md5(i::text), i / 7.0"
+                f" FROM generate_series(1, {ROWS}) i"
+            )
+            self.path = cluster.data / self.one(
+                conn, "SELECT pg_relation_filepath('t')"
+            )
+            self.group = conn.execute(
+                "SELECT first_row, start_block, pages, bytes, footer_bytes"
+                f" FROM {AM}.row_groups('t') ORDER BY 1 LIMIT 1"
+            ).fetchone()
+
+    @staticmethod
+    def one(conn, sql: str):
+        return conn.execute(sql).fetchone()[0]
+
+    def change(self, edit) -> None:
+        """edit(file) on the stopped cluster's file of the table."""
+        self.cluster.stop("fast")
+        with open(self.path, "r+b") as file:
+            edit(file)
+        self.cluster.start()
+
+    def flip(self, offset: int) -> None:
+        def edit(file) -> None:
+            file.seek(offset)
+            byte = file.read(1)[0]
+            file.seek(offset)
+            file.write(bytes([byte ^ 0x40]))
+
+        self.change(edit)
+
+    def error(self, sql: str) -> psycopg.Error:
+        with self.cluster.connect() as conn, pytest.raises(psycopg.Error) as info:
+            conn.execute(sql).fetchall()
+        return info.value
+
+
+@pytest.fixture
+def table(make_cluster) -> Damaged:
+    return Damaged(
+        make_cluster("damage", ignore_checksum_failure="on", autovacuum="off")
+    )
+
+
+def test_any_flipped_byte_of_a_row_group_is_noticed(table, rng):
+    _, start, pages, size, _ = table.group
+    for _ in range(6):
+        at = rng.randrange(size)
+        block, within = start + at // PAYLOAD, PAYLOAD_OFF + at % PAYLOAD
+        assert block < start + pages
+        table.flip(block * BLOCK + within)
+        error = table.error("SELECT id, v, n FROM t")
+        assert error.sqlstate == "XX001", error
+        assert f"block {block} " in str(error)
+        with table.cluster.connect() as conn:
+            found = conn.execute(f"SELECT problem FROM {AM}.verify('t')").fetchall()
+        assert any(f"block {block} " in problem for (problem,) in found), found
+        table.flip(block * BLOCK + within)
+        with table.cluster.connect() as conn:
+            assert table.one(conn, "SELECT count(v) FROM t") == ROWS
+
+
+def test_a_damaged_header_of_an_extent_page_is_noticed(table, rng):
+    _, start, pages, _, _ = table.group
+    at = (start + rng.randrange(pages)) * BLOCK + rng.randrange(
+        HEADER_OFF, PAYLOAD_OFF - 4
+    )
+    table.flip(at)
+    assert table.error("SELECT id, v, n FROM t").sqlstate in ("XX001", "0A000")
+
+
+def test_a_damaged_metapage_is_noticed(table, rng):
+    table.flip(rng.randrange(HEADER_OFF, 80))
+    assert table.error("SELECT * FROM t").sqlstate in ("XX001", "0A000")
+
+
+def page_checksum(page: bytes) -> int:
+    """As st_extent.c makes it."""
+    library = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
+    library.XXH3_64bits_withSeed.restype = ctypes.c_uint64
+    library.XXH3_64bits_withSeed.argtypes = [
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+        ctypes.c_uint64,
+    ]
+    first_row, _, pageno, _, length = struct.unpack_from("<QQIII", page, CHECKSUM_FROM)
+    data = page[CHECKSUM_FROM : PAYLOAD_OFF + length]
+    return library.XXH3_64bits_withSeed(data, len(data), first_row + pageno)
+
+
+def test_a_footer_of_a_future_version_is_refused(table):
+    _, start, _, size, footer_bytes = table.group
+    footer = size - footer_bytes
+
+    def edit(file) -> None:
+        file.seek((start + footer // PAYLOAD) * BLOCK)
+        page = bytearray(file.read(BLOCK))
+        assert struct.unpack_from("<Q", page, HEADER_OFF + 8)[0] == page_checksum(
+            bytes(page)
+        )
+        struct.pack_into("<H", page, PAYLOAD_OFF + footer % PAYLOAD + 4, 99)
+        struct.pack_into("<Q", page, HEADER_OFF + 8, page_checksum(bytes(page)))
+        file.seek(-BLOCK, 1)
+        file.write(page)
+
+    table.change(edit)
+    error = table.error("SELECT id FROM t")
+    assert error.sqlstate == "0A000", error
+    assert "version 99" in str(error)
