@@ -44,8 +44,7 @@ typedef struct StMetaPage
 	char		am_name[24];	/* zero-padded */
 	uint64		incarnation;
 	uint64		next_row;
-	BlockNumber free_root;
-	uint32		unused;
+	uint64		unused;
 	uint64		checksum;		/* XXH3 of all before */
 } StMetaPage;
 
@@ -88,7 +87,6 @@ meta_init(Page page, const char *am_name)
 	meta->magic = ST_META_MAGIC;
 	meta->layout_version = ST_META_VERSION;
 	strncpy(meta->am_name, am_name, sizeof(meta->am_name) - 1);
-	meta->free_root = InvalidBlockNumber;
 	if (!pg_strong_random(&meta->incarnation, sizeof(meta->incarnation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
@@ -217,7 +215,6 @@ st_meta_read(Relation rel, StMeta *out)
 	StMetaPage *meta;
 
 	memset(out, 0, sizeof(*out));
-	out->free_root = InvalidBlockNumber;
 	if (RelationGetNumberOfBlocks(rel) == 0)
 		return;
 
@@ -227,7 +224,6 @@ st_meta_read(Relation rel, StMeta *out)
 	out->next_row = meta->next_row;
 	out->incarnation = meta->incarnation;
 	out->has_row_groups = (meta->flags & ST_META_HAS_ROW_GROUPS) != 0;
-	out->free_root = meta->free_root;
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -264,15 +260,6 @@ meta_change_cancel(MetaChange *change)
 {
 	GenericXLogAbort(change->state);
 	UnlockReleaseBuffer(change->buffer);
-}
-
-void
-st_meta_set_free_root(Relation rel, BlockNumber free_root)
-{
-	MetaChange	change;
-
-	meta_change_begin(rel, &change)->free_root = free_root;
-	meta_change_end(&change);
 }
 
 static uint64

@@ -42,7 +42,6 @@ typedef struct StMeta
 	uint64		incarnation;	/* random, new after every truncation */
 	bool		has_row_groups; /* false: TOAST holds no descriptor, do not
 								 * look there (it may be stale, see README) */
-	BlockNumber free_root;		/* free-extent directory, or invalid */
 } StMeta;
 
 /*
@@ -57,9 +56,6 @@ extern void st_meta_create(Relation rel);
 /* The same for a new file, that rel may not point to yet, with INIT fork. */
 extern void st_meta_create_file(const RelFileLocator *locator, char persistence,
 								const char *am_name);
-
-/* Sets free_root (WAL-logged). */
-extern void st_meta_set_free_root(Relation rel, BlockNumber free_root);
 
 /*
  * Reserves nrows row numbers and returns the first; the range starts at a

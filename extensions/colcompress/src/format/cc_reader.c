@@ -140,12 +140,6 @@ cc_reader_close(StReader *r)
 	MemoryContextDelete(r->mcxt);
 }
 
-Size
-cc_reader_memory(const StReader *r)
-{
-	return MemoryContextMemAllocated(r->mcxt, true);
-}
-
 uint32
 cc_reader_nvectors(const StReader *r)
 {

@@ -93,9 +93,6 @@ extern void cc_reader_attach(StReader *r, Relation rel);
  * Needed while ALTER TABLE rewrites a table: the relcache has the new types.
  */
 extern void cc_reader_describe(StReader *r, TupleDesc desc);
-
-/* Bytes of memory that the reader holds. */
-extern Size cc_reader_memory(const StReader *r);
 extern uint32 cc_reader_nvectors(const StReader *r);
 extern uint32 cc_reader_vector_rows(const StReader *r, uint32 vecno);
 
