@@ -70,16 +70,26 @@ debian_major()
 		sed -nE 's/^ *Depends: postgresql-([0-9]+)$/\1/p' | head -n 1
 }
 
-# Makes apt know the source packages of the suites it has.
+# Makes apt know the source packages of the suites it has: the same stanzas and
+# lines again, as deb-src.  (Keys and all: apt refuses a suite under two keys.)
 add_source_line()
 {
-	local list=/etc/apt/sources.list.d/strata-source.list
+	local file
 
 	can_be_root || die "apt has no deb-src line, and this is not root"
-	step "add deb-src lines in $list"
-	apt-cache policy | sed -nE \
-		's/^ *[0-9]+ (https?:[^ ]+) ([^ /]+)\/main .*Packages$/deb-src \1 \2 main/p' |
-		grep -F debian | sort -u | as_root tee "$list" >/dev/null
+	for file in /etc/apt/sources.list.d/*.sources; do
+		[ -e "$file" ] || continue
+		step "add deb-src to apt, for $file"
+		sed 's/^Types:.*/Types: deb-src/' "$file" |
+			as_root tee "${file%.sources}-strata-src.sources" >/dev/null
+	done
+	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+		grep -q '^deb ' "$file" 2>/dev/null || continue
+		step "add deb-src to apt, for $file"
+		sed -n 's/^deb /deb-src /p' "$file" | as_root tee \
+			"/etc/apt/sources.list.d/$(basename "$file" .list)-strata-src.list" \
+			>/dev/null
+	done
 	as_root apt-get update -q </dev/null >&2
 }
 

@@ -17,6 +17,10 @@ package=postgresql-$major
 apt-cache showsrc "$package" >/dev/null 2>&1 || add_source_line
 step "source of $package"
 cd "$dir"
-apt-get source -q --tar-only --download-only "$package" >&2
+# The newest version that the mirror has: one that was just replaced is listed
+# for a while after its files are gone.
+while read -r version; do
+	apt-get source -q --tar-only --download-only "$package=$version" >&2 && break
+done < <(apt-cache showsrc "$package" | sed -n 's/^Version: //p' | sort -Vru)
 tar -xf "$package"_*.orig.tar.* --strip-components=1
 rm -f "$package"_*
