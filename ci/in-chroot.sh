@@ -49,7 +49,7 @@ make_tree()
 step "Debian $suite in $tree"
 archive=${CHROOT_CACHE:+$CHROOT_CACHE/strata-$suite.tar}
 if [ -n "$archive" ]; then
-	[ -e "$archive" ] || { make_tree "$archive.new" && mv "$archive.new" "$archive"; }
+	[ -e "$archive" ] || { make_tree "${archive%.tar}.$$.tar" && mv "${archive%.tar}.$$.tar" "$archive"; }
 	mkdir "$tree"
 	tar -xf "$archive" -C "$tree"
 else
