@@ -159,14 +159,19 @@ def cluster(server, workdir, pristine):
 @pytest.fixture
 def make_cluster(server, workdir, pristine, request):
     """Factory of clusters of the test's own: make_cluster("name", setting=value)
-    returns a started one; they are removed after the test."""
+    returns a started one; they are removed after the test.  Without `data` it
+    has no data directory yet: a backup will be put there."""
     made: list[Cluster] = []
 
-    def make(name: str = "own", *, start: bool = True, **settings) -> Cluster:
+    def make(
+        name: str = "own", *, start: bool = True, data: bool = True, **settings
+    ) -> Cluster:
         directory = workdir / f"{len(list(workdir.iterdir()))}-{name}"
-        cluster = _add(Cluster(server, directory, settings).init(like=pristine))
+        cluster = _add(Cluster(server, directory, settings))
         made.append(cluster)
-        return cluster.start() if start else cluster
+        if data:
+            cluster.init(like=pristine)
+        return cluster.start() if start and data else cluster
 
     yield make
     alarms = [line for cluster in made for line in cluster.alarms_since(0)]

@@ -95,5 +95,12 @@ class Server:
             shutil.chown(path, self.user)
         return path
 
+    def touch(self, path: Path) -> Path:
+        """Make an empty file of the server's user."""
+        path.touch()
+        if os.getuid() == 0:
+            shutil.chown(path, self.user)
+        return path
+
     def has_extension(self, name: str) -> bool:
         return (self.sharedir / "extension" / f"{name}.control").exists()

@@ -1,0 +1,330 @@
+"""Standbys, promotion, rewinding, point-in-time recovery, logical replication.
+
+Every cluster has a colcompress table and its heap twin in one database, so
+that a copy of the cluster can be checked by itself.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import psycopg
+import pytest
+from strata import replica
+from strata.twin import Session, Twin
+from strata.wait import wait_until
+
+AM = "colcompress"
+BULK = 20_000
+
+CHURN = [
+    f"INSERT INTO t SELECT i, md5(i::text), i % 7 FROM generate_series(1, {BULK}) i",
+    "DELETE FROM t WHERE id % 10 = 3",
+    "UPDATE t SET v = 'updated' WHERE id % 9 = 4",
+    f"INSERT INTO t SELECT i, 'single', 0 FROM generate_series({BULK} + 1, {BULK} + 500) i",
+    f"DELETE FROM t WHERE id < {BULK // 4}",
+]
+
+
+class ReplicaDatabase:
+    """What a Twin or a Session needs, on a cluster of the test's own."""
+
+    def __init__(self, cluster, name: str = "replica") -> None:
+        self.cluster = cluster
+        self.name = name
+
+    def connect(self, **kwargs):
+        return self.cluster.connect(self.name, **kwargs)
+
+
+@pytest.fixture
+def make_database(make_cluster):
+    """Factory of clusters with a database that has the extension."""
+
+    def make(name: str, **settings) -> ReplicaDatabase:
+        database = ReplicaDatabase(make_cluster(name, **settings))
+        with database.cluster.connect() as conn:
+            conn.execute("CREATE DATABASE replica")
+        with database.connect() as conn:
+            conn.execute(f"CREATE EXTENSION {AM}")
+        return database
+
+    return make
+
+
+def fill(twin: Twin) -> None:
+    twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text, k int)")
+    twin.ok("CREATE INDEX ON t (v)")
+    for statement in CHURN:
+        twin.ok(statement)
+
+
+def maintain(twin: Twin) -> None:
+    """Everything that moves rows or reuses space on our side."""
+    twin.ours.execute("VACUUM t")
+    twin.ours.execute("VACUUM t")
+
+
+def check(cluster) -> None:
+    """The copy's table equals the copy's heap twin, and is sound."""
+    database = ReplicaDatabase(cluster)
+    Session(database, AM).check()
+    with database.connect() as conn:
+        assert conn.execute(f"SELECT * FROM {AM}.verify('ours.t')").fetchall() == []
+
+
+def test_standby_follows_and_is_promoted(make_database, make_cluster):
+    primary = make_database("primary", autovacuum="off")
+    twin = Twin(primary, AM)
+    fill(twin)
+    standby = replica.make_standby(
+        primary.cluster, make_cluster("standby", data=False, autovacuum="off")
+    )
+    replica.catch_up(primary.cluster, standby)
+    check(standby)
+
+    maintain(twin)
+    for statement in CHURN[1:3]:
+        twin.ok(statement)
+    twin.ok(f"INSERT INTO t SELECT -i, 'late', 1 FROM generate_series(1, {BULK}) i")
+    maintain(twin)
+    replica.catch_up(primary.cluster, standby)
+    check(standby)
+
+    with standby.connect() as conn:
+        conn.execute("SELECT pg_promote()")
+    promoted = Twin(ReplicaDatabase(standby), AM)
+    promoted.ok("DELETE FROM t WHERE id % 5 = 0")
+    promoted.ok(
+        f"INSERT INTO t SELECT i - {10 * BULK}, 'p', 2 FROM generate_series(1, {BULK}) i"
+    )
+    maintain(promoted)
+    check(standby)
+
+
+def test_snapshot_on_the_standby_outlives_maintenance(make_database, make_cluster):
+    """A query of an old snapshot gives heap's rows or is cancelled, never others.
+
+    With no delay allowed the standby cancels whoever could miss a row; with
+    feedback it makes the primary wait.
+    """
+    primary = make_database("primary", autovacuum="off")
+    twin = Twin(primary, AM)
+    fill(twin)
+    for feedback in ("off", "on"):
+        standby = replica.make_standby(
+            primary.cluster,
+            make_cluster(
+                f"standby-{feedback}",
+                data=False,
+                hot_standby_feedback=feedback,
+                max_standby_streaming_delay="0" if feedback == "off" else "-1",
+                wal_receiver_status_interval="1s",
+            ),
+        )
+        replica.catch_up(primary.cluster, standby)
+        reader = Session(ReplicaDatabase(standby), AM)
+        for conn in reader.conns.values():
+            conn.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            conn.execute("SELECT count(*) FROM pg_class")
+        if feedback == "on":
+            with primary.connect() as conn:
+                wait_until(
+                    lambda conn=conn: conn.execute(
+                        "SELECT count(*) FROM pg_stat_replication"
+                        " WHERE backend_xmin IS NOT NULL"
+                    ).fetchone()[0],
+                    "feedback of the standby",
+                )
+        expected = reader.heap.execute("SELECT count(*), sum(id) FROM t").fetchone()
+        for statement in CHURN[1:3]:
+            twin.ok(statement)
+        maintain(twin)
+        # New row groups want the space of the old ones.
+        twin.ok(f"DELETE FROM t WHERE v = '{feedback}'")
+        twin.ok(
+            f"INSERT INTO t SELECT (SELECT min(id) FROM t) - i, '{feedback}', 3"
+            f" FROM generate_series(1, {BULK}) i"
+        )
+        maintain(twin)
+        try:
+            replica.catch_up(primary.cluster, standby)
+            got = reader.ours.execute("SELECT count(*), sum(id) FROM t").fetchone()
+        except (psycopg.errors.SerializationFailure, psycopg.OperationalError):
+            assert feedback == "off"
+        else:
+            assert got == expected
+        for conn in reader.conns.values():
+            conn.close()
+        check(standby)
+        standby.stop("immediate")
+
+
+@pytest.mark.crash
+def test_recovery_to_points_in_the_middle_of_maintenance(
+    make_database, make_cluster, server, workdir
+):
+    archive = server.own(workdir / "archive")
+    primary = make_database(
+        "primary", archive_mode="on", archive_command=f"cp %p {archive}/%f",
+        autovacuum="off",
+    )  # fmt: skip
+    twin = Twin(primary, AM)
+    fill(twin)
+    backup = make_cluster("backup", data=False)
+    replica.base_backup(primary.cluster, backup, "-X", "none")
+
+    # Compaction moves rows and changes none: at any point the twins are equal.
+    points, done = [], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.005):
+            points.append(replica.lsn(primary.cluster))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        maintain(twin)
+    finally:
+        done.set()
+        watcher.join()
+    points = sorted(set(points))
+    with primary.connect() as conn:
+        conn.execute("CREATE TABLE after_the_point ()")
+        (last,) = conn.execute("SELECT pg_walfile_name(pg_switch_wal())").fetchone()
+        wait_until(lambda: (archive / last).exists(), "the archiver")
+
+    for number, point in enumerate(points[:: max(1, len(points) // 2)]):
+        copy = make_cluster(
+            f"pitr-{number}", data=False, archive_mode="off",
+            restore_command=f"cp {archive}/%f %p", recovery_target_lsn=point,
+            recovery_target_action="promote", hot_standby="on",
+        )  # fmt: skip
+        copy.init(like=backup)
+        server.touch(copy.data / "recovery.signal")
+        copy.start()
+        with copy.connect() as conn:
+            wait_until(
+                lambda conn=conn: (
+                    not conn.execute("SELECT pg_is_in_recovery()").fetchone()[0]
+                ),
+                "the end of recovery",
+            )
+        with ReplicaDatabase(copy).connect() as conn:
+            assert conn.execute("SELECT to_regclass('after_the_point')").fetchone() == (
+                None,
+            )
+        check(copy)
+        after = Twin(ReplicaDatabase(copy), AM)
+        after.ok("UPDATE t SET v = 'again' WHERE id % 4 = 0")
+        maintain(after)
+        check(copy)
+        copy.stop("immediate")
+
+
+def test_rewind_of_the_old_primary(make_database, make_cluster):
+    primary = make_database("primary", autovacuum="off", wal_keep_size="256MB")
+    twin = Twin(primary, AM)
+    fill(twin)
+    standby = replica.make_standby(
+        primary.cluster,
+        make_cluster("standby", data=False, autovacuum="off", wal_keep_size="256MB"),
+    )
+    replica.catch_up(primary.cluster, standby)
+    with standby.connect() as conn:
+        conn.execute("SELECT pg_promote()")
+        conn.execute("CHECKPOINT")
+    # Both go on for a while; what the old primary did is to be undone.
+    twin.ok(f"INSERT INTO t SELECT -i, 'lost', 9 FROM generate_series(1, {BULK}) i")
+    maintain(twin)
+    new = Twin(ReplicaDatabase(standby), AM)
+    new.ok("DELETE FROM t WHERE id % 3 = 0")
+    new.ok(f"INSERT INTO t SELECT -i, 'kept', 8 FROM generate_series(1, {BULK}) i")
+    maintain(new)
+    for conn in twin.conns.values():
+        conn.close()
+
+    old = primary.cluster
+    old.stop()
+    old.server.run(
+        "pg_rewind", "-D", old.data, f"--source-server={standby.dsn('postgres')}",
+        "--no-sync",
+    )  # fmt: skip
+    replica.follow(standby, old)
+    old.start()
+    replica.catch_up(standby, old)
+    check(old)
+    with primary.connect() as conn:
+        assert conn.execute("SELECT count(*) FROM ours.t WHERE k = 9").fetchone() == (
+            0,
+        )
+
+
+@pytest.mark.parametrize("identity", ["DEFAULT", "FULL"])
+def test_logical_replication_both_ways(make_database, identity):
+    """Publisher and subscriber are colcompress tables; heap twins go along."""
+    publisher = make_database("publisher", wal_level="logical")
+    subscriber = make_database("subscriber", wal_level="logical")
+    source, target = Twin(publisher, AM), Twin(subscriber, AM)
+    for twin in (source, target):
+        twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text, k int)")
+        twin.ok(f"ALTER TABLE t REPLICA IDENTITY {identity}")
+    # Row groups from before the publication come by the initial copy.
+    for statement in CHURN[:2]:
+        source.ok(statement)
+    maintain(source)
+    with publisher.connect() as conn:
+        conn.execute("CREATE PUBLICATION p FOR TABLE ours.t, heap.t")
+    with subscriber.connect() as conn:
+        conn.execute(
+            f"CREATE SUBSCRIPTION s CONNECTION '{publisher.cluster.dsn('replica')}'"
+            " PUBLICATION p"
+        )
+
+    def wait() -> None:
+        with subscriber.connect() as conn:
+            wait_until(
+                lambda: conn.execute(
+                    "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
+                ).fetchone()[0],
+                "the initial copy", 60,
+            )  # fmt: skip
+        with publisher.connect() as conn:
+            target_lsn = replica.lsn(publisher.cluster)
+            wait_until(
+                lambda: conn.execute(
+                    "SELECT count(*) > 0 AND bool_and(replay_lsn >= %s::pg_lsn)"
+                    " FROM pg_stat_replication",
+                    [target_lsn],
+                ).fetchone()[0],
+                "the subscriber", 60,
+            )  # fmt: skip
+
+    def compare() -> None:
+        wait()
+        check(subscriber.cluster)
+        query = "SELECT id, v, k FROM ours.t ORDER BY id"
+        with publisher.connect() as left, subscriber.connect() as right:
+            assert left.execute(query).fetchall() == right.execute(query).fetchall()
+
+    compare()
+    # Deletes and updates of rows in row groups, of the delta, and of rows
+    # that compaction has moved on either side.
+    source.ok("UPDATE t SET v = 'updated' WHERE id % 90 = 4")
+    source.ok(f"DELETE FROM t WHERE id BETWEEN {BULK // 4} AND {BULK // 4 + 100}")
+    source.ok(
+        f"INSERT INTO t SELECT i, 'more', 0 FROM generate_series({BULK} + 1, {BULK} + 3000) i"
+    )
+    compare()
+    maintain(source)
+    maintain(target)
+    compare()
+    source.ok("UPDATE t SET k = k + 1 WHERE id % 50 = 0")
+    source.ok("UPDATE t SET id = -id WHERE id % 200 = 1")
+    source.ok("DELETE FROM t WHERE id % 70 = 0")
+    compare()
+    source.ok("TRUNCATE t")
+    source.ok("INSERT INTO t VALUES (1, 'after', 1)")
+    compare()
+    with subscriber.connect() as conn:
+        conn.execute("DROP SUBSCRIPTION s")
