@@ -121,6 +121,7 @@ st_am_scan_bitmap_next_block(TableScanDesc sscan, TBMIterateResult *tbmres)
 	if (bs == NULL)
 		bs = bitmap_begin(scan);
 	bs->block = tbmres->blockno;
+	bs->fetch.recheck = tbmres->recheck;
 	bs->next = 0;
 	if (tbmres->ntuples < 0)
 		take_all_offsets(bs);
@@ -229,6 +230,7 @@ next_virtual_block(StScan *scan, StBitmapScan *bs, uint64 *lossy_pages,
 
 	bs->block = bs->stash.blockno;
 	bs->recheck = bs->stash.recheck;
+	bs->fetch.recheck = bs->recheck;
 	bs->next = 0;
 	if (bs->stash.lossy)
 	{

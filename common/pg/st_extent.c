@@ -246,9 +246,13 @@ st_extent_header(Page page)
 	return header->magic == ST_EXTENT_MAGIC ? header : NULL;
 }
 
-/* Raises DATA_CORRUPTED unless the page is the one that was written. */
+/*
+ * Raises DATA_CORRUPTED unless the page is the one that was written.
+ * known_whole: the checksum need not be computed again.
+ */
 static void
-extent_check_page(Relation rel, const StGroup *group, uint32 pageno, Page page)
+extent_check_page(Relation rel, const StGroup *group, uint32 pageno, Page page,
+				  bool known_whole)
 {
 	const StExtentPageHeader *header = st_extent_header(page);
 	const char *problem = NULL;
@@ -264,7 +268,7 @@ extent_check_page(Relation rel, const StGroup *group, uint32 pageno, Page page)
 				 errdetail("Its layout version is %u, this build reads up to %u.",
 						   header->layout_version, ST_EXTENT_VERSION)));
 	else if (header->payload_len > ST_EXTENT_PAYLOAD ||
-			 header->checksum != page_checksum(header))
+			 (!known_whole && header->checksum != page_checksum(header)))
 		problem = "Its checksum does not match its contents.";
 	else if (header->first_row != group->first_row ||
 			 header->pageno != pageno || header->npages != group->nblocks)
@@ -289,6 +293,13 @@ void
 st_read_image(Relation rel, const StGroup *group, uint64 off, Size len,
 			  void *dst)
 {
+	st_read_image_verified(rel, group, off, len, dst, NULL);
+}
+
+void
+st_read_image_verified(Relation rel, const StGroup *group, uint64 off,
+					   Size len, void *dst, uint64 *verified)
+{
 	char	   *to = dst;
 
 	if (off > group->image_len || len > group->image_len - off)
@@ -312,7 +323,11 @@ st_read_image(Relation rel, const StGroup *group, uint64 off, Size len,
 		buffer = ReadBuffer(rel, group->start_block + pageno);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		page = BufferGetPage(buffer);
-		extent_check_page(rel, group, pageno, page);
+		extent_check_page(rel, group, pageno, page,
+						  verified != NULL &&
+						  (verified[pageno >> 6] & (UINT64CONST(1) << (pageno & 63))) != 0);
+		if (verified != NULL)
+			verified[pageno >> 6] |= UINT64CONST(1) << (pageno & 63);
 		memcpy(to, (char *) page + ST_EXTENT_PAYLOAD_OFF + skip, n);
 		UnlockReleaseBuffer(buffer);
 

@@ -24,6 +24,7 @@
 #include "miscadmin.h"
 #include "storage/predicate.h"
 #include "storage/procarray.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -34,6 +35,12 @@
 
 /* Lookups of single groups before all descriptors are read. */
 #define ST_MISSES_BEFORE_LIST	8
+
+/* Readers of groups that one fetch keeps pinned. */
+#define ST_MAX_PINNED	64
+
+/* Decoded rows between looks at the size of the reader. */
+#define ST_ROWS_BEFORE_ACCOUNT	256
 
 void
 st_fetch_init(StFetch *f, Relation rel)
@@ -50,10 +57,28 @@ fetch_release_reader(StFetch *f)
 	f->reader = NULL;
 }
 
+static void
+group_release_reader(StFetch *f, StFetchGroup *g)
+{
+	if (g->reader == NULL)
+		return;
+	st_reader_release(g->reader);
+	g->reader = NULL;
+	f->npinned--;
+}
+
+static void
+fetch_release_groups(StFetch *f)
+{
+	for (int i = 0; i < f->ngroups && f->npinned > 0; i++)
+		group_release_reader(f, &f->groups[i]);
+}
+
 void
 st_fetch_end(StFetch *f)
 {
 	fetch_release_reader(f);
+	fetch_release_groups(f);
 	if (f->catalog_open)
 		st_catalog_close(&f->catalog);
 	if (f->mcxt != NULL)
@@ -95,6 +120,7 @@ seen_begin(StFetch *f, Snapshot snapshot)
 		f->snap_curcid == snapshot->curcid)
 		return;
 
+	fetch_release_groups(f);
 	if (f->seen_mcxt == NULL)
 		f->seen_mcxt = AllocSetContextCreate(f->mcxt, "seen row groups",
 											 ALLOCSET_SMALL_SIZES);
@@ -142,11 +168,38 @@ seen_search(StFetch *f, uint64 row)
 	return NULL;
 }
 
+/*
+ * Groups in front of the first deleted row of the table need no probes: most
+ * tables have none at all.
+ */
+static void
+seen_no_tombstones(StFetch *f, Snapshot snapshot)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	uint64		first;
+
+	st_catalog_scan_begin(&scan, &f->catalog, ST_TOMBSTONE, 0,
+						  ST_MAX_ROW_NUMBER, snapshot);
+	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	first = entry == NULL ? PG_UINT64_MAX : entry->row;
+	st_catalog_scan_end(&scan);
+
+	for (int i = 0; i < f->ngroups; i++)
+	{
+		const StGroup *group = &f->groups[i].group;
+
+		if (group->first_row + group->nrows <= first)
+			f->groups[i].bitmap_loaded = true;
+	}
+}
+
 static void
 seen_load_all(StFetch *f, Snapshot snapshot)
 {
 	StGroupList *list = st_visible_groups(f->rel, snapshot, f->seen_mcxt);
 
+	fetch_release_groups(f);
 	f->groups = MemoryContextAllocHuge(f->seen_mcxt,
 									   Max(list->ngroups, 1) * sizeof(StFetchGroup));
 	memset(f->groups, 0, Max(list->ngroups, 1) * sizeof(StFetchGroup));
@@ -154,6 +207,7 @@ seen_load_all(StFetch *f, Snapshot snapshot)
 		f->groups[i].group = list->groups[i];
 	f->ngroups = list->ngroups;
 	f->all_groups = true;
+	seen_no_tombstones(f, snapshot);
 }
 
 /* The group of a row as the MVCC snapshot sees it, or NULL. */
@@ -173,6 +227,7 @@ seen_group(StFetch *f, uint64 row, Snapshot snapshot)
 	if (!st_group_lookup(&f->catalog, row, snapshot, &group, NULL))
 		return NULL;
 	group.incarnation = f->incarnation;
+	fetch_release_groups(f);
 	if (f->groups == NULL)
 		f->groups = MemoryContextAlloc(f->seen_mcxt, sizeof(StFetchGroup));
 	else if (f->groups[0].deleted != NULL)
@@ -200,17 +255,16 @@ seen_deleted(StFetch *f, StFetchGroup *g, uint64 row, Snapshot snapshot)
 		(g->deleted[off >> 6] & (UINT64CONST(1) << (off & 63))) != 0;
 }
 
-static bool
-fetch_mvcc(StFetch *f, ItemPointer tid, uint64 row, Snapshot snapshot,
-		   StGroup *group)
+/* The group of a row that the snapshot sees, else NULL. */
+static StFetchGroup *
+fetch_mvcc(StFetch *f, ItemPointer tid, uint64 row, Snapshot snapshot)
 {
 	StFetchGroup *g = seen_group(f, row, snapshot);
 
 	if (g == NULL || seen_deleted(f, g, row, snapshot))
-		return false;
+		return NULL;
 	PredicateLockTID(f->rel, tid, snapshot, g->group.xmin);
-	*group = g->group;
-	return true;
+	return g;
 }
 
 /* ---- what other snapshots see ---- */
@@ -267,16 +321,14 @@ row_vacuumable(StFetch *f, uint64 row, Snapshot snapshot)
 	return result;
 }
 
+/* For snapshots that are not MVCC ones. */
 static bool
-fetch_visible(StFetch *f, ItemPointer tid, uint64 row, Snapshot snapshot,
-			  StGroup *group, bool *finished)
+fetch_visible(StFetch *f, uint64 row, Snapshot snapshot, StGroup *group,
+			  bool *finished)
 {
 	*finished = true;
 	switch (snapshot->snapshot_type)
 	{
-		case SNAPSHOT_MVCC:
-		case SNAPSHOT_HISTORIC_MVCC:
-			return fetch_mvcc(f, tid, row, snapshot, group);
 		case SNAPSHOT_DIRTY:
 			return fetch_dirty(f, row, snapshot, group, finished);
 		case SNAPSHOT_SELF:
@@ -287,6 +339,8 @@ fetch_visible(StFetch *f, ItemPointer tid, uint64 row, Snapshot snapshot,
 		case SNAPSHOT_NON_VACUUMABLE:
 			return st_group_lookup(&f->catalog, row, snapshot, group, NULL) &&
 				!row_vacuumable(f, row, snapshot);
+		case SNAPSHOT_MVCC:
+		case SNAPSHOT_HISTORIC_MVCC:
 		case SNAPSHOT_TOAST:
 			break;
 	}
@@ -294,27 +348,139 @@ fetch_visible(StFetch *f, ItemPointer tid, uint64 row, Snapshot snapshot,
 	return false;
 }
 
-static void
-fetch_store(StFetch *f, const StGroup *group, uint64 row, bool finished,
-			TupleTableSlot *slot)
+/* ---- values ---- */
+
+/*
+ * A group's reader stays pinned while the fetch lasts, as the rows of an
+ * index scan go to and fro among groups; in bounded number and memory.
+ */
+static StCachedReader *
+group_reader(StFetch *f, StFetchGroup *g)
 {
-	if (!finished)
+	if (g->reader == NULL)
+	{
+		if (f->npinned >= ST_MAX_PINNED)
+			fetch_release_groups(f);
+		g->reader = st_reader_acquire(f->rel, &g->group);
+		f->npinned++;
+	}
+	else if (f->nrows++ % ST_ROWS_BEFORE_ACCOUNT == 0 &&
+			 !st_reader_account(g->reader) && f->npinned > 1)
+	{
+		fetch_release_groups(f);
+		g->reader = st_reader_acquire(f->rel, &g->group);
+		f->npinned++;
+	}
+	return g->reader;
+}
+
+static StCachedReader *
+single_reader(StFetch *f, const StGroup *group)
+{
+	if (f->reader != NULL && f->reader_first_row != group->first_row)
+		fetch_release_reader(f);
+	if (f->reader == NULL)
+	{
+		f->reader = st_reader_acquire(f->rel, group);
+		f->reader_first_row = group->first_row;
+	}
+	return f->reader;
+}
+
+/* Copies the slot's values that are no words to memory of the fetch. */
+static void
+keep_values(StFetch *f, TupleTableSlot *slot, const bool *needed)
+{
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+	Size		total = 0;
+	char	   *to;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (needed[i] && !slot->tts_isnull[i] && !att->attbyval)
+			total += MAXALIGN(datumGetSize(slot->tts_values[i], false, att->attlen));
+	}
+	if (total == 0)
+		return;
+	if (total > f->arena_size)
+	{
+		if (f->arena != NULL)
+			pfree(f->arena);
+		f->arena = NULL;
+		f->arena_size = 0;
+		f->arena = MemoryContextAllocHuge(f->mcxt, Max(total, 1024));
+		f->arena_size = Max(total, 1024);
+	}
+	to = f->arena;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		Size		len;
+
+		if (!needed[i] || slot->tts_isnull[i] || att->attbyval)
+			continue;
+		len = datumGetSize(slot->tts_values[i], false, att->attlen);
+		memcpy(to, DatumGetPointer(slot->tts_values[i]), len);
+		slot->tts_values[i] = PointerGetDatum(to);
+		to += MAXALIGN(len);
+	}
+}
+
+/* Fills a slot whose scan has said what it needs. */
+static void
+store_needed(StFetch *f, StFetchGroup *g, uint64 row, TupleTableSlot *slot)
+{
+	const bool *needed = f->recheck ? f->columns->recheck : f->columns->output;
+
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true,
+		   slot->tts_tupleDescriptor->natts * sizeof(bool));
+	if (needed != NULL)
+	{
+		st_reader_row(group_reader(f, g), row - g->group.first_row, needed,
+					  slot->tts_values, slot->tts_isnull);
+		keep_values(f, slot, needed);
+	}
+	st_store_virtual_row(slot, f->rel, row);
+}
+
+static void
+store_all(StFetch *f, StCachedReader *reader, const StGroup *group,
+		  uint64 row, TupleTableSlot *slot)
+{
+	if (reader == NULL)
 		memset(f->isnull, true,
 			   RelationGetNumberOfAttributes(f->rel) * sizeof(bool));
 	else
-	{
-		if (f->reader != NULL && f->reader_first_row != group->first_row)
-			fetch_release_reader(f);
-		if (f->reader == NULL)
-		{
-			f->reader = st_reader_acquire(f->rel, group);
-			f->reader_first_row = group->first_row;
-		}
-		st_reader_row(f->reader, row - group->first_row, NULL, f->values,
+		st_reader_row(reader, row - group->first_row, NULL, f->values,
 					  f->isnull);
-	}
 	st_store_row(slot, f->rel, group, row - group->first_row, f->values,
 				 f->isnull);
+}
+
+static bool
+fetch_seen(StFetch *f, ItemPointer tid, uint64 row, Snapshot snapshot,
+		   TupleTableSlot *slot)
+{
+	StFetchGroup *g = fetch_mvcc(f, tid, row, snapshot);
+
+	if (g == NULL)
+		return false;
+	if (slot == NULL)
+		return true;
+	if (slot != f->slot)
+	{
+		f->slot = slot;
+		f->columns = st_scan_columns_of(slot);
+	}
+	g->group.incarnation = f->incarnation;
+	if (f->columns != NULL)
+		store_needed(f, g, row, slot);
+	else
+		store_all(f, group_reader(f, g), &g->group, row, slot);
+	return true;
 }
 
 bool
@@ -337,11 +503,16 @@ st_fetch_row(StFetch *f, ItemPointer tid, Snapshot snapshot,
 		snapshot->xmin = snapshot->xmax = InvalidTransactionId;
 		snapshot->speculativeToken = 0;
 	}
-	if (!fetch_open(f) ||
-		!fetch_visible(f, tid, row, snapshot, &group, &finished))
+	if (!fetch_open(f))
+		return false;
+	if (IsMVCCSnapshot(snapshot))
+		return fetch_seen(f, tid, row, snapshot, slot);
+
+	if (!fetch_visible(f, row, snapshot, &group, &finished))
 		return false;
 	group.incarnation = f->incarnation;
 	if (slot != NULL)
-		fetch_store(f, &group, row, finished, slot);
+		store_all(f, finished ? single_reader(f, &group) : NULL, &group, row,
+				  slot);
 	return true;
 }

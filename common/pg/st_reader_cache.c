@@ -159,27 +159,35 @@ st_reader_acquire(Relation rel, const StGroup *group)
 		c = entry->cached;
 		dlist_delete(&c->lru);
 		dlist_push_tail(&lru_list, &c->lru);
-		c->format->reader_attach(c->reader, rel);
 	}
 	else
 		c = cached_open(rel, group, &key);
 
 	c->pins++;
+	c->format->reader_attach(c->reader, rel);
 	return c;
+}
+
+bool
+st_reader_account(StCachedReader *c)
+{
+	Size		bytes = MemoryContextMemAllocated(c->mcxt, true);
+
+	cache_bytes += bytes - c->bytes;
+	c->bytes = bytes;
+	if (cache_bytes > ST_READER_CACHE_BYTES)
+		cache_trim();
+	return cache_bytes <= ST_READER_CACHE_BYTES;
 }
 
 void
 st_reader_release(StCachedReader *c)
 {
-	Size		bytes = MemoryContextMemAllocated(c->mcxt, true);
-
 	c->pins--;
-	cache_bytes += bytes - c->bytes;
-	c->bytes = bytes;
 	if (c->dead && c->pins == 0)
 		cached_free(c);
-	else if (cache_bytes > ST_READER_CACHE_BYTES)
-		cache_trim();
+	else
+		(void) st_reader_account(c);
 }
 
 void

@@ -81,6 +81,14 @@ st_store_row(TupleTableSlot *slot, Relation rel, const StGroup *group,
 	slot->tts_tableOid = RelationGetRelid(rel);
 }
 
+void
+st_store_virtual_row(TupleTableSlot *slot, Relation rel, uint64 row)
+{
+	ExecStoreVirtualTuple(slot);
+	st_tid_from_row(&slot->tts_tid, row);
+	slot->tts_tableOid = RelationGetRelid(rel);
+}
+
 /*
  * A slot whose row went into a row group: its TID, and for RETURNING, if it
  * holds a tuple of its own, the system columns.

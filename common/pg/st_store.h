@@ -172,6 +172,13 @@ extern uint64 *st_deleted_rows(Relation rel, const StGroup *group, Snapshot snap
 extern void st_read_image(Relation rel, const StGroup *group, uint64 off, Size len, void *dst);
 
 /*
+ * The same for a reader that keeps a bitmap of the extent's pages (nblocks
+ * bits, 0 at the start): a page's checksum is computed once.
+ */
+extern void st_read_image_verified(Relation rel, const StGroup *group, uint64 off,
+								   Size len, void *dst, uint64 *verified);
+
+/*
  * Scan of the delta (heap pages) only, skipping the extents of the groups.
  * Rows come as in heap_getnextslot.  nparts/part: the i-th of n equal block
  * ranges, for parallel workers.  The slot is a TTSOpsBufferHeapTuple one.

@@ -349,6 +349,12 @@ extern void st_pending_flush_stale(Relation rel);
 extern void st_store_row(TupleTableSlot *slot, Relation rel, const StGroup *group,
 						 uint32 row, const Datum *values, const bool *isnull);
 
+/*
+ * Makes the slot hold a row without a tuple header, whose values the caller
+ * has put into the slot's arrays and keeps alive.
+ */
+extern void st_store_virtual_row(TupleTableSlot *slot, Relation rel, uint64 row);
+
 /* TID and system columns of a slot whose row was added to a row group. */
 extern void st_stamp_row(TupleTableSlot *slot, Relation rel, uint64 row,
 						 TransactionId xmin, CommandId cmin);
@@ -368,6 +374,12 @@ extern void st_reader_cache_init(void); /* once per backend */
 extern StCachedReader *st_reader_acquire(Relation rel, const StGroup *group);
 extern void st_reader_release(StCachedReader *cached);
 
+/*
+ * Looks how large a pinned reader has become.  Returns false if the cache is
+ * above its limit and pins are in the way of making room.
+ */
+extern bool st_reader_account(StCachedReader *cached);
+
 /* One row of it; the values stay valid until the next call. */
 extern void st_reader_row(StCachedReader *cached, uint32 row, const bool *needed,
 						  Datum *values, bool *isnull);
@@ -377,6 +389,19 @@ extern void st_reader_row(StCachedReader *cached, uint32 row, const bool *needed
  * ------------------------------------------------------------------------
  */
 
+/*
+ * What a scan looks at of a row: booleans by attribute number - 1, or NULL if
+ * it looks at nothing (st_scan_columns.c).
+ */
+typedef struct StScanColumns
+{
+	const bool *output;			/* always */
+	const bool *recheck;		/* if its conditions are to be rechecked */
+} StScanColumns;
+
+/* The columns that the scan which owns the slot needs, or NULL: all. */
+extern const StScanColumns *st_scan_columns_of(TupleTableSlot *slot);
+
 /* A row group as one MVCC snapshot sees it. */
 typedef struct StFetchGroup
 {
@@ -384,6 +409,7 @@ typedef struct StFetchGroup
 	uint32		probes;			/* single rows that were asked for */
 	bool		bitmap_loaded;
 	uint64	   *deleted;		/* NULL: none, once loaded */
+	StCachedReader *reader;		/* pinned, or NULL */
 } StFetchGroup;
 
 typedef struct StFetch
@@ -407,10 +433,19 @@ typedef struct StFetch
 	int			current;		/* group of the last row */
 
 	/* decoding */
-	StCachedReader *reader;
+	StCachedReader *reader;		/* of snapshots that are not MVCC ones */
 	uint64		reader_first_row;
+	int			npinned;		/* readers of groups */
+	uint32		nrows;			/* decoded */
 	Datum	   *values;
 	bool	   *isnull;
+
+	/* the slot that was filled last, and what its scan needs */
+	TupleTableSlot *slot;
+	const StScanColumns *columns;
+	bool		recheck;		/* set by the scan: recheck columns, too */
+	char	   *arena;			/* values of the slot that are no words */
+	Size		arena_size;
 } StFetch;
 
 /* The struct is the caller's; nothing is opened before the first fetch. */

@@ -2,8 +2,9 @@
  *
  * cc_bitmap_scan.c
  *	  ExecutorStart hook: keeps the executor's bitmap heap scans of our tables
- *	  from prefetching blocks of virtual TIDs (see st_bitmap_scan.h), and
- *	  writes pending row groups before a plan starts parallel workers.
+ *	  from prefetching blocks of virtual TIDs (see st_bitmap_scan.h), notes
+ *	  which columns index scans need (st_scan_columns.h), and writes pending
+ *	  row groups before a plan starts parallel workers.
  *
  * Runs in the leader and in parallel workers.  Plans without a table of ours
  * are walked and left alone.
@@ -17,6 +18,7 @@
 #include "cc_access.h"
 #include "st_bitmap_scan.h"
 #include "st_compat.h"
+#include "st_scan_columns.h"
 #include "st_store.h"
 
 static ExecutorStart_hook_type prev_executor_start = NULL;
@@ -31,6 +33,7 @@ executor_start(QueryDesc *queryDesc, int eflags)
 	else
 		standard_ExecutorStart(queryDesc, eflags);
 	st_bitmap_disable_prefetch(queryDesc->planstate);
+	st_scan_columns_register(queryDesc->planstate);
 }
 
 void

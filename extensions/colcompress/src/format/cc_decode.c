@@ -252,11 +252,11 @@ cc_read_blob(StReader *r, CcChunk *chunk, uint64 off, uint32 stored, uint32 raw,
 	r->bytes_decoded += raw;
 	if (stored == raw)
 	{
-		st_read_image(r->rel, &r->group, off, raw, dst);
+		cc_read_image(r, off, raw, dst);
 		return;
 	}
 	packed = MemoryContextAllocHuge(CurrentMemoryContext, stored);
-	st_read_image(r->rel, &r->group, off, stored, packed);
+	cc_read_image(r, off, stored, packed);
 	if (st_codec_decompress(r->codec_ctx, chunk->codec, packed, stored, dst, raw) != ST_OK)
 		cc_corrupt(r, "codec frame of a large value");
 	pfree(packed);

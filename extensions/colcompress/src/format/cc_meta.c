@@ -162,7 +162,7 @@ read_meta(StReader *r, CcChunk *chunk)
 	uint64		len;
 	const uint8 *p;
 
-	st_read_image(r->rel, &r->group, end, e->meta_len, meta);
+	cc_read_image(r, end, e->meta_len, meta);
 	st_reader_init(&b, meta, e->meta_len);
 	read_layout(r, chunk, &b);
 	find_zones(chunk, &b);

@@ -3,14 +3,16 @@
  * cc_point.c
  *	  Single rows out of a row group: what an index fetch needs.
  *
- * A first value of a vector is taken on its own: only its block is read and
- * only that value decoded.  When the same vector is asked again, it is worth
- * decoding as a whole, so that walking through a group row by row costs what
- * a scan costs.
+ * The first values of a vector are taken on their own: only its bytes are
+ * read, and are kept, and only those values decoded.  When the same vector is
+ * asked again and again, it is worth decoding as a whole, so that walking
+ * through a group row by row costs what a scan costs.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include "utils/memutils.h"
 
 #include "cc_reader.h"
 #include "st_compat.h"
@@ -20,6 +22,9 @@
 
 /* Bytes in front of the value, so that it stands aligned. */
 #define POINT_ROOM MAXIMUM_ALIGNOF
+
+/* A reader keeps at most so many bytes that it took single values of. */
+#define POINT_KEPT_BYTES ((Size) 16 * 1024 * 1024)
 
 static uint8 *
 point_buffer(StReader *r, CcChunk *chunk, Size len)
@@ -124,6 +129,38 @@ vector_value(StReader *r, CcChunk *chunk, const CcVector *v, uint32 i)
 	return cc_vector_datum(v, i);
 }
 
+/* ---- bytes that were read for single values ---- */
+
+/*
+ * Room for bytes that stay with the reader.  When there are too many, those
+ * kept before are forgotten.
+ */
+static uint8 *
+keep_bytes(StReader *r, CcChunk *chunk, Size len)
+{
+	if (r->kept_bytes > 0 && r->kept_bytes + len > POINT_KEPT_BYTES)
+	{
+		for (int i = 0; i < r->nchunks; i++)
+		{
+			if (r->chunks[i] != NULL)
+				r->chunks[i]->kept = NULL;
+		}
+		MemoryContextReset(r->kept_mcxt);
+		r->kept_bytes = 0;
+	}
+	if (r->kept_mcxt == NULL)
+		r->kept_mcxt = AllocSetContextCreate(r->mcxt, "bytes of single values",
+											 ALLOCSET_DEFAULT_SIZES);
+	if (chunk->kept == NULL)
+	{
+		chunk->kept = MemoryContextAllocZero(r->kept_mcxt,
+											 r->nvectors * sizeof(uint8 *));
+		r->kept_bytes += r->nvectors * sizeof(uint8 *);
+	}
+	r->kept_bytes += len;
+	return MemoryContextAllocHuge(r->kept_mcxt, Max(len, 1));
+}
+
 /*
  * Bytes of a vector, for one value of it: of a block without a codec frame
  * only the vector's own bytes are read.
@@ -133,14 +170,46 @@ point_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
 {
 	const CcVectorPlace *place = &chunk->vectors[vecno];
 	const CcBlock *b = &chunk->blocks[place->block];
+	bool		packed = b->stored_len != b->raw_len;
+	uint32		slot = packed ? b->first_vector : vecno;
+	uint8	   *bytes;
 
-	if (chunk->block == place->block || b->stored_len != b->raw_len)
-		return cc_vector_bytes(r, chunk, vecno, len);
 	*len = place->len;
-	cc_ensure(r, &chunk->range, &chunk->range_cap, place->len);
-	st_read_image(r->rel, &r->group, b->off + place->off, place->len, chunk->range);
-	r->bytes_decoded += place->len;
-	return chunk->range;
+	if (chunk->kept != NULL && chunk->kept[slot] != NULL)
+		return chunk->kept[slot] + (packed ? place->off : 0);
+	if (chunk->block == place->block)
+		return chunk->block_data + place->off;
+
+	if (packed)
+	{
+		bytes = keep_bytes(r, chunk, b->raw_len);
+		cc_block_read(r, chunk, place->block, bytes);
+	}
+	else
+	{
+		bytes = keep_bytes(r, chunk, place->len);
+		cc_read_image(r, b->off + place->off, place->len, bytes);
+		r->bytes_decoded += place->len;
+	}
+	chunk->kept[slot] = bytes;
+	return bytes + (packed ? place->off : 0);
+}
+
+/*
+ * Decoding a vector costs as much as taking so many values of it one by one.
+ */
+static bool
+worth_decoding(const CcChunk *chunk)
+{
+	switch (chunk->entry->encoding)
+	{
+		case CC_ENC_STR:
+			return chunk->taken >= 24;
+		case CC_ENC_BLOB:
+			return false;
+		default:
+			return chunk->taken >= 8;
+	}
 }
 
 static Datum
@@ -151,8 +220,12 @@ fetch_value(StReader *r, AttrNumber attno, uint32 vecno, uint32 i, bool *isnull)
 	Size		len;
 	uint32		n = cc_reader_vector_rows(r, vecno);
 
-	if (chunk == NULL || chunk->vector == vecno ||
-		(chunk->last_vector == vecno && chunk->entry->encoding != CC_ENC_BLOB))
+	if (chunk != NULL && chunk->last_vector != vecno)
+	{
+		chunk->last_vector = vecno;
+		chunk->taken = 0;
+	}
+	if (chunk == NULL || chunk->vector == vecno || worth_decoding(chunk))
 	{
 		const CcVector *v = cc_reader_vector(r, attno, vecno);
 
@@ -161,7 +234,7 @@ fetch_value(StReader *r, AttrNumber attno, uint32 vecno, uint32 i, bool *isnull)
 			return (Datum) 0;
 		return chunk == NULL ? cc_vector_datum(v, i) : vector_value(r, chunk, v, i);
 	}
-	chunk->last_vector = vecno;
+	chunk->taken++;
 	src = point_bytes(r, chunk, vecno, &len);
 	*isnull = false;
 	if (chunk->vectors[vecno].nnulls > 0)

@@ -165,6 +165,35 @@ cc_reader_natts(const StReader *r)
 	return r->natts;
 }
 
+void
+cc_read_image(StReader *r, uint64 off, Size len, void *dst)
+{
+	if (r->verified == NULL)
+		r->verified = MemoryContextAllocZero(r->mcxt, (r->group.nblocks / 64 + 1) *
+											 sizeof(uint64));
+	st_read_image_verified(r->rel, &r->group, off, len, dst, r->verified);
+}
+
+void
+cc_block_read(StReader *r, const CcChunk *chunk, uint32 blockno, uint8 *dst)
+{
+	const CcBlock *b = &chunk->blocks[blockno];
+
+	if (b->stored_len == b->raw_len)
+		cc_read_image(r, b->off, b->raw_len, dst);
+	else
+	{
+		uint8	   *packed = MemoryContextAllocHuge(CurrentMemoryContext, b->stored_len);
+
+		cc_read_image(r, b->off, b->stored_len, packed);
+		if (st_codec_decompress(r->codec_ctx, chunk->codec, packed, b->stored_len,
+								dst, b->raw_len) != ST_OK)
+			cc_corrupt(r, "codec frame of a block");
+		pfree(packed);
+	}
+	r->bytes_decoded += b->raw_len;
+}
+
 static void
 load_block(StReader *r, CcChunk *chunk, uint32 blockno)
 {
@@ -172,19 +201,7 @@ load_block(StReader *r, CcChunk *chunk, uint32 blockno)
 
 	chunk->block = -1;
 	cc_ensure(r, &chunk->block_data, &chunk->block_cap, b->raw_len);
-	if (b->stored_len == b->raw_len)
-		st_read_image(r->rel, &r->group, b->off, b->raw_len, chunk->block_data);
-	else
-	{
-		uint8	   *packed = MemoryContextAllocHuge(CurrentMemoryContext, b->stored_len);
-
-		st_read_image(r->rel, &r->group, b->off, b->stored_len, packed);
-		if (st_codec_decompress(r->codec_ctx, chunk->codec, packed, b->stored_len,
-								chunk->block_data, b->raw_len) != ST_OK)
-			cc_corrupt(r, "codec frame of a block");
-		pfree(packed);
-	}
-	r->bytes_decoded += b->raw_len;
+	cc_block_read(r, chunk, blockno, chunk->block_data);
 	chunk->block = blockno;
 }
 

@@ -75,10 +75,11 @@ typedef struct CcChunk
 
 	/* single values */
 	int64		last_vector;	/* that a single value was taken of */
+	uint32		taken;			/* one after the other */
 	uint8	   *point;
 	Size		point_cap;
-	uint8	   *range;			/* bytes of their vector */
-	Size		range_cap;
+	const uint8 **kept;			/* by vector, or the first one of a block with
+								 * a codec frame: raw bytes, or NULL */
 } CcChunk;
 
 struct StReader
@@ -95,6 +96,9 @@ struct StReader
 	int			nchunks;		/* of the table */
 	StCodecCtx *codec_ctx;
 	uint64		bytes_decoded;
+	uint64	   *verified;		/* pages whose checksum was right */
+	MemoryContext kept_mcxt;	/* bytes that single values were taken of */
+	Size		kept_bytes;
 	MemoryContextCallback release;
 };
 
@@ -115,6 +119,12 @@ extern CcChunk *cc_chunk_open(StReader *r, AttrNumber attno);
 
 /* Bytes of a vector, its block loaded. */
 extern const uint8 *cc_vector_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len);
+
+/* Raw bytes of a block, read and unpacked to a buffer of its raw length. */
+extern void cc_block_read(StReader *r, const CcChunk *chunk, uint32 blockno, uint8 *dst);
+
+/* Copies bytes of the image, verifying each page once in the reader's life. */
+extern void cc_read_image(StReader *r, uint64 off, Size len, void *dst);
 
 /* Splits the null bitmap off a vector's bytes; valid has room for 16 words. */
 extern void cc_take_validity(StReader *r, const CcVectorPlace *place, uint32 n,

@@ -31,6 +31,7 @@
 
 #include "cc_format.h"
 #include "cc_paths.h"
+#include "st_scan_columns.h"
 #include "st_store.h"
 
 static bool cc_enable_custom_scan = true;
@@ -151,17 +152,20 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	if (prev_set_rel_pathlist)
 		prev_set_rel_pathlist(root, rel, rti, rte);
 
-	if (!cc_enable_custom_scan || rte->rtekind != RTE_RELATION || rte->inh ||
+	if (rte->rtekind != RTE_RELATION || rte->inh ||
 		rte->tablesample != NULL || IS_DUMMY_REL(rel) ||
 		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
-		(rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_OTHER_MEMBER_REL) ||
-		has_current_of(rel))
+		(rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_OTHER_MEMBER_REL))
 		return;
 
 	/* The planner holds a lock on it. */
 	relation = table_open(rte->relid, NoLock);
 	if (st_relation_format(relation) == &cc_format)
-		add_scan_paths(root, rel, relation);
+	{
+		st_scan_columns_exact(rel);
+		if (cc_enable_custom_scan && !has_current_of(rel))
+			add_scan_paths(root, rel, relation);
+	}
 	table_close(relation, NoLock);
 }
 
