@@ -8,17 +8,17 @@
  * 2. Zones of the vector: likewise.
  * 3. Kernels on vectors (cc_select.c).  They call no function of the server
  *	  and cannot fail, so they may go before quals that stand before them.
- * 4. Any other qual on one dictionary-encoded column: once per distinct value
- *	  that a selected row refers to, remembered for the row group.  Never for
+ * 4. Any other qual as a vector expression (cc_expr.h), in its order, as far
+ *	  as that goes without asking the server for more than distinct values:
+ *	  a row whose result may be an error is left to the next step.  Never for
  *	  a value that no row surviving the earlier quals has: its errors, or a
  *	  function that leaks what it sees, would show rows that are deleted or
  *	  hidden by a security barrier.
  * 5. The rest row by row, in the plan's order, when the row is asked for: a
  *	  volatile function sees the rows that a plain scan would show it.
  *
- * Memory: right sides live until rescan, memos until the next row group;
- * quals are evaluated in the node's per-tuple context, which is reset here
- * after quals of kind 4 and by the caller for rows.
+ * Memory: right sides live until rescan; quals are evaluated in the node's
+ * per-tuple context, which the caller resets.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,9 +34,6 @@
 #include "cc_filter.h"
 #include "cc_select.h"
 #include "st_zone.h"
-
-#define MEMO_FALSE	1
-#define MEMO_TRUE	2
 
 bool		cc_enable_pruning = true;
 bool		cc_enable_vector_filter = true;
@@ -61,13 +58,10 @@ set_columns(CcQual *qual, Index varno, int natts)
 {
 	Bitmapset  *attrs = NULL;
 	bool		whole_row;
-	bool		system = false;
 	int			n = 0;
 
 	pull_varattnos((Node *) qual->clause, varno, &attrs);
 	whole_row = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, attrs);
-	for (int attno = FirstLowInvalidHeapAttributeNumber + 1; attno < 0; attno++)
-		system |= bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attrs);
 
 	qual->attnos = palloc(sizeof(AttrNumber) * (natts + 1));
 	for (AttrNumber attno = 1; attno <= natts; attno++)
@@ -75,10 +69,6 @@ set_columns(CcQual *qual, Index varno, int natts)
 			qual->attnos[n++] = attno;
 	qual->ncolumns = n;
 
-	if (n == 1 && !whole_row && !system &&
-		!contain_volatile_functions((Node *) qual->clause) &&
-		!contain_subplans((Node *) qual->clause))
-		qual->memo_attno = qual->attnos[0];
 }
 
 CcFilter *
@@ -95,9 +85,7 @@ cc_filter_create(List *quals, Index varno, PlanState *node, TupleTableSlot *slot
 	filter->values_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 												"colcompress qual values",
 												ALLOCSET_SMALL_SIZES);
-	filter->group_mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											   "colcompress qual memos",
-											   ALLOCSET_SMALL_SIZES);
+	filter->exprs = cc_exprs_create(slot->tts_tupleDescriptor, varno, NULL, node);
 
 	foreach(lc, quals)
 	{
@@ -121,10 +109,9 @@ cc_filter_rescan(CcFilter *filter)
 
 		if (qual->pred)
 			st_pred_reset(qual->pred);
-		qual->memo_dict = NULL;
 	}
 	MemoryContextReset(filter->values_mcxt);
-	MemoryContextReset(filter->group_mcxt);
+	cc_exprs_rescan(filter->exprs);
 }
 
 static bool
@@ -152,10 +139,6 @@ test_zones(CcFilter *filter, CcQual *qual, StReader *reader, int64 vecno)
 bool
 cc_filter_group(CcFilter *filter, StReader *reader)
 {
-	for (int i = 0; i < filter->nquals; i++)
-		filter->quals[i].memo_dict = NULL;
-	MemoryContextReset(filter->group_mcxt);
-
 	for (int i = 0; i < filter->nquals; i++)
 	{
 		StZoneMatch match = test_zones(filter, &filter->quals[i], reader, -1);
@@ -186,82 +169,6 @@ cc_filter_vector(CcFilter *filter, StReader *reader, uint32 vecno)
 	return true;
 }
 
-/* The qual's result for one value of its only column. */
-static bool
-evaluate_memo(CcFilter *filter, CcQual *qual, Datum value, bool isnull)
-{
-	TupleTableSlot *slot = filter->slot;
-	bool		result;
-
-	CHECK_FOR_INTERRUPTS();
-	slot->tts_values[qual->memo_attno - 1] = value;
-	slot->tts_isnull[qual->memo_attno - 1] = isnull;
-	filter->econtext->ecxt_scantuple = slot;
-	result = ExecQual(qual->state, filter->econtext);
-	ResetExprContext(filter->econtext);
-	return result;
-}
-
-static inline bool
-memo_passes(CcFilter *filter, CcQual *qual, const CcVector *v, int row)
-{
-	uint8	   *memo = &qual->memo_null;
-	bool		isnull = cc_vector_isnull(v, row);
-
-	if (!isnull)
-		memo = &qual->memo[v->u.code[row]];
-	if (*memo == 0)
-	{
-		Datum		value = isnull ? (Datum) 0 : v->dict->values[v->u.code[row]];
-
-		*memo = evaluate_memo(filter, qual, value, isnull) ? MEMO_TRUE : MEMO_FALSE;
-	}
-	return *memo == MEMO_TRUE;
-}
-
-/* The qual's column in the batch, if results by distinct value can be kept. */
-static const CcVector *
-memo_vector(CcFilter *filter, CcQual *qual, CcBatch *batch)
-{
-	const CcVector *v;
-
-	if (qual->memo_attno == InvalidAttrNumber)
-		return NULL;
-	v = cc_batch_vector(batch, qual->memo_attno);
-	if (v->rep != CC_REP_CODE)
-		return NULL;
-	if (qual->memo_dict != v->dict)
-	{
-		qual->memo_dict = v->dict;
-		qual->memo = MemoryContextAllocZero(filter->group_mcxt, v->dict->nvalues + 1);
-		qual->memo_null = 0;
-	}
-	return v;
-}
-
-static bool
-select_by_memo(CcFilter *filter, CcQual *qual, CcBatch *batch)
-{
-	const CcVector *v = memo_vector(filter, qual, batch);
-
-	if (v == NULL)
-		return false;
-	for (int w = 0; w < (batch->nrows + 63) / 64; w++)
-	{
-		uint64		word = batch->selection[w];
-
-		for (uint64 left = word; left != 0; left &= left - 1)
-		{
-			int			bit = __builtin_ctzll(left);
-
-			if (!memo_passes(filter, qual, v, w * 64 + bit))
-				word &= ~(UINT64CONST(1) << bit);
-		}
-		batch->selection[w] = word;
-	}
-	return true;
-}
-
 static bool
 select_by_kernel(CcFilter *filter, CcQual *qual, CcBatch *batch)
 {
@@ -270,6 +177,23 @@ select_by_kernel(CcFilter *filter, CcQual *qual, CcBatch *batch)
 	filter->vector_quals |= qual_bit(filter, qual);
 	qual->settled = true;
 	return true;
+}
+
+/* True if that settled the qual; if not, it is still to run on what is left. */
+static bool
+select_by_expression(CcFilter *filter, CcQual *qual, CcBatch *batch)
+{
+	uint64		unknown[CC_SELECTION_WORDS];
+
+	if (!qual->compiled)
+		qual->expr = cc_expr_compile(filter->exprs, qual->clause, 0, NULL);
+	qual->compiled = true;
+	if (qual->expr == NULL || !cc_expr_is_vectorised(qual->expr))
+		return false;
+	qual->settled = !cc_expr_select_safely(qual->expr, batch, batch->selection, unknown);
+	if (qual->settled)
+		filter->vector_quals |= qual_bit(filter, qual);
+	return qual->settled;
 }
 
 void
@@ -303,12 +227,8 @@ cc_filter_batch(CcFilter *filter, CcBatch *batch)
 			continue;
 		/* Quals that were deferred come first: they decide what this one sees. */
 		if (cc_enable_vector_filter && filter->ndeferred == 0 &&
-			select_by_memo(filter, qual, batch))
-		{
-			filter->vector_quals |= qual_bit(filter, qual);
-			qual->settled = true;
+			select_by_expression(filter, qual, batch))
 			continue;
-		}
 		filter->deferred[filter->ndeferred++] = qual;
 	}
 }

@@ -14,6 +14,7 @@
 #include "nodes/execnodes.h"
 
 #include "cc_batch.h"
+#include "cc_expr.h"
 #include "st_qual.h"
 
 /* Bits of qual numbers, for EXPLAIN: quals beyond the 64th are not shown. */
@@ -27,13 +28,11 @@ typedef struct CcQual
 	bool		cheap;			/* worth trying before all others */
 	int			ncolumns;
 	AttrNumber *attnos;			/* columns that the clause refers to */
-	AttrNumber	memo_attno;		/* result depends on this column alone, or 0 */
+	bool		compiled;		/* at first use: */
+	CcExpr	   *expr;			/* the clause on whole batches, or NULL */
 
 	/* row group at hand */
 	bool		passes_group;	/* its zones say that every row passes */
-	const CcDictionary *memo_dict;	/* what memo[] is for, or NULL */
-	uint8	   *memo;			/* result by code: 0 = not yet known */
-	uint8		memo_null;
 
 	/* batch at hand */
 	bool		settled;
@@ -46,7 +45,7 @@ typedef struct CcFilter
 	ExprContext *econtext;
 	TupleTableSlot *slot;		/* the scan's: quals are evaluated on it */
 	MemoryContext values_mcxt;	/* values of right sides, until rescan */
-	MemoryContext group_mcxt;	/* memos, until the next row group */
+	CcExprSet  *exprs;
 	int			ndeferred;
 	CcQual	  **deferred;		/* quals left for the rows of the batch */
 

@@ -1,0 +1,280 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_expr.c
+ *	  Sets of vector expressions: compile, evaluate, rescan.
+ *
+ * Memory: nodes, their buffers and the values of constants live in the set's
+ * context; results that are passed by reference in the expression's arena,
+ * which is emptied when the expression is evaluated again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/memutils.h"
+
+#include "cc_expr_int.h"
+#include "cc_vec.h"
+
+typedef struct PrepareContext
+{
+	CcExprSet  *set;
+	const char *why;
+} PrepareContext;
+
+CcExprSet *
+cc_exprs_create(TupleDesc desc, Index varno, const AttrNumber *columns,
+				PlanState *node)
+{
+	CcExprSet  *set = palloc0(sizeof(CcExprSet));
+
+	set->mcxt = CurrentMemoryContext;
+	set->desc = desc;
+	set->varno = varno;
+	set->columns = columns;
+	set->plan = node;
+	set->econtext = CreateExprContext(node->state);
+	set->slot = ExecInitExtraTupleSlot(node->state, desc, &TTSOpsVirtual);
+	memset(set->slot->tts_isnull, true, sizeof(bool) * desc->natts);
+	ExecStoreVirtualTuple(set->slot);
+	set->econtext->ecxt_scantuple = set->slot;
+	set->constant_mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "colcompress constants",
+											   ALLOCSET_SMALL_SIZES);
+	set->generation = 1;
+	return set;
+}
+
+void
+cc_exprs_rescan(CcExprSet *set)
+{
+	set->generation++;
+	MemoryContextReset(set->constant_mcxt);
+}
+
+/*
+ * Copies an expression with the table's own attribute numbers in it.  Sets
+ * why if there is something that vectors do not have.
+ */
+static Node *
+prepare(Node *node, PrepareContext *cxt)
+{
+	if (node == NULL || cxt->why)
+		return node;
+	switch (nodeTag(node))
+	{
+		case T_Var:
+			{
+				Var		   *var = copyObject((Var *) node);
+
+				if (var->varno != cxt->set->varno || var->varlevelsup != 0)
+					cxt->why = "column of another relation";
+				else if (var->varattno > 0 && cxt->set->columns)
+					var->varattno = cxt->set->columns[var->varattno - 1];
+				if (var->varattno == InvalidAttrNumber)
+					cxt->why = "whole row";
+				else if (var->varattno < 0)
+					cxt->why = "system column";
+				var->varno = 1;
+				return (Node *) var;
+			}
+		case T_Aggref:
+		case T_WindowFunc:
+		case T_GroupingFunc:
+			cxt->why = "aggregate";
+			return node;
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+		case T_SubLink:
+			cxt->why = "subquery";
+			return node;
+		case T_CurrentOfExpr:
+		case T_PlaceHolderVar:
+			cxt->why = "reference to another node";
+			return node;
+		default:
+			return expression_tree_mutator(node, prepare, cxt);
+	}
+}
+
+CcExpr *
+cc_expr_compile(CcExprSet *set, Expr *clause, int flags, const char **why)
+{
+	MemoryContext oldcontext = MemoryContextSwitchTo(set->mcxt);
+	PrepareContext cxt = {set, NULL};
+	CcExpr	   *expr = palloc0(sizeof(CcExpr));
+	Node	   *node = prepare((Node *) clause, &cxt);
+
+	expr->set = set;
+	expr->flags = flags;
+	expr->vectorised = true;
+	if (cxt.why == NULL && expression_returns_set(node))
+		cxt.why = "set-returning function";
+	if (cxt.why == NULL && contain_volatile_functions(node))
+		cxt.why = "volatile function";
+	if (cxt.why == NULL)
+	{
+		expr->root = cc_node_compile(expr, node);
+		expr->root->any_scale = (flags & CC_EXPR_ANY_SCALE) != 0;
+
+		/* Checks rights, as a side effect, of all functions. */
+		if (expr->root->state == NULL)
+			expr->root->state = ExecInitExprWithParams((Expr *) node,
+													   set->plan->state->es_param_list_info);
+		for (int i = 0; i < expr->root->ncolumns; i++)
+			expr->columns = bms_add_member(expr->columns, expr->root->attnos[i]);
+		expr->arena = AllocSetContextCreate(set->mcxt, "colcompress expression",
+											ALLOCSET_DEFAULT_SIZES);
+	}
+	MemoryContextSwitchTo(oldcontext);
+	if (why)
+		*why = cxt.why;
+	return cxt.why ? NULL : expr;
+}
+
+const Bitmapset *
+cc_expr_columns(const CcExpr *expr)
+{
+	return expr->columns;
+}
+
+AttrNumber
+cc_expr_plain_column(const CcExpr *expr)
+{
+	return expr->root->eval == cc_eval_column ? expr->root->attnos[0] : InvalidAttrNumber;
+}
+
+bool
+cc_expr_is_vectorised(const CcExpr *expr)
+{
+	return expr->vectorised;
+}
+
+/* ---- nodes ---- */
+
+/* Without rows that nobody knows anything of any more. */
+static const uint64 *
+rows_at_stake(const CcExpr *expr, const uint64 *rows, uint64 *buffer)
+{
+	if (!expr->safely)
+		return rows;
+	for (int w = 0; w < CC_EXPR_WORDS(expr); w++)
+		buffer[w] = rows[w] & ~expr->unknown[w];
+	return buffer;
+}
+
+/* The dictionary-encoded column that is all that the node depends on. */
+static const CcVector *
+memo_column(CcNode *node)
+{
+	const CcVector *v;
+
+	if (node->memo_attno == InvalidAttrNumber)
+		return NULL;
+	v = cc_batch_vector(node->expr->batch, node->memo_attno);
+	return v->rep == CC_REP_CODE ? v : NULL;
+}
+
+const CcVector *
+cc_node_eval(CcNode *node, const uint64 *rows)
+{
+	CcExpr	   *expr = node->expr;
+	uint64		buffer[CC_SELECTION_WORDS];
+	const CcVector *column;
+	CcTruth		truth;
+
+	rows = rows_at_stake(expr, rows, buffer);
+	if (cc_selection_is_empty(rows, expr->batch->nrows))
+		return cc_node_nulls(node);
+	column = memo_column(node);
+	if (column)
+		return cc_eval_by_value(node, column, rows);
+	if (node->eval)
+		return node->eval(node, rows);
+
+	node->truth(node, rows, &truth);
+	cc_node_begin(node, CC_REP_INT64);
+	cc_vec_bits_to_int64(truth.istrue, expr->batch->nrows, node->out.u.i64);
+	for (int w = 0; w < CC_EXPR_WORDS(expr); w++)
+	{
+		node->out.valid[w] = ~truth.isnull[w];
+		node->out.has_nulls |= truth.isnull[w] != 0;
+	}
+	return &node->out;
+}
+
+void
+cc_node_truth(CcNode *node, const uint64 *rows, CcTruth *truth)
+{
+	CcExpr	   *expr = node->expr;
+	uint64		buffer[CC_SELECTION_WORDS];
+	const CcVector *v;
+
+	memset(truth, 0, sizeof(*truth));
+	rows = rows_at_stake(expr, rows, buffer);
+	if (cc_selection_is_empty(rows, expr->batch->nrows))
+		return;
+	if (node->truth && memo_column(node) == NULL)
+	{
+		node->truth(node, rows, truth);
+		return;
+	}
+
+	v = cc_node_eval(node, rows);
+	Assert(v->rep == CC_REP_INT64);
+	cc_rows_not_null(truth->istrue, rows, v, CC_EXPR_WORDS(expr));
+	for (int w = 0; w < CC_EXPR_WORDS(expr); w++)
+		truth->isnull[w] = rows[w] & ~truth->istrue[w];
+	cc_vec_int64_to_bits(v->u.i64, expr->batch->nrows, truth->istrue);
+}
+
+/* ---- expressions ---- */
+
+static void
+begin(CcExpr *expr, CcBatch *batch, bool safely)
+{
+	expr->batch = batch;
+	expr->safely = safely;
+	if (safely)
+		memset(expr->unknown, 0, sizeof(expr->unknown));
+	MemoryContextReset(expr->arena);
+}
+
+const CcVector *
+cc_expr_eval(CcExpr *expr, CcBatch *batch, const uint64 *selection)
+{
+	begin(expr, batch, false);
+	return cc_node_eval(expr->root, selection);
+}
+
+void
+cc_expr_select(CcExpr *expr, CcBatch *batch, uint64 *selection)
+{
+	CcTruth		truth;
+
+	begin(expr, batch, false);
+	cc_node_truth(expr->root, selection, &truth);
+	memcpy(selection, truth.istrue, CC_EXPR_WORDS(expr) * sizeof(uint64));
+}
+
+bool
+cc_expr_select_safely(CcExpr *expr, CcBatch *batch, uint64 *selection, uint64 *unknown)
+{
+	CcTruth		truth;
+	uint64		any = 0;
+
+	begin(expr, batch, true);
+	cc_node_truth(expr->root, selection, &truth);
+	for (int w = 0; w < CC_EXPR_WORDS(expr); w++)
+	{
+		unknown[w] = expr->unknown[w] & selection[w];
+		selection[w] = (truth.istrue[w] & selection[w]) | unknown[w];
+		any |= unknown[w];
+	}
+	return any != 0;
+}

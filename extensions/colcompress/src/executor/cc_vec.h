@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_vec.h
+ *	  Loops over whole vectors: comparisons, arithmetic, conversions.
+ *
+ * Every kernel reads and writes arrays of ST_VECTOR_SIZE values, in blocks of
+ * 64 up to and with the one that holds row n - 1; rows that nobody asked for
+ * give garbage and no error.  Results are never written over an argument.
+ * Bitmaps have one bit per row, the first row in the lowest bit.
+ *
+ * A kernel that cannot give the server's result for a row (overflow, zero
+ * divisor) sets the row's bit in suspect, which the caller has cleared, and
+ * leaves garbage there.
+ *
+ * One template makes them all (cc_vec_template.h), once for each instruction
+ * set; which one is used is decided at run time.  Nothing here allocates,
+ * raises or knows the server.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CC_VEC_H
+#define CC_VEC_H
+
+#include "postgres.h"
+
+/* Comparisons, in the order of the btree strategies, and not equal. */
+typedef enum CcCompare
+{
+	CC_LT,
+	CC_LE,
+	CC_EQ,
+	CC_GE,
+	CC_GT,
+	CC_NE,
+	CC_NCOMPARES
+} CcCompare;
+
+typedef enum CcArith
+{
+	CC_ADD,
+	CC_SUB,
+	CC_MUL,
+	CC_DIV,						/* floats only */
+	CC_NARITHS
+} CcArith;
+
+typedef struct CcVecKernels
+{
+	/*
+	 * a OP b to bits.  Floats in the server's order: NaN equals NaN and is
+	 * greater than everything else.
+	 */
+	void		(*compare_int64[CC_NCOMPARES]) (const int64 *a, const int64 *b,
+												int n, uint64 *bits);
+	void		(*compare_int128[CC_NCOMPARES]) (const int128 *a, const int128 *b,
+												 int n, uint64 *bits);
+	void		(*compare_float8[CC_NCOMPARES]) (const double *a, const double *b,
+												 int n, uint64 *bits);
+
+	/*
+	 * a OP b within 64 bits; results outside lo .. hi are suspect.  The
+	 * exact result must fit into 64 bits (see int64_width()).
+	 */
+	void		(*arith_int64[CC_DIV]) (const int64 *a, const int64 *b, int n,
+										int64 lo, int64 hi, int64 *result, uint64 *suspect);
+
+	/* a OP b of any int64s; results that do not fit are suspect. */
+	void		(*arith_int64_wide[CC_DIV]) (const int64 *a, const int64 *b, int n,
+											 int64 *result, uint64 *suspect);
+
+	/* a OP b of any int128s; results that do not fit are suspect. */
+	void		(*arith_int128[CC_DIV]) (const int128 *a, const int128 *b, int n,
+										 int128 *result, uint64 *suspect);
+
+	/* Suspect: results that are not finite, or zero from a product or quotient. */
+	void		(*arith_float8[CC_NARITHS]) (const double *a, const double *b, int n,
+											 double *result, uint64 *suspect);
+	void		(*arith_float4[CC_NARITHS]) (const float *a, const float *b, int n,
+											 float *result, uint64 *suspect);
+
+	/* Bits that the widest of n values needs, without the sign: 0 .. 63. */
+	int			(*int64_width) (const int64 *values, int n);
+
+	/* Booleans as int64 and as bits; the bits are anded to what is there. */
+	void		(*bits_to_int64) (const uint64 *bits, int n, int64 *values);
+	void		(*int64_to_bits) (const int64 *values, int n, uint64 *bits);
+
+	/* Conversions that cannot fail. */
+	void		(*int64_to_float8) (const int64 *values, int n, double *result);
+	void		(*float4_to_float8) (const float *values, int n, double *result);
+	void		(*int64_to_int128) (const int64 *values, int n, int128 *result);
+} CcVecKernels;
+
+/* The best ones for this processor. */
+extern const CcVecKernels *cc_vec_kernels(void);
+
+/* cc_vec_*.c */
+extern const CcVecKernels cc_vec_kernels_default;
+extern const CcVecKernels cc_vec_kernels_avx2;
+extern const CcVecKernels cc_vec_kernels_avx512;
+
+static inline void
+cc_vec_bits_to_int64(const uint64 *bits, int n, int64 *values)
+{
+	cc_vec_kernels()->bits_to_int64(bits, n, values);
+}
+
+static inline void
+cc_vec_int64_to_bits(const int64 *values, int n, uint64 *bits)
+{
+	cc_vec_kernels()->int64_to_bits(values, n, bits);
+}
+
+#endif							/* CC_VEC_H */
