@@ -22,6 +22,7 @@
 /* Nothing of ICU is needed here, and its headers may not be installed. */
 #undef USE_ICU
 #include "utils/pg_locale.h"
+#include "utils/selfuncs.h"
 
 #include "st_compat.h"
 
@@ -101,6 +102,16 @@ st_collation_is_c(Oid collation)
 	return pg_newlocale_from_collation(collation)->collate_is_c;
 #else
 	return lc_collate_is_c(collation);
+#endif
+}
+
+double
+st_estimate_array_length(PlannerInfo *root, Node *array)
+{
+#if PG_VERSION_NUM >= 170000
+	return estimate_array_length(root, array);
+#else
+	return estimate_array_length(array);
 #endif
 }
 

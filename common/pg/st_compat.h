@@ -204,6 +204,9 @@ extern void st_restrict_search_path(void);
 /* The collation orders strings by their bytes (18: lc_collate_is_c is gone). */
 extern bool st_collation_is_c(Oid collation);
 
+/* 17: estimate_array_length() got the planner's state (9391f71523b). */
+extern double st_estimate_array_length(PlannerInfo *root, Node *array);
+
 /*
  * Marks a path as one that a planner setting forbids (18: disabled_nodes
  * instead of a cost, e2225346933).

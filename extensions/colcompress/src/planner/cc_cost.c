@@ -29,6 +29,7 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
+#include "cc_format.h"
 #include "cc_paths.h"
 #include "st_compat.h"
 #include "st_core.h"
@@ -41,6 +42,20 @@
 
 /* Share of a qual's cost when it runs on vectors. */
 #define CC_QUAL_COST	0.5
+
+/* cpu_tuple_costs of starting a scan, of looking into a row group, and there
+ * of reading what is known of a column before its vectors. */
+#define CC_START_COST	200
+#define CC_GROUP_COST	150
+#define CC_CHUNK_COST	100
+
+/* cpu_tuple_costs of fetching one row by its TID: as such, per value, per
+ * byte of a string, and for one that shares a block with many others. */
+#define CC_FETCH_COST	1.0
+#define CC_FETCH_WORD_COST	0.5
+#define CC_FETCH_BYTE_COST	0.05
+#define CC_FETCH_BLOCK_COST	100
+#define CC_WIDE_VALUE	64
 
 static double
 column_width(RelOptInfo *rel, Relation relation, AttrNumber attno)
@@ -68,11 +83,41 @@ cc_heap_pages(RelOptInfo *rel, Relation relation)
 	return Max(rel->pages, ceil(rel->tuples * width / BLCKSZ));
 }
 
-/* Share of the row's width that the referenced columns have. */
-static double
-column_share(RelOptInfo *rel, Relation relation, const Bitmapset *attnos, int *ncolumns)
+static inline bool
+is_referenced(const Bitmapset *attnos, AttrNumber attno)
 {
-	bool		whole_row = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, attnos);
+	return bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, attnos) ||
+		bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attnos);
+}
+
+/*
+ * A word is read out of its vector; of strings all lengths are decoded, and
+ * wide ones mostly stand in a block that is unpacked as a whole.
+ */
+Cost
+cc_row_fetch_cost(RelOptInfo *rel, Relation relation, const Bitmapset *attnos)
+{
+	double		cost = CC_FETCH_COST;
+
+	for (AttrNumber attno = 1; attno <= RelationGetNumberOfAttributes(relation); attno++)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(relation), attno - 1);
+		double		width = column_width(rel, relation, attno);
+
+		if (att->attisdropped || !is_referenced(attnos, attno))
+			continue;
+		cost += CC_FETCH_WORD_COST;
+		if (att->attlen < 0)
+			cost += CC_FETCH_BYTE_COST * width;
+		if (att->attlen < 0 && width >= CC_WIDE_VALUE)
+			cost += CC_FETCH_BLOCK_COST;
+	}
+	return cost * cpu_tuple_cost;
+}
+
+double
+cc_column_share(RelOptInfo *rel, Relation relation, const Bitmapset *attnos, int *ncolumns)
+{
 	double		needed = 0;
 	double		total = 0;
 
@@ -82,7 +127,7 @@ column_share(RelOptInfo *rel, Relation relation, const Bitmapset *attnos, int *n
 		double		width = column_width(rel, relation, attno);
 
 		total += width;
-		if (whole_row || bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attnos))
+		if (is_referenced(attnos, attno))
 		{
 			needed += width;
 			(*ncolumns)++;
@@ -160,14 +205,25 @@ squared_correlation(PlannerInfo *root, Var *column)
 	return result;
 }
 
+/* Values that a condition compares with, each in a vector of its own. */
+static double
+compared_values(PlannerInfo *root, Node *clause)
+{
+	if (IsA(clause, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) clause)->useOr)
+		return st_estimate_array_length(root,
+										lsecond(((ScalarArrayOpExpr *) clause)->args));
+	return 1.0;
+}
+
 /*
  * Share of the vectors that zones are expected to leave: that of the column
- * whose conditions help most.
+ * whose conditions help most.  *ntested: columns whose zones are looked at.
  */
 static double
-read_share(PlannerInfo *root, RelOptInfo *rel)
+read_share(PlannerInfo *root, RelOptInfo *rel, int *ntested)
 {
 	double		share = 1.0;
+	double		vectors = Max(1.0, ceil(rel->tuples / ST_VECTOR_SIZE));
 	Bitmapset  *seen = NULL;
 	ListCell   *lc;
 
@@ -178,6 +234,7 @@ read_share(PlannerInfo *root, RelOptInfo *rel)
 		List	   *clauses = NIL;
 		double		correlation;
 		double		selectivity;
+		double		values = PG_INT32_MAX;
 		ListCell   *lc2;
 
 		if (column == NULL || bms_is_member(column->varattno, seen))
@@ -193,19 +250,23 @@ read_share(PlannerInfo *root, RelOptInfo *rel)
 												rel->relid);
 
 			if (other && other->varattno == column->varattno)
+			{
 				clauses = lappend(clauses, lfirst(lc2));
+				values = Min(values, compared_values(root, (Node *)
+													 lfirst_node(RestrictInfo, lc2)->clause));
+			}
 		}
 		selectivity = clauselist_selectivity(root, clauses, 0, JOIN_INNER, NULL);
+		selectivity = Max(selectivity, Min(1.0, values / vectors));
 		share = Min(share, selectivity + (1.0 - correlation) * (1.0 - selectivity));
 	}
-	if (rel->tuples > 0)
-		share = Max(share, Min(1.0, ST_VECTOR_SIZE / rel->tuples));
+	*ntested = bms_num_members(seen);
 	return share;
 }
 
 /* As the server's get_parallel_divisor(). */
-static double
-parallel_divisor(const Path *path)
+double
+cc_parallel_divisor(const Path *path)
 {
 	double		divisor = path->parallel_workers;
 
@@ -220,8 +281,10 @@ cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 {
 	double		seq_page_cost;
 	int			ncolumns;
-	double		share = column_share(rel, relation, attnos, &ncolumns);
-	double		read = read_share(root, rel);
+	int			ntested;
+	double		share = cc_column_share(rel, relation, attnos, &ncolumns);
+	double		read = read_share(root, rel, &ntested);
+	double		groups = ceil(rel->tuples / cc_format.max_rows(relation));
 	double		tuples = rel->tuples * read;
 	QualCost	qual_cost = rel->baserestrictcost;
 	double		disk_cost;
@@ -242,15 +305,18 @@ cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	cpu_cost = tuples * (CC_ROW_COST * cpu_tuple_cost + CC_QUAL_COST * qual_cost.per_tuple) +
 		Min(tuples, path->rows) * CC_COLUMN_COST * cpu_tuple_cost * ncolumns;
 	cpu_cost += path->rows * path->pathtarget->cost.per_tuple;
+	cpu_cost += cpu_tuple_cost * groups *
+		(CC_GROUP_COST + CC_CHUNK_COST * (ntested + read * ncolumns));
 
 	if (path->parallel_workers > 0)
 	{
-		double		divisor = parallel_divisor(path);
+		double		divisor = cc_parallel_divisor(path);
 
 		cpu_cost /= divisor;
 		path->rows = clamp_row_est(path->rows / divisor);
 	}
-	path->startup_cost = qual_cost.startup + path->pathtarget->cost.startup;
+	path->startup_cost = qual_cost.startup + path->pathtarget->cost.startup +
+		CC_START_COST * cpu_tuple_cost;
 	path->total_cost = path->startup_cost + disk_cost + cpu_cost;
 	if (!enable_seqscan)
 		st_path_disable(path);

@@ -125,7 +125,8 @@ add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 	Bitmapset  *attnos = referenced_attnos(rel, param_info);
 	CustomPath *cpath;
 
-	if (needs_tuple_header(attnos))
+	cc_cost_index_paths(root, rel, relation, attnos);
+	if (!cc_enable_custom_scan || has_current_of(rel) || needs_tuple_header(attnos))
 		return;
 
 	cpath = make_scan_path(root, rel, relation, param_info, attnos, 0);
@@ -163,8 +164,7 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	if (st_relation_format(relation) == &cc_format)
 	{
 		st_scan_columns_exact(rel);
-		if (cc_enable_custom_scan && !has_current_of(rel))
-			add_scan_paths(root, rel, relation);
+		add_scan_paths(root, rel, relation);
 	}
 	table_close(relation, NoLock);
 }

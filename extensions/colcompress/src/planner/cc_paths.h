@@ -27,6 +27,21 @@ extern void cc_paths_init(void);
 extern void cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel,
 						 Relation relation, const Bitmapset *attnos);
 
+/* The same for the server's index and bitmap scans of the relation. */
+extern void cc_cost_index_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+								const Bitmapset *attnos);
+
+/* Share of the row's width that the columns have; *ncolumns: their number. */
+extern double cc_column_share(RelOptInfo *rel, Relation relation,
+							  const Bitmapset *attnos, int *ncolumns);
+
+/* CPU cost of taking one row's values of the columns out of their vectors. */
+extern Cost cc_row_fetch_cost(RelOptInfo *rel, Relation relation,
+							  const Bitmapset *attnos);
+
+/* Participants that share the work of a parallel path. */
+extern double cc_parallel_divisor(const Path *path);
+
 /* Pages that the rows would take in a heap: the measure of work to share. */
 extern double cc_heap_pages(RelOptInfo *rel, Relation relation);
 

@@ -1,0 +1,151 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_cost_index.c
+ *	  What the server's index and bitmap scans of a colcompress table cost.
+ *
+ * The server reckons with whole rows that lie side by side in pages.  Here a
+ * fetch touches the pages of the columns that are needed and no others, a
+ * share of the table, and then pays for taking each value out of its vector.
+ * So the paths are costed again by the server's own functions, over that
+ * share of the pages, and the values' cost is added.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "utils/rel.h"
+#include "utils/selfuncs.h"
+
+#include "cc_paths.h"
+#include "st_compat.h"
+
+/* Rows of the other side of a semijoin that differ: what it is joined to. */
+static double
+semijoin_rows(PlannerInfo *root, Index inner, Index outer, double rows)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		SpecialJoinInfo *sj = lfirst_node(SpecialJoinInfo, lc);
+
+		if (sj->jointype == JOIN_SEMI &&
+			bms_is_member(inner, sj->syn_lefthand) &&
+			bms_is_member(outer, sj->syn_righthand))
+			rows = Min(rows, estimate_num_groups(root, sj->semi_rhs_exprs, rows,
+												 NULL, NULL));
+	}
+	return rows;
+}
+
+/* How often a path with parameters runs: once per row of the smallest rel. */
+static double
+loop_count(PlannerInfo *root, RelOptInfo *rel, const Path *path)
+{
+	double		loops = 0;
+	int			outer = -1;
+
+	if (path->param_info == NULL)
+		return 1.0;
+	while ((outer = bms_next_member(path->param_info->ppi_req_outer, outer)) >= 0)
+	{
+		RelOptInfo *outer_rel;
+		double		rows;
+
+		if (outer >= root->simple_rel_array_size ||
+			(outer_rel = root->simple_rel_array[outer]) == NULL ||
+			outer_rel->rows <= 0)
+			continue;
+		rows = semijoin_rows(root, rel->relid, outer, outer_rel->rows);
+		if (loops == 0 || rows < loops)
+			loops = rows;
+	}
+	return loops > 0 ? loops : 1.0;
+}
+
+/* Adds what the values of the fetched rows cost. */
+static void
+add_value_cost(Path *path, double fetched, Cost per_row)
+{
+	if (path->parallel_workers > 0)
+		fetched /= cc_parallel_divisor(path);
+	path->total_cost += fetched * per_row;
+}
+
+static void
+cost_index_path(PlannerInfo *root, RelOptInfo *rel, IndexPath *path, Cost per_row)
+{
+	bool		index_only = path->path.pathtype == T_IndexOnlyScan;
+
+	/* Rows are asked for their visibility alone: that is in memory. */
+	if (index_only)
+		rel->pages = 1;
+
+	/* A partial path keeps its workers, and their cost is shared. */
+	cost_index(path, root, loop_count(root, rel, &path->path), false);
+	if (!index_only)
+		add_value_cost(&path->path, clamp_row_est(path->indexselectivity * rel->tuples),
+					   per_row);
+}
+
+static void
+cost_bitmap_path(PlannerInfo *root, RelOptInfo *rel, BitmapHeapPath *path, Cost per_row)
+{
+	Cost		index_cost;
+	Selectivity selectivity;
+
+	cost_bitmap_heap_scan(&path->path, root, rel, path->path.param_info,
+						  path->bitmapqual, loop_count(root, rel, &path->path));
+	cost_bitmap_tree_node(path->bitmapqual, &index_cost, &selectivity);
+	add_value_cost(&path->path, clamp_row_est(selectivity * rel->tuples), per_row);
+}
+
+static int
+cheaper_path(const ListCell *a, const ListCell *b)
+{
+	return compare_path_costs(lfirst(a), lfirst(b), TOTAL_COST);
+}
+
+static void
+cost_paths(PlannerInfo *root, RelOptInfo *rel, List *paths, double pages, Cost per_row)
+{
+	BlockNumber whole = rel->pages;
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		Path	   *path = lfirst(lc);
+
+		rel->pages = pages;
+		if (IsA(path, IndexPath))
+			cost_index_path(root, rel, (IndexPath *) path, per_row);
+		else if (IsA(path, BitmapHeapPath))
+			cost_bitmap_path(root, rel, (BitmapHeapPath *) path, per_row);
+	}
+	rel->pages = whole;
+	list_sort(paths, cheaper_path);
+}
+
+/*
+ * attnos: columns that the relation's output and conditions refer to, offset
+ * by FirstLowInvalidHeapAttributeNumber.
+ */
+void
+cc_cost_index_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+					const Bitmapset *attnos)
+{
+	int			ncolumns;
+	double		share = cc_column_share(rel, relation, attnos, &ncolumns);
+	double		pages = Max(1.0, ceil(rel->pages * share));
+	Cost		per_row = cc_row_fetch_cost(rel, relation, attnos);
+
+	cost_paths(root, rel, rel->pathlist, pages, per_row);
+	cost_paths(root, rel, rel->partial_pathlist, pages, per_row);
+}
