@@ -97,6 +97,16 @@ st_image_len(const StImage *img)
 	return img->len;
 }
 
+/* Takes back what was appended behind the first len bytes. */
+void
+st_image_truncate(StImage *img, uint64 len)
+{
+	Assert(len <= img->len);
+	img->len = len;
+	while ((uint64) img->npieces * ST_IMAGE_PIECE >= len + ST_IMAGE_PIECE)
+		pfree(img->pieces[--img->npieces]);
+}
+
 static void
 image_copy(const StImage *img, uint64 off, char *to, Size len)
 {

@@ -84,6 +84,7 @@ typedef struct StImage StImage;
 extern StImage *st_image_create(MemoryContext mcxt);
 extern void st_image_append(StImage *img, const void *data, Size len);
 extern uint64 st_image_len(const StImage *img);
+extern void st_image_truncate(StImage *img, uint64 len);
 
 typedef struct StWriter StWriter;	/* each format defines its own */
 typedef struct StReader StReader;

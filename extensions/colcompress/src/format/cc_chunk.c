@@ -24,11 +24,12 @@
 #define CODEC_RETRY 8
 
 void
-cc_chunk_begin(CcChunkWriter *w, StImage *img, int codec, int level,
-			   StCodecCtx *ctx)
+cc_chunk_begin(CcChunkWriter *w, StImage *img, uint32 block_target,
+			   int codec, int level, StCodecCtx *ctx)
 {
 	memset(w, 0, sizeof(*w));
 	w->img = img;
+	w->block_target = block_target;
 	w->codec = codec;
 	w->level = level;
 	w->codec_ctx = ctx;
@@ -40,7 +41,7 @@ cc_chunk_reserve(CcChunkWriter *w, Size n)
 {
 	if (w->raw_len + n > w->raw_cap)
 	{
-		Size		cap = Max(w->raw_len + n, 2 * CC_BLOCK_TARGET);
+		Size		cap = Max(w->raw_len + n, 2 * w->block_target);
 
 		if (w->raw == NULL)
 			w->raw = MemoryContextAllocHuge(CurrentMemoryContext, cap);
@@ -96,7 +97,7 @@ close_block(CcChunkWriter *w, Size len, uint32 nvectors)
 void
 cc_chunk_add_vector(CcChunkWriter *w, Size len, uint32 nnulls)
 {
-	if (w->raw_len > 0 && w->raw_len + len > CC_BLOCK_TARGET)
+	if (w->raw_len > 0 && w->raw_len + len > w->block_target)
 	{
 		close_block(w, w->raw_len, w->block_vectors[w->nblocks]);
 		memmove(w->raw, w->raw + w->raw_len, len);

@@ -43,6 +43,7 @@ cc_column_init(CcColumn *col, Form_pg_attribute att, MemoryContext mcxt)
 {
 	memset(col, 0, sizeof(*col));
 	col->mcxt = mcxt;
+	col->block_target = CC_BLOCK_TARGET;
 	cc_column_type(att, &col->type);
 	switch (col->type.kind)
 	{
@@ -299,6 +300,65 @@ cc_column_add(CcColumn *col, Datum value, bool isnull)
 		col->valid[col->nrows >> 6] |= UINT64CONST(1) << (col->nrows & 63);
 	}
 	col->nrows++;
+}
+
+static inline void
+begin_row(CcColumn *col)
+{
+	if (col->nrows == col->capacity)
+		grow_rows(col);
+}
+
+static inline void
+end_row(CcColumn *col)
+{
+	col->valid[col->nrows >> 6] |= UINT64CONST(1) << (col->nrows & 63);
+	col->nrows++;
+}
+
+void
+cc_column_add_nulls(CcColumn *col, uint32 row)
+{
+	while (col->nrows < row)
+		cc_column_add(col, (Datum) 0, true);
+}
+
+void
+cc_column_add_bytes(CcColumn *col, const void *data, Size len)
+{
+	Assert(col->storage == CC_STORE_BYTES);
+	begin_row(col);
+	arena_append(col, data, len);
+	end_row(col);
+}
+
+void
+cc_column_add_numeric(CcColumn *col, const void *data, Size len)
+{
+	int32		buf[ST_NUMERIC_MAX_BYTES / sizeof(int32)];
+
+	begin_row(col);
+	if (col->storage != CC_STORE_BYTES && len <= sizeof(buf))
+		memcpy(buf, data, len);
+	else if (col->storage != CC_STORE_BYTES)
+		numeric_to_bytes(col);	/* too many digits for an integer */
+	if (col->storage == CC_STORE_BYTES || !add_numeric(col, PointerGetDatum(buf)))
+		arena_append(col, (const char *) data + VARHDRSZ, len - VARHDRSZ);
+	end_row(col);
+}
+
+void
+cc_column_free(CcColumn *col)
+{
+	if (col->capacity > 0)
+	{
+		pfree(col->u.i64);
+		pfree(col->valid);
+	}
+	if (col->arena)
+		pfree(col->arena);
+	col->capacity = 0;
+	col->arena = NULL;
 }
 
 Size

@@ -52,12 +52,25 @@ typedef struct CcColumn
 	}			u;
 	uint8	   *arena;
 	uint64		arena_cap;
+	uint32		block_target;	/* bytes of a block of several vectors */
 	MemoryContext mcxt;
 } CcColumn;
 
 extern void cc_column_init(CcColumn *col, Form_pg_attribute att, MemoryContext mcxt);
 extern void cc_column_add(CcColumn *col, Datum value, bool isnull);
 extern Size cc_column_memory(const CcColumn *col);
+
+/* Nulls up to the given row, which is the next one then. */
+extern void cc_column_add_nulls(CcColumn *col, uint32 row);
+
+/* A varlena's bytes without their header. */
+extern void cc_column_add_bytes(CcColumn *col, const void *data, Size len);
+
+/* A numeric with a plain header, at any address. */
+extern void cc_column_add_numeric(CcColumn *col, const void *data, Size len);
+
+/* Frees the buffered values. */
+extern void cc_column_free(CcColumn *col);
 
 static inline bool
 cc_column_isnull(const CcColumn *col, uint32 row)
@@ -87,6 +100,7 @@ cc_column_bytes(const CcColumn *col, uint32 row)
 typedef struct CcChunkWriter
 {
 	StImage    *img;
+	uint32		block_target;	/* of the column */
 	int			codec;			/* of the table's options */
 	int			level;
 	StCodecCtx *codec_ctx;
@@ -107,8 +121,8 @@ typedef struct CcChunkWriter
 	uint32		codec_failures; /* blocks in a row that did not shrink */
 } CcChunkWriter;
 
-extern void cc_chunk_begin(CcChunkWriter *w, StImage *img, int codec, int level,
-						   StCodecCtx *ctx);
+extern void cc_chunk_begin(CcChunkWriter *w, StImage *img, uint32 block_target,
+						   int codec, int level, StCodecCtx *ctx);
 
 /* Room for at least n more bytes of the open block; closes it when full. */
 extern uint8 *cc_chunk_reserve(CcChunkWriter *w, Size n);

@@ -16,7 +16,7 @@
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
-#include "cc_reader.h"
+#include "cc_shred_read.h"
 #include "st_bitmap.h"
 #include "st_compat.h"
 #include "st_float.h"
@@ -292,7 +292,8 @@ decode_blobs(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n)
 
 /* The values behind the null bitmap. */
 static void
-decode_values(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n)
+decode_values(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 vecno,
+			  uint32 n)
 {
 	CcVector   *v = &chunk->v;
 	StStatus	status;
@@ -326,6 +327,13 @@ decode_values(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n)
 			return;
 		case CC_ENC_STR:
 			decode_strings(r, chunk, src, len, n);
+			return;
+		case CC_ENC_SHRED:
+			if (len != 0)
+				cc_corrupt(r, "length of a vector");
+			v->rep = CC_REP_DATUM;
+			cc_shred_decode(r, chunk, vecno, n,
+							value_buffer(r, chunk, sizeof(Datum)));
 			return;
 		default:
 			decode_blobs(r, chunk, src, len, n);
@@ -415,16 +423,19 @@ missing_vector(StReader *r, AttrNumber attno, uint32 vecno)
 const CcVector *
 cc_reader_vector(StReader *r, AttrNumber attno, uint32 vecno)
 {
-	CcChunk    *chunk;
-	CcVector   *v;
+	if (cc_column_is_missing(r, attno))
+		return missing_vector(r, attno, vecno);
+	return cc_chunk_vector(r, cc_chunk_open(r, attno), vecno);
+}
+
+const CcVector *
+cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno)
+{
+	CcVector   *v = &chunk->v;
 	const uint8 *src;
 	Size		len;
 	uint32		n = cc_reader_vector_rows(r, vecno);
 
-	if (cc_column_is_missing(r, attno))
-		return missing_vector(r, attno, vecno);
-	chunk = cc_chunk_open(r, attno);
-	v = &chunk->v;
 	if (chunk->vector == vecno)
 		return v;
 	chunk->vector = -1;
@@ -436,7 +447,7 @@ cc_reader_vector(StReader *r, AttrNumber attno, uint32 vecno)
 	src = cc_vector_bytes(r, chunk, vecno, &len);
 	cc_take_validity(r, &chunk->vectors[vecno], n, &src, &len, v->valid);
 	if (chunk->vectors[vecno].nnulls < n)
-		decode_values(r, chunk, src, len, n);
+		decode_values(r, chunk, src, len, vecno, n);
 	else
 		decode_nulls(r, chunk);
 	chunk->vector = vecno;

@@ -154,7 +154,7 @@ cc_column_encode(CcColumn *col, StImage *img, int codec, int level,
 	}
 
 	w = palloc(sizeof(*w));
-	cc_chunk_begin(w, img, codec, level, ctx);
+	cc_chunk_begin(w, img, col->block_target, codec, level, ctx);
 	initStringInfo(&extra);
 	if (col->storage == CC_STORE_BYTES)
 		encoding = cc_encode_bytes(col, w, &extra);

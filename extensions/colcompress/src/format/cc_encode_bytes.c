@@ -3,10 +3,10 @@
  * cc_encode_bytes.c
  *	  From a buffered column to its chunk: everything that is bytes.
  *
- * Three forms: a sorted dictionary where few distinct values repeat; values
+ * Four forms: a sorted dictionary where few distinct values repeat; values
  * one by one, each in its own codec frame, where they are large (one value
- * is then fetched without its neighbours); else st_str vectors (alphabet,
- * FSST or raw) inside of block frames.
+ * is then fetched without its neighbours); jsonb in sub-columns (cc_shred.h);
+ * else st_str vectors (alphabet, FSST or raw) inside of block frames.
  *
  * Dictionary in the extra part of the meta:
  *	 | entries | bytes raw | bytes stored | frame of: per 1,024 entries,
@@ -18,10 +18,12 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "cc_column.h"
+#include "cc_shred.h"
 #include "st_compat.h"
 #include "st_dict.h"
 #include "st_int.h"
@@ -33,6 +35,9 @@
 
 /* Neighbouring values that a sample takes together. */
 #define SAMPLE_RUN 128
+
+/* Shredded documents may be larger than plain ones by one part in this many. */
+#define SHRED_MAX_LOSS 8
 
 /* ---- dictionary ---- */
 
@@ -215,39 +220,47 @@ sample_size(CcChunkWriter *w, const StStrScheme *scheme, const StStr *sample, in
 
 /*
  * The scheme that makes the sample smallest, framed or not.  Inside of frames
- * FSST costs time twice: it must save a tenth against raw bytes.
+ * FSST costs time twice: it must save a tenth against raw bytes.  Returns an
+ * estimate of the whole column's size.
  */
-static void
+static uint64
 choose_scheme(const CcColumn *col, CcChunkWriter *w, const StStr *values,
 			  StStrScheme *scheme)
 {
 	StStr	   *sample = palloc(ST_VECTOR_SIZE * sizeof(StStr));
 	StStrScheme *raw = palloc(sizeof(StStrScheme));
 	int			n = take_sample(col, values, sample);
+	uint64		sample_bytes = 0;
+	Size		raw_size,
+				size;
 
+	for (int i = 0; i < n; i++)
+		sample_bytes += sample[i].len;
 	st_str_scheme_raw(raw);
+	raw_size = size = sample_size(w, raw, sample, n);
 	st_str_choose(sample, n, scheme);
 	if (scheme->kind != ST_STR_RAW)
 	{
-		Size		raw_size = sample_size(w, raw, sample, n);
-
+		size = sample_size(w, scheme, sample, n);
 		if (scheme->kind == ST_STR_FSST)
 			raw_size -= raw_size / 10;
-		if (raw_size < sample_size(w, scheme, sample, n))
+		if (raw_size < size)
+		{
 			memcpy(scheme, raw, sizeof(*raw));
+			size = raw_size;
+		}
 	}
 	pfree(raw);
 	pfree(sample);
+	return (double) size / Max(1, sample_bytes) * col->u.end[col->nrows - 1];
 }
 
 static void
 encode_strings(CcColumn *col, CcChunkWriter *w, const StStr *values,
-			   StringInfo extra)
+			   const StStrScheme *scheme, StringInfo extra)
 {
-	StStrScheme *scheme = palloc(sizeof(StStrScheme));
 	uint8	   *saved = palloc(st_str_scheme_bound());
 
-	choose_scheme(col, w, values, scheme);
 	cc_put_bytes(extra, saved,
 				 st_str_scheme_save(scheme, saved, st_str_scheme_bound()));
 	for (uint32 first = 0; first < col->nrows; first += ST_VECTOR_SIZE)
@@ -266,8 +279,26 @@ encode_strings(CcColumn *col, CcChunkWriter *w, const StStr *values,
 			elog(ERROR, "could not encode a vector of %u strings", n);
 		cc_chunk_add_vector(w, prefix + len, nnulls);
 	}
-	pfree(scheme);
 	pfree(saved);
+}
+
+/* A jsonb column shredded, if that is smaller than as strings; or strings. */
+static CcEncoding
+encode_documents_or_strings(CcColumn *col, CcChunkWriter *w, const StStr *values,
+							StringInfo extra)
+{
+	StStrScheme *scheme = palloc(sizeof(StStrScheme));
+	uint64		estimate = choose_scheme(col, w, values, scheme);
+	CcEncoding	encoding = CC_ENC_SHRED;
+
+	if (col->type.typid != JSONBOID || col->block_target != CC_BLOCK_TARGET ||
+		!cc_shred_encode(col, w, values, estimate + estimate / SHRED_MAX_LOSS, extra))
+	{
+		encode_strings(col, w, values, scheme, extra);
+		encoding = CC_ENC_STR;
+	}
+	pfree(scheme);
+	return encoding;
 }
 
 CcEncoding
@@ -288,10 +319,7 @@ cc_encode_bytes(CcColumn *col, CcChunkWriter *w, StringInfo extra)
 		encoding = CC_ENC_BLOB;
 	}
 	else
-	{
-		encode_strings(col, w, values, extra);
-		encoding = CC_ENC_STR;
-	}
+		encoding = encode_documents_or_strings(col, w, values, extra);
 	pfree(values);
 	return encoding;
 }

@@ -30,8 +30,11 @@ extern const StFormat cc_format;
  * Version of the row-group format.  A change that an older build cannot
  * read raises it; readers refuse versions above their own, and read all
  * below.
+ *
+ *	1	first
+ *	2	shredded jsonb (CC_ENC_SHRED)
  */
-#define CC_FORMAT_VERSION	1
+#define CC_FORMAT_VERSION	2
 #define CC_FOOTER_MAGIC		0x43434654	/* "TFCC" in the file */
 
 /* Vectors per row group; also bounds every per-vector array of the meta. */
@@ -77,10 +80,11 @@ typedef enum CcEncoding
 	CC_ENC_DECIMAL128 = 5,
 	CC_ENC_DICT = 6,			/* sorted dictionary in the meta, codes as st_int vectors */
 	CC_ENC_STR = 7,				/* st_str vectors, scheme in the meta */
-	CC_ENC_BLOB = 8				/* values one by one in the blob region */
+	CC_ENC_BLOB = 8,			/* values one by one in the blob region */
+	CC_ENC_SHRED = 9			/* jsonb: sub-columns in the blob region (cc_shred.h) */
 } CcEncoding;
 
-#define CC_MAX_ENCODING CC_ENC_BLOB
+#define CC_MAX_ENCODING CC_ENC_SHRED
 
 typedef struct CcFooterHeader
 {
@@ -123,5 +127,8 @@ typedef struct CcColumnType
 } CcColumnType;
 
 extern void cc_column_type(Form_pg_attribute att, CcColumnType *type);
+
+/* An attribute of one of the types of sub-columns: text, numeric, bool, jsonb. */
+extern void cc_builtin_attribute(Oid type, Form_pg_attribute att);
 
 #endif							/* CC_FORMAT_H */

@@ -11,9 +11,10 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "utils/memutils.h"
 
-#include "cc_reader.h"
+#include "cc_shred_read.h"
 #include "st_bytes.h"
 #include "st_compat.h"
 #include "st_int.h"
@@ -144,6 +145,9 @@ read_extra(StReader *r, CcChunk *chunk, const uint8 *p, Size len)
 			break;
 		case CC_ENC_BLOB:
 			break;
+		case CC_ENC_SHRED:
+			cc_shred_open(r, chunk, &b);
+			break;
 		default:
 			chunk->scale = st_read_varint(&b);
 			break;
@@ -213,6 +217,10 @@ check_kind(StReader *r, const CcChunk *chunk)
 			if (e->kind < CC_KIND_NUMERIC)
 				break;
 			return;
+		case CC_ENC_SHRED:
+			if (chunk->type.typid != JSONBOID)
+				break;
+			return;
 		default:
 			return;
 	}
@@ -220,25 +228,30 @@ check_kind(StReader *r, const CcChunk *chunk)
 }
 
 CcChunk *
+cc_chunk_make(StReader *r, const CcFooterColumn *e, const CcColumnType *type)
+{
+	CcChunk    *chunk = MemoryContextAllocZero(r->mcxt, sizeof(CcChunk));
+
+	chunk->entry = e;
+	chunk->block = chunk->vector = chunk->last_vector = -1;
+	chunk->type = *type;
+	check_kind(r, chunk);
+	read_meta(r, chunk);
+	return chunk;
+}
+
+CcChunk *
 cc_chunk_open(StReader *r, AttrNumber attno)
 {
-	CcChunk    *chunk;
-	const CcFooterColumn *e;
+	CcColumnType type;
 
 	if (cc_column_is_missing(r, attno))
 		return NULL;
 	if (r->chunks[attno - 1] != NULL)
 		return r->chunks[attno - 1];
-	e = &r->entries[attno - 1];
-
-	chunk = MemoryContextAllocZero(r->mcxt, sizeof(CcChunk));
-	chunk->entry = e;
-	chunk->block = chunk->vector = chunk->last_vector = -1;
-	cc_column_type(TupleDescAttr(r->desc, attno - 1), &chunk->type);
-	check_kind(r, chunk);
-	read_meta(r, chunk);
-	r->chunks[attno - 1] = chunk;
-	return chunk;
+	cc_column_type(TupleDescAttr(r->desc, attno - 1), &type);
+	r->chunks[attno - 1] = cc_chunk_make(r, &r->entries[attno - 1], &type);
+	return r->chunks[attno - 1];
 }
 
 /* Decodes the entries of one part (up to 1,024) of a dictionary. */

@@ -14,7 +14,7 @@
 
 #include "utils/memutils.h"
 
-#include "cc_reader.h"
+#include "cc_shred_read.h"
 #include "st_compat.h"
 #include "st_float.h"
 #include "st_int.h"
@@ -131,6 +131,13 @@ vector_value(StReader *r, CcChunk *chunk, const CcVector *v, uint32 i)
 
 /* ---- bytes that were read for single values ---- */
 
+/* Sub-columns have chunks that nobody lists: they notice for themselves. */
+static inline bool
+has_kept(const StReader *r, const CcChunk *chunk)
+{
+	return chunk->kept != NULL && chunk->kept_epoch == r->kept_epoch;
+}
+
 /*
  * Room for bytes that stay with the reader.  When there are too many, those
  * kept before are forgotten.
@@ -140,19 +147,16 @@ keep_bytes(StReader *r, CcChunk *chunk, Size len)
 {
 	if (r->kept_bytes > 0 && r->kept_bytes + len > POINT_KEPT_BYTES)
 	{
-		for (int i = 0; i < r->nchunks; i++)
-		{
-			if (r->chunks[i] != NULL)
-				r->chunks[i]->kept = NULL;
-		}
 		MemoryContextReset(r->kept_mcxt);
 		r->kept_bytes = 0;
+		r->kept_epoch++;
 	}
 	if (r->kept_mcxt == NULL)
 		r->kept_mcxt = AllocSetContextCreate(r->mcxt, "bytes of single values",
 											 ALLOCSET_DEFAULT_SIZES);
-	if (chunk->kept == NULL)
+	if (!has_kept(r, chunk))
 	{
+		chunk->kept_epoch = r->kept_epoch;
 		chunk->kept = MemoryContextAllocZero(r->kept_mcxt,
 											 r->nvectors * sizeof(uint8 *));
 		r->kept_bytes += r->nvectors * sizeof(uint8 *);
@@ -175,7 +179,7 @@ point_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
 	uint8	   *bytes;
 
 	*len = place->len;
-	if (chunk->kept != NULL && chunk->kept[slot] != NULL)
+	if (has_kept(r, chunk) && chunk->kept[slot] != NULL)
 		return chunk->kept[slot] + (packed ? place->off : 0);
 	if (chunk->block == place->block)
 		return chunk->block_data + place->off;
@@ -204,6 +208,7 @@ worth_decoding(const CcChunk *chunk)
 	switch (chunk->entry->encoding)
 	{
 		case CC_ENC_STR:
+		case CC_ENC_SHRED:
 			return chunk->taken >= 24;
 		case CC_ENC_BLOB:
 			return false;
@@ -212,27 +217,24 @@ worth_decoding(const CcChunk *chunk)
 	}
 }
 
-static Datum
-fetch_value(StReader *r, AttrNumber attno, uint32 vecno, uint32 i, bool *isnull)
+Datum
+cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull)
 {
-	CcChunk    *chunk = cc_chunk_open(r, attno);
 	const uint8 *src;
 	Size		len;
 	uint32		n = cc_reader_vector_rows(r, vecno);
 
-	if (chunk != NULL && chunk->last_vector != vecno)
+	if (chunk->last_vector != vecno)
 	{
 		chunk->last_vector = vecno;
 		chunk->taken = 0;
 	}
-	if (chunk == NULL || chunk->vector == vecno || worth_decoding(chunk))
+	if (chunk->vector == vecno || worth_decoding(chunk))
 	{
-		const CcVector *v = cc_reader_vector(r, attno, vecno);
+		const CcVector *v = cc_chunk_vector(r, chunk, vecno);
 
 		*isnull = cc_vector_isnull(v, i);
-		if (*isnull)
-			return (Datum) 0;
-		return chunk == NULL ? cc_vector_datum(v, i) : vector_value(r, chunk, v, i);
+		return *isnull ? (Datum) 0 : vector_value(r, chunk, v, i);
 	}
 	chunk->taken++;
 	src = point_bytes(r, chunk, vecno, &len);
@@ -246,7 +248,22 @@ fetch_value(StReader *r, AttrNumber attno, uint32 vecno, uint32 i, bool *isnull)
 		if (*isnull)
 			return (Datum) 0;
 	}
+	if (chunk->entry->encoding == CC_ENC_SHRED)
+		return cc_shred_point(r, chunk, vecno, i);
 	return point_value(r, chunk, src, len, n, i);
+}
+
+static Datum
+fetch_value(StReader *r, AttrNumber attno, uint32 vecno, uint32 i, bool *isnull)
+{
+	CcChunk    *chunk = cc_chunk_open(r, attno);
+	const CcVector *v;
+
+	if (chunk != NULL)
+		return cc_chunk_value(r, chunk, vecno, i, isnull);
+	v = cc_reader_vector(r, attno, vecno);
+	*isnull = cc_vector_isnull(v, i);
+	return *isnull ? (Datum) 0 : cc_vector_datum(v, i);
 }
 
 void

@@ -236,6 +236,8 @@ encoding_name(StReader *r, const CcChunk *chunk, uint8 encoding)
 			return "dictionary";
 		case CC_ENC_BLOB:
 			return "large values";
+		case CC_ENC_SHRED:
+			return "shredded";
 		default:
 			return st_str_scheme_name(chunk->scheme);
 	}

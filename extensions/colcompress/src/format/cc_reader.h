@@ -8,6 +8,7 @@
  *	 cc_decode.c	vectors
  *	 cc_point.c		single values
  *	 cc_zone_read.c	zones
+ *	 cc_shred_read.c	shredded jsonb
  *
  *-------------------------------------------------------------------------
  */
@@ -58,6 +59,7 @@ typedef struct CcChunk
 	int128		sum;
 
 	StStrScheme *scheme;		/* CC_ENC_STR */
+	struct CcShred *shred;		/* CC_ENC_SHRED */
 	const uint8 *dict_bytes;	/* CC_ENC_DICT, loaded at first use */
 	Size		dict_len;
 	CcDictionary *dict;
@@ -78,6 +80,7 @@ typedef struct CcChunk
 	uint32		taken;			/* one after the other */
 	uint8	   *point;
 	Size		point_cap;
+	uint64		kept_epoch;		/* of the reader, when kept was made */
 	const uint8 **kept;			/* by vector, or the first one of a block with
 								 * a codec frame: raw bytes, or NULL */
 } CcChunk;
@@ -99,6 +102,7 @@ struct StReader
 	uint64	   *verified;		/* pages whose checksum was right */
 	MemoryContext kept_mcxt;	/* bytes that single values were taken of */
 	Size		kept_bytes;
+	uint64		kept_epoch;		/* how often they were forgotten */
 	MemoryContextCallback release;
 };
 
@@ -116,6 +120,15 @@ cc_column_is_missing(const StReader *r, AttrNumber attno)
 
 /* The chunk with its meta parsed; NULL if the column is missing. */
 extern CcChunk *cc_chunk_open(StReader *r, AttrNumber attno);
+
+/* A chunk by its entry; checks what it parses. */
+extern CcChunk *cc_chunk_make(StReader *r, const CcFooterColumn *e,
+							  const CcColumnType *type);
+
+/* A vector, and a single value, of a chunk. */
+extern const CcVector *cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno);
+extern Datum cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i,
+							bool *isnull);
 
 /* Bytes of a vector, its block loaded. */
 extern const uint8 *cc_vector_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len);

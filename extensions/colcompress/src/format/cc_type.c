@@ -109,3 +109,14 @@ cc_column_type(Form_pg_attribute att, CcColumnType *type)
 		}
 	}
 }
+
+void
+cc_builtin_attribute(Oid type, Form_pg_attribute att)
+{
+	memset(att, 0, sizeof(*att));
+	att->atttypid = type;
+	att->attbyval = type == BOOLOID;
+	att->attlen = type == BOOLOID ? 1 : -1;
+	att->attalign = type == BOOLOID ? TYPALIGN_CHAR : TYPALIGN_INT;
+	Assert(type == TEXTOID || type == NUMERICOID || type == BOOLOID || type == JSONBOID);
+}

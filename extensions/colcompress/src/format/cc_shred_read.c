@@ -1,0 +1,234 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_shred_read.c
+ *	  Reads shredded jsonb: the sub-columns of a chunk, and documents.
+ *
+ * A sub-column is a column chunk like any other; it is opened when the first
+ * value of it is asked for.  Documents are built vector by vector, or one by
+ * one for single rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "utils/memutils.h"
+
+#include "cc_reader.h"
+#include "cc_shred_read.h"
+#include "st_compat.h"
+
+/* What a document costs at least, for a first guess of a vector's size. */
+#define GUESS_BYTES 128
+
+void
+cc_shred_open(StReader *r, CcChunk *chunk, StByteReader *b)
+{
+	MemoryContext old = MemoryContextSwitchTo(r->mcxt);
+	CcShred    *shred = palloc0(sizeof(CcShred));
+	const uint8 *p;
+	Size		len;
+
+	shred->tree = cc_path_tree_read(b);
+	if (shred->tree == NULL)
+		cc_corrupt(r, "paths of a column");
+	len = (shred->tree->nleaves + 1) * sizeof(CcFooterColumn);
+	p = st_read_span(b, len);
+	if (p == NULL)
+		cc_corrupt(r, "paths of a column");
+	shred->entries = palloc(len);
+	memcpy(shred->entries, p, len);
+	shred->chunks = palloc0((shred->tree->nleaves + 1) * sizeof(CcChunk *));
+	shred->source.tree = shred->tree;
+	shred->source.shapes = cc_shape_cache_create(r->mcxt);
+	MemoryContextSwitchTo(old);
+	chunk->shred = shred;
+}
+
+CcChunk *
+cc_shred_chunk(StReader *r, CcChunk *chunk, int leaf)
+{
+	CcShred    *shred = chunk->shred;
+	const CcFooterColumn *e = &shred->entries[leaf];
+	Oid			type = leaf == shred->tree->nleaves ? JSONBOID :
+		cc_leaf_type(shred->tree->leaves[leaf].kind);
+
+	if (e->encoding == CC_ENC_NULLS)
+		return NULL;
+	if (shred->chunks[leaf] == NULL)
+	{
+		FormData_pg_attribute att;
+		CcColumnType coltype;
+
+		if (e->encoding == CC_ENC_SHRED || e->typid != type)
+			cc_corrupt(r, "sub-column of a column");
+		cc_builtin_attribute(type, &att);
+		cc_column_type(&att, &coltype);
+		shred->chunks[leaf] = cc_chunk_make(r, e, &coltype);
+	}
+	return shred->chunks[leaf];
+}
+
+const CcVector *
+cc_shred_vector(StReader *r, CcChunk *chunk, int leaf, uint32 vecno)
+{
+	CcChunk    *sub = cc_shred_chunk(r, chunk, leaf);
+
+	if (sub == NULL || sub->vectors[vecno].nnulls == cc_reader_vector_rows(r, vecno))
+		return NULL;
+	return cc_chunk_vector(r, sub, vecno);
+}
+
+/* Which leaves have a value in each of the n rows. */
+static void
+find_present(const CcDocSource *source, uint32 n, CcLeafSet *present)
+{
+	CcLeafSet	always = {{0}};
+
+	for (int leaf = 0; leaf < source->tree->nleaves; leaf++)
+	{
+		if (source->leaf[leaf] != NULL && !source->leaf[leaf]->has_nulls)
+			cc_leaf_add(&always, leaf);
+	}
+	for (uint32 i = 0; i < n; i++)
+		present[i] = always;
+	for (int leaf = 0; leaf < source->tree->nleaves; leaf++)
+	{
+		const CcVector *v = source->leaf[leaf];
+		int			word = leaf / 64;
+		uint64		bit = UINT64CONST(1) << (leaf % 64);
+
+		if (v == NULL || !v->has_nulls)
+			continue;
+		for (uint32 w = 0; w < (n + 63) / 64; w++)
+		{
+			for (uint64 left = v->valid[w]; left != 0; left &= left - 1)
+			{
+				uint32		row = w * 64 + __builtin_ctzll(left);
+
+				if (row < n)
+					present[row].words[word] |= bit;
+			}
+		}
+	}
+}
+
+/*
+ * Appends the document of a row as a varlena to the chunk's arena, which may
+ * move; returns its offset.
+ */
+static Size
+append_document(StReader *r, CcChunk *chunk, const CcDocSource *source,
+				const CcLeafSet *present, int row, Size used)
+{
+	Size		start = MAXALIGN(used);
+
+	for (;;)
+	{
+		StJsonbWriter w;
+		StStatus	status = ST_NOSPACE;
+
+		if (chunk->arena_cap > start + VARHDRSZ)
+		{
+			st_jsonb_writer_init(&w, chunk->arena + start + VARHDRSZ,
+								 chunk->arena_cap - start - VARHDRSZ);
+			status = cc_doc_build(source, present, row, &w);
+		}
+		if (status == ST_OK)
+		{
+			SET_VARSIZE(chunk->arena + start, w.len + VARHDRSZ);
+			chunk->shred->used = start + VARHDRSZ + w.len;
+			return start;
+		}
+		if (status != ST_NOSPACE)
+			cc_corrupt(r, "sub-columns of a document");
+		chunk->arena_cap = Max(chunk->arena_cap * 2, ST_VECTOR_SIZE * GUESS_BYTES);
+		chunk->arena = chunk->arena == NULL ?
+			MemoryContextAllocHuge(r->mcxt, chunk->arena_cap) :
+			repalloc_huge(chunk->arena, chunk->arena_cap);
+	}
+}
+
+/* All documents of a vector; the chunk's null bitmap is in its vector. */
+void
+cc_shred_decode(StReader *r, CcChunk *chunk, uint32 vecno, uint32 n, Datum *values)
+{
+	CcShred    *shred = chunk->shred;
+	CcDocSource *source = &shred->source;
+	int			nleaves = shred->tree->nleaves;
+	CcLeafSet  *present = palloc(n * sizeof(CcLeafSet));
+	Size		used = 0;
+
+	for (int leaf = 0; leaf < nleaves; leaf++)
+		source->leaf[leaf] = cc_shred_vector(r, chunk, leaf, vecno);
+	source->residue = cc_shred_vector(r, chunk, nleaves, vecno);
+	find_present(source, n, present);
+	for (uint32 i = 0; i < n; i++)
+	{
+		values[i] = (Datum) 0;
+		if (cc_vector_isnull(&chunk->v, i))
+			continue;
+		values[i] = append_document(r, chunk, source, &present[i], i, used);
+		used = shred->used;
+	}
+	/* The arena stands still now: offsets become pointers. */
+	for (uint32 i = 0; i < n; i++)
+		values[i] += PointerGetDatum(chunk->arena);
+	pfree(present);
+}
+
+/* One value of a sub-column, as a vector of one row; false if it is null. */
+static bool
+point_vector(StReader *r, CcChunk *sub, uint32 vecno, uint32 i, CcVector *v,
+			 Datum *value)
+{
+	bool		isnull = true;
+
+	if (sub != NULL)
+		*value = cc_chunk_value(r, sub, vecno, i, &isnull);
+	if (isnull)
+		return false;
+	/* An int64 and a Datum are alike; numerics come as Datums. */
+	v->rep = sub->type.kind == CC_KIND_INT ? CC_REP_INT64 : CC_REP_DATUM;
+	if (v->rep == CC_REP_INT64)
+		*value = DatumGetBool(*value);
+	v->n = 1;
+	v->has_nulls = false;
+	v->u.datum = value;
+	return true;
+}
+
+/* The document of one row that is not null. */
+Datum
+cc_shred_point(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i)
+{
+	CcShred    *shred = chunk->shred;
+	int			nleaves = shred->tree->nleaves;
+	CcDocSource source = shred->source;
+	CcVector   *vectors = palloc((nleaves + 1) * sizeof(CcVector));
+	Datum	   *values = palloc((nleaves + 1) * sizeof(Datum));
+	CcLeafSet	present = {{0}};
+
+	/* The arena may hold the vector at hand. */
+	chunk->vector = -1;
+	source.residue = NULL;
+	for (int leaf = 0; leaf <= nleaves; leaf++)
+	{
+		if (leaf < nleaves)
+			source.leaf[leaf] = NULL;
+		if (!point_vector(r, cc_shred_chunk(r, chunk, leaf), vecno, i,
+						  &vectors[leaf], &values[leaf]))
+			continue;
+		if (leaf == nleaves)
+			source.residue = &vectors[leaf];
+		else
+		{
+			source.leaf[leaf] = &vectors[leaf];
+			cc_leaf_add(&present, leaf);
+		}
+	}
+	(void) append_document(r, chunk, &source, &present, 0, 0);
+	pfree(vectors);
+	pfree(values);
+	return PointerGetDatum(chunk->arena);
+}

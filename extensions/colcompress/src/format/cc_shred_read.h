@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_shred_read.h
+ *	  Shredded chunks, for the rest of the reader.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CC_SHRED_READ_H
+#define CC_SHRED_READ_H
+
+#include "cc_reader.h"
+#include "cc_shred.h"
+
+typedef struct CcShred
+{
+	CcPathTree *tree;
+	CcFooterColumn *entries;	/* of the leaves, and of the residue */
+	CcChunk   **chunks;			/* likewise, NULL until opened */
+	CcDocSource source;			/* vector at hand */
+	Size		used;			/* of the chunk's arena */
+} CcShred;
+
+/* Parses what the meta of a shredded chunk has; from cc_chunk_make(). */
+extern void cc_shred_open(StReader *r, CcChunk *chunk, StByteReader *b);
+
+/* The chunk of a leaf, or of the residue (leaf = nleaves); NULL: all null. */
+extern CcChunk *cc_shred_chunk(StReader *r, CcChunk *chunk, int leaf);
+
+/* A vector of it; NULL if it is all null. */
+extern const CcVector *cc_shred_vector(StReader *r, CcChunk *chunk, int leaf,
+									   uint32 vecno);
+
+/* Documents of a vector, and of one row, that are not null. */
+extern void cc_shred_decode(StReader *r, CcChunk *chunk, uint32 vecno, uint32 n,
+							Datum *values);
+extern Datum cc_shred_point(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i);
+
+#endif							/* CC_SHRED_READ_H */
