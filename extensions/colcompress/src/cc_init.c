@@ -34,7 +34,6 @@ _PG_init(void)
 {
 	st_tableam_init(&cc_tableam, &cc_format);
 	cc_label_init();
-	cc_utility_init();
 	cc_bitmap_scan_init();
 	cc_scan_init();
 	cc_paths_init();

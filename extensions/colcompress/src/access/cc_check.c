@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * cc_check.c
- *	  Values of a column of a row group against what its zones claim.
+ *	  verify(): values of a column of a row group against what its zones
+ *	  claim.
  *
  * Decodes every vector.  Raises what the reader raises for damaged bytes;
  * returns what decodes but contradicts a zone.
@@ -10,158 +11,44 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 #include "cc_access.h"
 #include "cc_vector.h"
 #include "st_compat.h"
+#include "st_inspect.h"
+
+PG_FUNCTION_INFO_V1(cc_verify);
 
 /* One column under check. */
 typedef struct ColumnCheck
 {
-	Form_pg_attribute att;
-	TypeCacheEntry *type;
-	Oid			collation;
-	bool		is_bpchar;
+	StZoneCheck zone;
 	int64		vecno;
-	List	   *problems;		/* of CcProblem * */
+	List	   *problems;		/* of StProblem * */
 } ColumnCheck;
 
-static void add_problem(ColumnCheck *check, const char *fmt,...) pg_attribute_printf(2, 3);
-
-static void
-add_problem(ColumnCheck *check, const char *fmt,...)
-{
-	CcProblem  *problem = palloc(sizeof(CcProblem));
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	for (;;)
-	{
-		va_list		args;
-		int			needed;
-
-		va_start(args, fmt);
-		needed = appendStringInfoVA(&buf, fmt, args);
-		va_end(args);
-		if (needed == 0)
-			break;
-		enlargeStringInfo(&buf, needed);
-	}
-	problem->vecno = check->vecno;
-	problem->message = buf.data;
-	check->problems = lappend(check->problems, problem);
-}
-
-/* Bytes of a varlena that count in comparisons: char(n) has blanks that do not. */
-static StStr
-comparable_bytes(const ColumnCheck *check, struct varlena *v)
-{
-	StStr		s;
-
-	s.data = (const uint8_t *) VARDATA_ANY(v);
-	s.len = VARSIZE_ANY_EXHDR(v);
-	if (check->is_bpchar)
-		s.len = bpchartruelen(VARDATA_ANY(v), s.len);
-	return s;
-}
-
-/* memcmp; a prefix is less. */
-static int
-compare_bytes(StStr a, StStr b)
-{
-	int			c = memcmp(a.data, b.data, Min(a.len, b.len));
-
-	if (c != 0)
-		return c;
-	return a.len < b.len ? -1 : (a.len > b.len ? 1 : 0);
-}
-
-static bool
-starts_with(StStr s, StStr prefix)
-{
-	return s.len >= prefix.len && memcmp(s.data, prefix.data, prefix.len) == 0;
-}
-
-/* Order of value against bound, by bytes. */
-static int
-compare_strings(const ColumnCheck *check, Datum value, Datum bound,
-				bool bound_truncated)
-{
-	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
-	struct varlena *b = PG_DETOAST_DATUM_PACKED(bound);
-	StStr		s = comparable_bytes(check, v);
-	StStr		limit = comparable_bytes(check, b);
-	int			c = compare_bytes(s, limit);
-
-	if (c > 0 && bound_truncated && starts_with(s, limit))
-		c = 0;
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
-	if ((Pointer) b != DatumGetPointer(bound))
-		pfree(b);
-	return c;
-}
-
-/* Can the bounds of the zone be compared with values at all, here and now? */
-static bool
-can_compare(const ColumnCheck *check, const CcZone *zone)
-{
-	if (!zone->has_minmax)
-		return false;
-	if (zone->byte_order)
-		return check->att->attlen == -1;
-	return check->type->btree_opf == zone->opfamily &&
-		OidIsValid(check->type->cmp_proc_finfo.fn_oid);
-}
-
-static void
-check_bounds(ColumnCheck *check, const CcZone *zone, Datum value, int row)
-{
-	int			low;
-	int			high;
-
-	if (zone->byte_order)
-	{
-		low = compare_strings(check, value, zone->min, false);
-		high = compare_strings(check, value, zone->max, zone->max_truncated);
-	}
-	else
-	{
-		low = DatumGetInt32(FunctionCall2Coll(&check->type->cmp_proc_finfo,
-											  check->collation, value, zone->min));
-		high = DatumGetInt32(FunctionCall2Coll(&check->type->cmp_proc_finfo,
-											   check->collation, value, zone->max));
-	}
-	if (low < 0)
-		add_problem(check, "value of row %d is less than its zone's minimum", row);
-	if (high > 0)
-		add_problem(check, "value of row %d is greater than its zone's maximum", row);
-}
+#define add_problem(check, ...) \
+	((check)->problems = st_problem_add((check)->problems, (check)->vecno, __VA_ARGS__))
 
 /* Compares the values of one vector with a zone, its own or the chunk's. */
 static void
 check_vector(ColumnCheck *check, const CcVector *vector, const CcZone *zone)
 {
-	bool		compare = can_compare(check, zone);
-	int			nbefore = list_length(check->problems);
+	bool		compare = st_zone_check_usable(&check->zone, zone);
 
 	for (int i = 0; i < vector->n; i++)
 	{
-		Datum		value;
+		const char *wrong;
 
 		if (!compare || cc_vector_isnull(vector, i))
 			continue;
-		value = cc_vector_datum(vector, i);
-		check_bounds(check, zone, value, i);
-		if (list_length(check->problems) > nbefore)
-			return;				/* one per vector tells enough */
+		wrong = st_zone_check_value(&check->zone, zone, cc_vector_datum(vector, i));
+		if (wrong == NULL)
+			continue;
+		add_problem(check, "value of row %d is %s", i, wrong);
+		return;					/* one per vector tells enough */
 	}
 }
 
@@ -175,13 +62,10 @@ count_nulls(const CcVector *vector)
 	return nnulls;
 }
 
-/*
- * Checks column attno of the reader's row group.  Returns a list of
- * CcProblem *, in the current context, which also takes the work memory.
- */
-List *
-cc_check_column(Relation rel, StReader *reader, AttrNumber attno)
+static List *
+check_column(Relation rel, const StGroup *group, AttrNumber attno)
 {
+	StReader   *reader = cc_reader_open(rel, group, CurrentMemoryContext);
 	ColumnCheck check = {0};
 	CcZone		chunk_zone;
 	bool		has_chunk_zone;
@@ -189,11 +73,7 @@ cc_check_column(Relation rel, StReader *reader, AttrNumber attno)
 	uint64		nnulls = 0;
 	uint64		nrows = 0;
 
-	check.att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
-	check.type = lookup_type_cache(check.att->atttypid,
-								   TYPECACHE_BTREE_OPFAMILY | TYPECACHE_CMP_PROC_FINFO);
-	check.collation = check.att->attcollation;
-	check.is_bpchar = getBaseType(check.att->atttypid) == BPCHAROID;
+	st_zone_check_init(&check.zone, TupleDescAttr(RelationGetDescr(rel), attno - 1));
 	has_chunk_zone = cc_reader_zone(reader, attno, -1, &chunk_zone);
 
 	for (uint32 v = 0; v < nvectors; v++)
@@ -223,5 +103,12 @@ cc_check_column(Relation rel, StReader *reader, AttrNumber attno)
 	if (has_chunk_zone && (chunk_zone.nrows != nrows || chunk_zone.nnulls != nnulls))
 		add_problem(&check, "zone of the column chunk tells of %u values and %u nulls where there are " UINT64_FORMAT " and " UINT64_FORMAT,
 					chunk_zone.nrows, chunk_zone.nnulls, nrows, nnulls);
+	cc_reader_close(reader);
 	return check.problems;
+}
+
+Datum
+cc_verify(PG_FUNCTION_ARGS)
+{
+	return st_verify_function(fcinfo, check_column);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * cc_verify.c
- *	  verify(): reads everything that a table's row groups are made of and
+ * st_verify.c
+ *	  Body of verify(): reads everything that a table's row groups are made of and
  *	  reports what is damaged or does not fit together.
  *
  * For every row group that the snapshot sees: the extent lies inside of the
@@ -32,12 +32,8 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
-#include "cc_access.h"
-#include "cc_vector.h"
 #include "st_compat.h"
-#include "st_store.h"
-
-PG_FUNCTION_INFO_V1(cc_verify);
+#include "st_inspect.h"
 
 /* Bytes of an image read at a time. */
 #define READ_CHUNK (256 * 1024)
@@ -49,13 +45,38 @@ typedef struct VerifyState
 	StGroupList *groups;
 	int			groupno;		/* 0-based, of the group being checked */
 	AttrNumber	attno;			/* of the column being checked, or 0 */
+	StCheckColumn check_column; /* of the format */
 	MemoryContext mcxt;			/* of one step */
 } VerifyState;
 
 typedef void (*VerifyStep) (VerifyState *state);
 
+List *
+st_problem_add(List *problems, int64 part, const char *fmt,...)
+{
+	StProblem  *problem = palloc(sizeof(StProblem));
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (;;)
+	{
+		va_list		args;
+		int			needed;
+
+		va_start(args, fmt);
+		needed = appendStringInfoVA(&buf, fmt, args);
+		va_end(args);
+		if (needed == 0)
+			break;
+		enlargeStringInfo(&buf, needed);
+	}
+	problem->part = part;
+	problem->message = buf.data;
+	return lappend(problems, problem);
+}
+
 static void
-report(VerifyState *state, int64 vecno, const char *message)
+report(VerifyState *state, int64 part, const char *message)
 {
 	const StGroup *group = &state->groups->groups[state->groupno];
 	Datum		values[5];
@@ -67,8 +88,8 @@ report(VerifyState *state, int64 vecno, const char *message)
 	if (!nulls[2])
 		values[2] = NameGetDatum(&TupleDescAttr(RelationGetDescr(state->rel),
 												state->attno - 1)->attname);
-	nulls[3] = vecno < 0;
-	values[3] = Int32GetDatum((int32) vecno);
+	nulls[3] = part < 0;
+	values[3] = Int32GetDatum((int32) part);
 	values[4] = CStringGetTextDatum(message);
 	tuplestore_putvalues(state->rsinfo->setResult, state->rsinfo->setDesc,
 						 values, nulls);
@@ -168,16 +189,14 @@ static void
 check_column(VerifyState *state)
 {
 	const StGroup *group = &state->groups->groups[state->groupno];
-	StReader   *reader = cc_reader_open(state->rel, group, CurrentMemoryContext);
 	ListCell   *lc;
 
-	foreach(lc, cc_check_column(state->rel, reader, state->attno))
+	foreach(lc, state->check_column(state->rel, group, state->attno))
 	{
-		CcProblem  *problem = lfirst(lc);
+		StProblem  *problem = lfirst(lc);
 
-		report(state, problem->vecno, problem->message);
+		report(state, problem->part, problem->message);
 	}
-	cc_reader_close(reader);
 }
 
 static void
@@ -213,15 +232,11 @@ verify_groups(VerifyState *state)
 	}
 }
 
-/*
- * verify(relation): row_group, first_row, column_name, vector, problem.  No
- * row means that nothing is wrong.
- */
 Datum
-cc_verify(PG_FUNCTION_ARGS)
+st_verify_function(FunctionCallInfo fcinfo, StCheckColumn check_column)
 {
 	VerifyState state = {0};
-	Relation	rel = cc_open_table(PG_GETARG_OID(0));
+	Relation	rel = st_open_table(PG_GETARG_OID(0));
 	Oid			save_userid;
 	int			save_sec_context;
 	int			save_nestlevel;
@@ -232,6 +247,7 @@ cc_verify(PG_FUNCTION_ARGS)
 					   RelationGetRelationName(rel));
 	InitMaterializedSRF(fcinfo, 0);
 	state.rel = rel;
+	state.check_column = check_column;
 	state.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	state.mcxt = AllocSetContextCreate(CurrentMemoryContext, "verify",
 									   ALLOCSET_DEFAULT_SIZES);

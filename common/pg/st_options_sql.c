@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * cc_set_options.c
- *	  SQL functions that set and show the options of a table.
+ * st_options_sql.c
+ *	  Bodies of the SQL functions that set and show the options of a table.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,12 +19,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "cc_access.h"
-#include "cc_options.h"
 #include "st_compat.h"
-
-PG_FUNCTION_INFO_V1(cc_set_options);
-PG_FUNCTION_INFO_V1(cc_table_options);
+#include "st_options.h"
+#include "st_options_ddl.h"
 
 /* Opens what shall get options; only its owner may, and before any lock. */
 static Relation
@@ -66,21 +63,17 @@ reset_list(ArrayType *array)
 			changes = lappend(changes, makeDefElem(name, NULL, -1));
 			continue;
 		}
-		for (int d = 0; d < cc_option_set.ndefs; d++)
+		for (int d = 0; d < st_options_set()->ndefs; d++)
 			changes = lappend(changes,
-							  makeDefElem(pstrdup(cc_option_set.defs[d].name), NULL, -1));
+							  makeDefElem(pstrdup(st_options_set()->defs[d].name), NULL, -1));
 	}
 	return changes;
 }
 
-/*
- * set_options(relation, <one argument per option, in the order of the
- * definitions>, reset text[]): NULL leaves an option as it is.
- */
 Datum
-cc_set_options(PG_FUNCTION_ARGS)
+st_options_set_function(FunctionCallInfo fcinfo)
 {
-	int			nargs = 2 + cc_option_set.ndefs;
+	int			nargs = 2 + st_options_set()->ndefs;
 	List	   *changes = NIL;
 	Relation	rel;
 
@@ -94,7 +87,7 @@ cc_set_options(PG_FUNCTION_ARGS)
 
 	if (!PG_ARGISNULL(nargs - 1))
 		changes = reset_list(PG_GETARG_ARRAYTYPE_P(nargs - 1));
-	for (int i = 0; i < cc_option_set.ndefs; i++)
+	for (int i = 0; i < st_options_set()->ndefs; i++)
 	{
 		Oid			output;
 		bool		isvarlena;
@@ -106,7 +99,7 @@ cc_set_options(PG_FUNCTION_ARGS)
 						  &output, &isvarlena);
 		text = OidOutputFunctionCall(output, PG_GETARG_DATUM(i + 1));
 		changes = lappend(changes,
-						  makeDefElem(pstrdup(cc_option_set.defs[i].name),
+						  makeDefElem(pstrdup(st_options_set()->defs[i].name),
 									  (Node *) makeString(text), -1));
 	}
 	st_options_change(rel, changes);
@@ -129,12 +122,8 @@ source_name(StOptionSource source)
 	return "default";
 }
 
-/*
- * table_options(relation): name, value, source, default_value, description of
- * every option; no row if the table is gone.
- */
 Datum
-cc_table_options(PG_FUNCTION_ARGS)
+st_options_table_function(FunctionCallInfo fcinfo)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Relation	rel = try_relation_open(PG_GETARG_OID(0), AccessShareLock);
@@ -142,9 +131,9 @@ cc_table_options(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	if (rel == NULL)
 		return (Datum) 0;
-	for (int i = 0; i < cc_option_set.ndefs; i++)
+	for (int i = 0; i < st_options_set()->ndefs; i++)
 	{
-		const StOptionDef *def = &cc_option_set.defs[i];
+		const StOptionDef *def = &st_options_set()->defs[i];
 		StOptionSource source;
 		Datum		values[5];
 		bool		nulls[5] = {0};

@@ -1,38 +1,124 @@
 /*-------------------------------------------------------------------------
  *
- * cc_utility.c
- *	  Options in CREATE TABLE ... WITH (colcompress.x = ...), CREATE TABLE AS,
- *	  CREATE MATERIALIZED VIEW and ALTER TABLE ... SET / RESET.
+ * st_options_ddl.c
+ *	  Options in DDL: CREATE TABLE ... WITH (<am>.x = ...), CREATE TABLE AS,
+ *	  CREATE MATERIALIZED VIEW, ALTER TABLE ... SET / RESET; columns that are
+ *	  renamed or dropped.
  *
- * Sugar for colcompress.set_options().  The server checks reloptions before
- * it calls the access method, so the hook takes ours out of the statement,
- * runs the rest, and sets the label.  It is in force in sessions that have
- * the library loaded: preload it to have it in all of them.
+ * Bodies of two hooks that each extension owns.  The server checks
+ * reloptions before it calls the access method, so the utility hook takes
+ * ours out of the statement, runs the rest, and sets the label.  It is in
+ * force in sessions that have the library loaded: preload it to have it in
+ * all of them.  The statement tree may be in a plan cache: what changes is a
+ * copy.
  *
- * The statement tree may be in a plan cache: what changes is a copy.
+ * Everything that can rename or drop a column of a table of ours has opened
+ * the table before, which loads the library, so the object access hook is
+ * there without any preload.  It ignores all but columns.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "commands/tablecmds.h"
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
-#include "tcop/utility.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
-#include "cc_access.h"
-#include "cc_options.h"
+#include "st_options.h"
+#include "st_options_ddl.h"
 
-static ProcessUtility_hook_type prev_process_utility = NULL;
+/*
+ * The next table of that name that this backend creates gets these options
+ * at once (list of DefElem); created_table() returns it, or InvalidOid if
+ * none was made, and ends the wait.
+ */
+static const char *awaited_name = NULL;
+static List *awaited_changes = NIL;
+static Oid	created_relid = InvalidOid;
+
+/* Is the relation, made by the running command, the table waited for? */
+static bool
+is_awaited_table(Oid relid)
+{
+	Relation	classrel = table_open(RelationRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		result = false;
+
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relid));
+	scan = systable_beginscan(classrel, ClassOidIndexId, true, SnapshotSelf,
+							  1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		/* its sequences come first, its TOAST relation comes after */
+		result = (form->relkind == RELKIND_RELATION ||
+				  form->relkind == RELKIND_MATVIEW ||
+				  form->relkind == RELKIND_PARTITIONED_TABLE) &&
+			strcmp(NameStr(form->relname), awaited_name) == 0;
+	}
+	systable_endscan(scan);
+	table_close(classrel, AccessShareLock);
+	return result;
+}
+
+void
+st_options_object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId)
+{
+	if (classId != RelationRelationId)
+		return;
+	if (access == OAT_POST_ALTER && subId > 0)
+		st_options_column_renamed(objectId, subId);
+	else if (access == OAT_DROP && subId > 0)
+		st_options_column_dropped(objectId, subId);
+	else if (access == OAT_POST_CREATE && subId == 0 &&
+			 awaited_name != NULL && is_awaited_table(objectId))
+	{
+		awaited_name = NULL;
+		created_relid = objectId;
+		st_options_expect(objectId, awaited_changes);
+	}
+}
+
+static void
+await_table(const char *relname, List *changes)
+{
+	awaited_name = relname;
+	awaited_changes = changes;
+	created_relid = InvalidOid;
+}
+
+static Oid
+created_table(void)
+{
+	Oid			relid = created_relid;
+
+	awaited_name = NULL;
+	awaited_changes = NIL;
+	created_relid = InvalidOid;
+	st_options_expect(InvalidOid, NIL);
+	return relid;
+}
 
 static bool
 is_ours(const DefElem *option)
 {
 	return option->defnamespace != NULL &&
-		strcmp(option->defnamespace, cc_option_set.provider) == 0;
+		strcmp(option->defnamespace, st_options_set()->provider) == 0;
 }
 
 static bool
@@ -149,20 +235,9 @@ alter_options(AlterTableStmt *stmt)
 }
 
 static void
-run(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
-	ProcessUtilityContext context, ParamListInfo params,
-	QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *qc)
-{
-	ProcessUtility_hook_type next = prev_process_utility ?
-		prev_process_utility : standard_ProcessUtility;
-
-	next(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
-}
-
-static void
 label_created_table(List *changes)
 {
-	Oid			relid = cc_label_created();
+	Oid			relid = created_table();
 	Relation	rel;
 
 	if (!OidIsValid(relid))
@@ -172,17 +247,20 @@ label_created_table(List *changes)
 	relation_close(rel, NoLock);
 }
 
-static void
-process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
-				ProcessUtilityContext context, ParamListInfo params,
-				QueryEnvironment *queryEnv, DestReceiver *dest,
-				QueryCompletion *qc)
+void
+st_options_utility(ProcessUtility_hook_type next, PlannedStmt *pstmt,
+				   const char *queryString, bool readOnlyTree,
+				   ProcessUtilityContext context, ParamListInfo params,
+				   QueryEnvironment *queryEnv, DestReceiver *dest,
+				   QueryCompletion *qc)
 {
 	List	   *changes;
 
+	if (next == NULL)
+		next = standard_ProcessUtility;
 	if (!is_ours_to_do(pstmt->utilityStmt))
 	{
-		run(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
+		next(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
 		return;
 	}
 
@@ -190,7 +268,7 @@ process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
 	if (IsA(pstmt->utilityStmt, AlterTableStmt))
 	{
 		alter_options((AlterTableStmt *) pstmt->utilityStmt);
-		run(pstmt, queryString, false, context, params, queryEnv, dest, qc);
+		next(pstmt, queryString, false, context, params, queryEnv, dest, qc);
 		return;
 	}
 
@@ -199,31 +277,24 @@ process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
 		CreateStmt *stmt = (CreateStmt *) pstmt->utilityStmt;
 
 		changes = take_ours(&stmt->options, NIL, false);
-		cc_label_await_table(stmt->relation->relname, changes);
+		await_table(stmt->relation->relname, changes);
 	}
 	else
 	{
 		IntoClause *into = ((CreateTableAsStmt *) pstmt->utilityStmt)->into;
 
 		changes = take_ours(&into->options, NIL, false);
-		cc_label_await_table(into->rel->relname, changes);
+		await_table(into->rel->relname, changes);
 	}
 	PG_TRY();
 	{
-		run(pstmt, queryString, false, context, params, queryEnv, dest, qc);
+		next(pstmt, queryString, false, context, params, queryEnv, dest, qc);
 	}
 	PG_CATCH();
 	{
-		(void) cc_label_created();
+		(void) created_table();
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
 	label_created_table(changes);
-}
-
-void
-cc_utility_init(void)
-{
-	prev_process_utility = ProcessUtility_hook;
-	ProcessUtility_hook = process_utility;
 }

@@ -1,0 +1,193 @@
+-- rowcompress 1.0
+\echo Use "CREATE EXTENSION rowcompress" to load this file. \quit
+
+GRANT USAGE ON SCHEMA rowcompress TO PUBLIC;
+
+-- ---- access method ----
+
+CREATE FUNCTION rowcompress.tableam_handler(internal)
+RETURNS table_am_handler
+LANGUAGE C STRICT
+AS 'MODULE_PATHNAME', 'rc_tableam_handler';
+
+COMMENT ON FUNCTION rowcompress.tableam_handler(internal) IS
+'handler of table access method rowcompress';
+
+CREATE ACCESS METHOD rowcompress TYPE TABLE HANDLER rowcompress.tableam_handler;
+
+COMMENT ON ACCESS METHOD rowcompress IS
+'compressed row batches, fetched by index, fully writable';
+
+-- ---- options ----
+
+-- One argument per option, in the order of the library's definitions.
+CREATE FUNCTION rowcompress.set_options(
+	relation regclass,
+	compression text DEFAULT NULL,
+	level integer DEFAULT NULL,
+	orderby text DEFAULT NULL,
+	batch_bytes bigint DEFAULT NULL,
+	row_group_rows integer DEFAULT NULL,
+	row_group_bytes bigint DEFAULT NULL,
+	auto_compact boolean DEFAULT NULL,
+	reset text[] DEFAULT NULL)
+RETURNS void
+LANGUAGE C VOLATILE
+AS 'MODULE_PATHNAME', 'rc_set_options';
+
+COMMENT ON FUNCTION rowcompress.set_options(regclass, text, integer, text, bigint, integer, bigint, boolean, text[]) IS
+'sets options of a table, partitioned table or materialized view; NULL leaves an option as it is.
+compression: none, lz4 or zstd; level: effort of the codec (zstd 1 to 22, lz4 1 to 12);
+orderby: columns as in ORDER BY, that rewrites sort by, none if empty; batch_bytes: bytes of rows that end a batch (4096 to 1048576); row_group_rows: rows (1024 to 1048576);
+row_group_bytes: bytes (65536 to 1073741824); auto_compact: whether background workers may compact (kept for a later version);
+reset: names of options that go back to their defaults, or ''{all}''.
+New row groups use them; what is written stays as it is. Only the owner may.';
+
+CREATE FUNCTION rowcompress.table_options(
+	relation regclass,
+	OUT name text,
+	OUT value text,
+	OUT source text,
+	OUT default_value text,
+	OUT description text)
+RETURNS SETOF record
+LANGUAGE C STABLE STRICT
+AS 'MODULE_PATHNAME', 'rc_table_options';
+
+COMMENT ON FUNCTION rowcompress.table_options(regclass) IS
+'options in force for a table: name, value, where the value comes from (table, parent or default), default, description';
+
+CREATE VIEW rowcompress.options AS
+SELECT c.oid::regclass AS relation,
+	o.name, o.value, o.source, o.default_value, o.description
+FROM pg_catalog.pg_class c
+CROSS JOIN LATERAL rowcompress.table_options(c.oid) o
+WHERE c.relkind IN ('r', 'm', 'p')
+	AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
+	AND (c.relam = (SELECT a.oid FROM pg_catalog.pg_am a
+					WHERE a.amname = 'rowcompress')
+		OR EXISTS (SELECT FROM pg_catalog.pg_seclabel l
+				   WHERE l.objoid = c.oid
+					   AND l.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
+					   AND l.objsubid = 0
+					   AND l.provider = 'rowcompress'));
+
+COMMENT ON VIEW rowcompress.options IS
+'options in force, one row per table and option, for tables of this access method and tables that have options set';
+
+GRANT SELECT ON rowcompress.options TO PUBLIC;
+
+-- ---- what tables are made of ----
+
+CREATE FUNCTION rowcompress.row_groups(
+	relation regclass,
+	OUT row_group integer,
+	OUT first_row bigint,
+	OUT rows bigint,
+	OUT deleted_rows bigint,
+	OUT start_block bigint,
+	OUT pages bigint,
+	OUT bytes bigint,
+	OUT footer_bytes bigint,
+	OUT format_version integer)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT
+AS 'MODULE_PATHNAME', 'rc_row_groups'
+ROWS 100;
+
+COMMENT ON FUNCTION rowcompress.row_groups(regclass) IS
+'row groups that the snapshot sees: number in the list, first row number, rows, rows deleted from it,
+first block and number of pages of its extent, bytes of its image and of the footer in it, format version';
+
+CREATE FUNCTION rowcompress.columns(
+	relation regclass,
+	OUT row_group integer,
+	OUT first_row bigint,
+	OUT attnum smallint,
+	OUT column_name name,
+	OUT type regtype,
+	OUT encoding text,
+	OUT codec text,
+	OUT raw_bytes bigint,
+	OUT stored_bytes bigint,
+	OUT nulls bigint,
+	OUT dictionary_values bigint,
+	OUT codec_dictionary_bytes bigint,
+	OUT min text,
+	OUT max text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT
+AS 'MODULE_PATHNAME', 'rc_columns'
+ROWS 1000;
+
+COMMENT ON FUNCTION rowcompress.columns(regclass) IS
+'columns of the row groups that the snapshot sees: row group (as in row_groups), column, encoding, codec of its frames,
+bytes of its values before and after compression, nulls, entries of the dictionary if it has one, bytes of the
+dictionary that the codec was trained with if it pays, least and greatest value (of strings: prefixes, in byte order).
+min and max are null for callers who may not SELECT the column or whom row-level security restricts';
+
+CREATE FUNCTION rowcompress.batches(
+	relation regclass,
+	OUT row_group integer,
+	OUT batch integer,
+	OUT first_row bigint,
+	OUT rows integer,
+	OUT bytes bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT
+AS 'MODULE_PATHNAME', 'rc_batches'
+ROWS 10000;
+
+COMMENT ON FUNCTION rowcompress.batches(regclass) IS
+'row batches of the row groups that the snapshot sees: row group (as in row_groups), number of the batch in it from 0,
+first row number, rows, compressed bytes; values of 8 kB and more are stored beside the batch and not counted';
+
+CREATE FUNCTION rowcompress.table_info(
+	relation regclass,
+	OUT row_groups bigint,
+	OUT row_group_rows bigint,
+	OUT deleted_rows bigint,
+	OUT row_group_bytes bigint,
+	OUT delta_bytes bigint,
+	OUT total_bytes bigint)
+RETURNS record
+LANGUAGE C VOLATILE STRICT
+AS 'MODULE_PATHNAME', 'rc_table_info';
+
+COMMENT ON FUNCTION rowcompress.table_info(regclass) IS
+'totals of a table as the snapshot sees it: row groups, rows in them, rows deleted from them, bytes of their extents,
+bytes of all other pages (delta, free extents), bytes of the main fork';
+
+CREATE VIEW rowcompress.tables AS
+SELECT c.oid::regclass AS relation, i.*
+FROM pg_catalog.pg_class c
+CROSS JOIN LATERAL rowcompress.table_info(c.oid) i
+WHERE c.relam = (SELECT a.oid FROM pg_catalog.pg_am a
+				 WHERE a.amname = 'rowcompress')
+	AND c.relkind IN ('r', 'm')
+	AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
+	AND NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())
+	AND (pg_catalog.has_any_column_privilege(c.oid, 'SELECT')
+		OR pg_catalog.pg_has_role('pg_stat_scan_tables', 'USAGE'));
+
+COMMENT ON VIEW rowcompress.tables IS
+'totals of every table of this access method that the user may look into: see table_info()';
+
+GRANT SELECT ON rowcompress.tables TO PUBLIC;
+
+-- ---- checks ----
+
+CREATE FUNCTION rowcompress.verify(
+	relation regclass,
+	OUT row_group integer,
+	OUT first_row bigint,
+	OUT column_name name,
+	OUT batch integer,
+	OUT problem text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT
+AS 'MODULE_PATHNAME', 'rc_verify';
+
+COMMENT ON FUNCTION rowcompress.verify(regclass) IS
+'reads all row groups that the snapshot sees and returns what is wrong: damaged pages, footers or batches,
+zones that contradict the values, extents that overlap. No row: all is well. For the owner of the table';

@@ -1,0 +1,144 @@
+/*-------------------------------------------------------------------------
+ *
+ * rc_inspect.c
+ *	  Functions that show what a table is made of: row groups, their columns,
+ *	  their batches, totals.  Who may see what: st_inspect.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "rc_batch.h"
+#include "st_compat.h"
+#include "st_inspect.h"
+
+PG_FUNCTION_INFO_V1(rc_row_groups);
+PG_FUNCTION_INFO_V1(rc_columns);
+PG_FUNCTION_INFO_V1(rc_batches);
+PG_FUNCTION_INFO_V1(rc_table_info);
+
+Datum
+rc_row_groups(PG_FUNCTION_ARGS)
+{
+	return st_row_groups_function(fcinfo);
+}
+
+Datum
+rc_table_info(PG_FUNCTION_ARGS)
+{
+	return st_table_info_function(fcinfo);
+}
+
+typedef void (*PutGroup) (ReturnSetInfo *rsinfo, Relation rel, const StGroup *group,
+						  int groupno);
+
+/* Rows of every row group, with memory of their own. */
+static void
+put_groups(FunctionCallInfo fcinfo, PutGroup put)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	StGroupList *groups;
+	Relation	rel = st_open_for_inspection(PG_GETARG_OID(0), &groups);
+	MemoryContext mcxt;
+
+	InitMaterializedSRF(fcinfo, 0);
+	mcxt = AllocSetContextCreate(CurrentMemoryContext, "row group", ALLOCSET_DEFAULT_SIZES);
+	for (int i = 0; i < groups->ngroups; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(mcxt);
+
+		put(rsinfo, rel, &groups->groups[i], i + 1);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(mcxt);
+	}
+	MemoryContextDelete(mcxt);
+	relation_close(rel, AccessShareLock);
+}
+
+static void
+put_columns(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupno)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	StReader   *reader = rc_reader_open(rel, group, CurrentMemoryContext);
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		RcColumnInfo info;
+		StZone		zone;
+		bool		known;
+		Datum		values[14];
+		bool		nulls[14] = {0};
+
+		CHECK_FOR_INTERRUPTS();
+		if (att->attisdropped || !rc_reader_column_info(reader, att->attnum, &info))
+			continue;
+		values[0] = Int32GetDatum(groupno);
+		values[1] = Int64GetDatum((int64) group->first_row);
+		values[2] = Int16GetDatum(att->attnum);
+		values[3] = NameGetDatum(&att->attname);
+		values[4] = ObjectIdGetDatum(att->atttypid);
+		values[5] = CStringGetTextDatum(info.encoding);
+		values[6] = CStringGetTextDatum(info.codec);
+		values[7] = Int64GetDatum((int64) info.raw_bytes);
+		values[8] = Int64GetDatum((int64) info.stored_bytes);
+		values[9] = Int64GetDatum((int64) info.nulls);
+		values[10] = Int64GetDatum((int64) info.distinct);
+		nulls[10] = info.distinct == 0;
+		values[11] = Int64GetDatum((int64) info.codec_dict_bytes);
+		nulls[11] = info.codec_dict_bytes == 0;
+		known = rc_reader_zone(reader, att->attnum, -1, &zone);
+		st_show_bounds(rel, att, known ? &zone : NULL, &values[12], &nulls[12]);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	rc_reader_close(reader);
+}
+
+/*
+ * columns(relation): row_group, first_row, attnum, column_name, type,
+ * encoding, codec, raw_bytes, stored_bytes, nulls, dictionary_values,
+ * codec_dictionary_bytes, min, max.
+ */
+Datum
+rc_columns(PG_FUNCTION_ARGS)
+{
+	put_groups(fcinfo, put_columns);
+	return (Datum) 0;
+}
+
+static void
+put_batches(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupno)
+{
+	StReader   *reader = rc_reader_open(rel, group, CurrentMemoryContext);
+
+	for (uint32 b = 0; b < rc_reader_nbatches(reader); b++)
+	{
+		uint32		start = rc_reader_batch_start(reader, b);
+		Datum		values[5];
+		bool		nulls[5] = {0};
+
+		CHECK_FOR_INTERRUPTS();
+		values[0] = Int32GetDatum(groupno);
+		values[1] = Int32GetDatum((int32) b);
+		values[2] = Int64GetDatum((int64) (group->first_row + start));
+		values[3] = Int32GetDatum((int32) (rc_reader_batch_start(reader, b + 1) - start));
+		values[4] = Int64GetDatum((int64) rc_reader_batch_bytes(reader, b));
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	rc_reader_close(reader);
+}
+
+/* batches(relation): row_group, batch, first_row, rows, bytes. */
+Datum
+rc_batches(PG_FUNCTION_ARGS)
+{
+	put_groups(fcinfo, put_batches);
+	return (Datum) 0;
+}

@@ -1,0 +1,315 @@
+/*-------------------------------------------------------------------------
+ *
+ * rc_batch.c
+ *	  Batches of a row group: loading, and finding the parts of a piece.
+ *
+ * A batch is read as a whole, a few pages; a piece is looked at only when its
+ * column is asked for: null bitmap, places of large values, codec frame.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "rc_reader.h"
+#include "st_bitmap.h"
+#include "st_bytes.h"
+#include "st_compat.h"
+#include "st_int.h"
+
+/* Largest raw values of a piece. */
+#define MAX_PIECE_BYTES ((uint64) 1024 * 1024 * 1024)
+
+void *
+rc_batch_alloc(RcBatch *batch, Size size)
+{
+	batch->memory += size;
+	return MemoryContextAllocHuge(batch->reader->batch_mcxt, Max(1, size));
+}
+
+RcBatch *
+rc_batch_load(StReader *r, uint32 batchno)
+{
+	Size		dir_len;
+	RcBatch    *batch;
+
+	Assert(batchno < r->nbatches);
+	batch = MemoryContextAllocZero(r->batch_mcxt,
+								   sizeof(RcBatch) + r->natts * sizeof(RcPiece));
+	batch->reader = r;
+	batch->batchno = batchno;
+	batch->nrows = r->batch_first[batchno + 1] - r->batch_first[batchno];
+	batch->last_row = PG_UINT32_MAX - 1;
+	batch->memory = sizeof(RcBatch) + r->natts * sizeof(RcPiece);
+	batch->pieces = (RcPiece *) (batch + 1);
+
+	dir_len = r->natts * sizeof(uint16);
+	if (r->batch_len[batchno] < dir_len)
+		rc_corrupt(r, "directory of a batch");
+	batch->bytes = rc_batch_alloc(batch, r->batch_len[batchno]);
+	rc_read(r, r->batch_off[batchno],
+				  r->batch_len[batchno], batch->bytes);
+	return batch;
+}
+
+void
+rc_batch_free(RcBatch *batch)
+{
+	for (int i = 0; i < batch->reader->natts; i++)
+	{
+		RcPiece    *piece = &batch->pieces[i];
+
+		if (piece->unpacked)
+			pfree(piece->unpacked);
+		if (piece->valid)
+			pfree(piece->valid);
+		if (piece->large)
+			pfree(piece->large);
+		if (piece->arena)
+			pfree(piece->arena);
+		if (piece->v.u.datum)
+			pfree(piece->v.u.datum);
+	}
+	pfree(batch->bytes);
+	pfree(batch);
+}
+
+/*
+ * Bytes of a column's piece.  The directory has 16-bit entries if all that
+ * the batch has behind it is addressable with them.
+ */
+static const uint8 *
+piece_bytes(const RcBatch *batch, int att, Size *len)
+{
+	StReader   *r = batch->reader;
+	Size		total = r->batch_len[batch->batchno];
+	Size		dir_len = r->natts * sizeof(uint16);
+	uint32		start = 0;
+	uint32		end;
+
+	if (total - dir_len <= PG_UINT16_MAX)
+	{
+		end = st_load_u16(batch->bytes + att * sizeof(uint16));
+		if (att > 0)
+			start = st_load_u16(batch->bytes + (att - 1) * sizeof(uint16));
+	}
+	else
+	{
+		dir_len = r->natts * sizeof(uint32);
+		if (total < dir_len)
+			rc_corrupt(r, "directory of a batch");
+		end = st_load_u32(batch->bytes + att * sizeof(uint32));
+		if (att > 0)
+			start = st_load_u32(batch->bytes + (att - 1) * sizeof(uint32));
+	}
+	if (start > end || end > total - dir_len)
+		rc_corrupt(r, "directory of a batch");
+	*len = end - start;
+	return batch->bytes + dir_len + start;
+}
+
+static void
+take_nulls(RcBatch *batch, RcPiece *piece, StByteReader *b)
+{
+	uint64		words[ST_BITMAP_WORDS];
+	uint16		len = st_read_u16(b);
+	const uint8 *p = st_read_span(b, len);
+	Size		size = (batch->nrows + 63) / 64 * sizeof(uint64);
+
+	if (p == NULL ||
+		st_bitmap_decode(p, len, batch->nrows, (uint64_t *) words) != ST_OK)
+		rc_corrupt(batch->reader, "null bitmap of a batch");
+	piece->valid = rc_batch_alloc(batch, size);
+	memcpy(piece->valid, words, size);
+}
+
+/* Decodes an array of at most a vector into n values of 32 bits. */
+static void
+take_u32_array(RcBatch *batch, StByteReader *b, uint32 *dst, uint32 n)
+{
+	uint32		v[ST_VECTOR_SIZE];
+	uint64		len = st_read_varint(b);
+	const uint8 *p = st_read_span(b, len);
+
+	if (p == NULL || st_int_decode_u32(p, len, n, v) != ST_OK)
+		rc_corrupt(batch->reader, "places of large values");
+	memcpy(dst, v, n * sizeof(uint32));
+}
+
+static void
+take_large(RcBatch *batch, RcPiece *piece, StByteReader *b)
+{
+	StReader   *r = batch->reader;
+	uint64		off = st_read_u64(b);
+	uint64		n = st_read_varint(b);
+	uint64		total = 0;
+
+	if (n == 0 || n > batch->nrows)
+		rc_corrupt(r, "places of large values");
+	piece->large = rc_batch_alloc(batch, 3 * n * sizeof(uint32));
+	for (int i = 0; i < 3; i++)
+		take_u32_array(batch, b, piece->large + i * n, n);
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		row = piece->large[i];
+		uint32		len = piece->large[n + i];
+		uint32		stored = piece->large[2 * n + i];
+
+		if (row >= batch->nrows || (i > 0 && row <= piece->large[i - 1]) ||
+			stored > len || len < RC_LARGE_BYTES || len > MaxAllocSize - VARHDRSZ)
+			rc_corrupt(r, "places of large values");
+		total += stored;
+	}
+	if (off > r->group.image_len || total > r->group.image_len - off)
+		rc_corrupt(r, "places of large values");
+	piece->large_off = off;
+	piece->nlarge = n;
+}
+
+static void
+unpack(RcBatch *batch, RcChunk *chunk, RcPiece *piece, StByteReader *b)
+{
+	StReader   *r = batch->reader;
+	uint64		raw_len = st_read_varint(b);
+	size_t		len;
+	const uint8 *frame = st_read_rest(b, &len);
+	StStatus	status;
+
+	rc_chunk_scheme(r, chunk);
+	if (frame == NULL || raw_len > MAX_PIECE_BYTES)
+		rc_corrupt(r, "codec frame of a batch");
+	piece->unpacked = rc_batch_alloc(batch, raw_len);
+	if (chunk->codec_dict)
+		status = st_codec_decompress_dict(r->codec_ctx, chunk->codec_dict, frame, len,
+										  piece->unpacked, raw_len);
+	else
+		status = st_codec_decompress(r->codec_ctx, r->codec, frame, len,
+									 piece->unpacked, raw_len);
+	if (status != ST_OK)
+		rc_corrupt(r, "codec frame of a batch");
+	piece->values = piece->unpacked;
+	piece->len = raw_len;
+	r->bytes_decoded += raw_len;
+}
+
+/* The encoding must be one that the column's kind has. */
+static bool
+encoding_fits(RcKind kind, uint8 encoding)
+{
+	switch (encoding)
+	{
+		case RC_ENC_INT:
+			return kind == RC_KIND_INT;
+		case RC_ENC_FLOAT8:
+			return kind == RC_KIND_FLOAT8;
+		case RC_ENC_FLOAT4:
+			return kind == RC_KIND_FLOAT4;
+		case RC_ENC_DECIMAL64:
+		case RC_ENC_DECIMAL128:
+			return kind == RC_KIND_NUMERIC;
+		case RC_ENC_CODE:
+		case RC_ENC_STR:
+			return kind >= RC_KIND_NUMERIC;
+		default:
+			return false;
+	}
+}
+
+static void
+locate(RcBatch *batch, AttrNumber attno, RcPiece *piece)
+{
+	StReader   *r = batch->reader;
+	RcChunk    *chunk = rc_chunk_open(r, attno);
+	Size		len;
+	const uint8 *p = piece_bytes(batch, attno - 1, &len);
+	StByteReader b;
+	uint8		head;
+
+	piece->located = true;
+	if (len == 0)
+		return;					/* all null */
+	st_reader_init(&b, p, len);
+	head = st_read_u8(&b);
+	if ((head & RC_PIECE_UNUSED) || !encoding_fits(chunk->type.kind, head & RC_ENC_MASK) ||
+		((head & (RC_PIECE_FRAME | RC_PIECE_LARGE)) && (head & RC_ENC_MASK) != RC_ENC_STR))
+		rc_corrupt(r, "encoding of a column");
+	if (head & RC_PIECE_NULLS)
+		take_nulls(batch, piece, &b);
+	if (head & RC_PIECE_LARGE)
+		take_large(batch, piece, &b);
+	if (head & RC_PIECE_FRAME)
+		unpack(batch, chunk, piece, &b);
+	else
+	{
+		if ((head & RC_ENC_MASK) == RC_ENC_DECIMAL64 ||
+			(head & RC_ENC_MASK) == RC_ENC_DECIMAL128)
+		{
+			uint64		scale = st_read_varint(&b);
+
+			if (scale > PG_INT16_MAX)
+				rc_corrupt(r, "scale of a column");
+			piece->scale = scale;
+		}
+		piece->values = st_read_rest(&b, &len);
+		piece->len = len;
+		r->bytes_decoded += len;
+	}
+	if (b.status != ST_OK)
+		rc_corrupt(r, "piece of a batch");
+	piece->encoding = head & RC_ENC_MASK;
+}
+
+RcPiece *
+rc_batch_piece(RcBatch *batch, AttrNumber attno)
+{
+	RcPiece    *piece = &batch->pieces[attno - 1];
+
+	if (!piece->located)
+		locate(batch, attno, piece);
+	return piece;
+}
+
+int
+rc_piece_large(const RcPiece *piece, uint32 row)
+{
+	int			lo = 0;
+	int			hi = (int) piece->nlarge - 1;
+
+	while (lo <= hi)
+	{
+		int			mid = lo + (hi - lo) / 2;
+
+		if (piece->large[mid] == row)
+			return mid;
+		if (piece->large[mid] < row)
+			lo = mid + 1;
+		else
+			hi = mid - 1;
+	}
+	return -1;
+}
+
+void
+rc_read_large(StReader *r, const RcPiece *piece, int i, uint8 *dst)
+{
+	uint32		n = piece->nlarge;
+	uint32		len = piece->large[n + i];
+	uint32		stored = piece->large[2 * n + i];
+	uint64		off = piece->large_off;
+	uint8	   *packed;
+
+	for (int k = 0; k < i; k++)
+		off += piece->large[2 * n + k];
+	r->bytes_decoded += len;
+	if (stored == len)
+	{
+		rc_read(r, off, len, dst);
+		return;
+	}
+	packed = MemoryContextAllocHuge(CurrentMemoryContext, stored);
+	rc_read(r, off, stored, packed);
+	if (st_codec_decompress(r->codec_ctx, r->codec, packed, stored, dst, len) != ST_OK)
+		rc_corrupt(r, "codec frame of a large value");
+	pfree(packed);
+}

@@ -1,0 +1,279 @@
+/*-------------------------------------------------------------------------
+ *
+ * rc_column.c
+ *	  Buffers the values of one column until its row group is full.
+ *
+ * Bytes are copied into pieces of memory that never move, so that a value's
+ * place is a pointer.  A large value is compressed when it comes: what is
+ * buffered of a gigabyte is its frame, and its group is soon full.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/memutils.h"
+
+#include "rc_column.h"
+#include "st_bitmap.h"
+#include "st_compat.h"
+
+#define INITIAL_ROWS ST_VECTOR_SIZE
+#define ARENA_BYTES ((Size) 64 * 1024)
+
+static Size
+element_size(RcStorage storage)
+{
+	switch (storage)
+	{
+		case RC_STORE_FLOAT4:
+			return sizeof(float);
+		case RC_STORE_BYTES:
+			return sizeof(StStr);
+		default:
+			return sizeof(int64);
+	}
+}
+
+void
+rc_column_init(RcColumn *col, Form_pg_attribute att, MemoryContext mcxt)
+{
+	memset(col, 0, sizeof(*col));
+	col->mcxt = mcxt;
+	rc_column_type(att, &col->type);
+	switch (col->type.kind)
+	{
+		case RC_KIND_ABSENT:
+			col->storage = RC_STORE_NONE;
+			break;
+		case RC_KIND_INT:
+			col->storage = RC_STORE_INT;
+			break;
+		case RC_KIND_FLOAT8:
+			col->storage = RC_STORE_FLOAT8;
+			break;
+		case RC_KIND_FLOAT4:
+			col->storage = RC_STORE_FLOAT4;
+			break;
+		default:
+			col->storage = RC_STORE_BYTES;
+			break;
+	}
+}
+
+/* Room for one more row; capacity stays a multiple of a bitmap word. */
+static void
+grow_rows(RcColumn *col)
+{
+	uint32		cap = Max(INITIAL_ROWS, col->capacity * 2);
+	Size		bytes = (Size) cap * element_size(col->storage);
+	Size		words = cap / 64 * sizeof(uint64);
+
+	if (col->capacity == 0)
+	{
+		col->u.i64 = MemoryContextAllocHuge(col->mcxt, bytes);
+		col->valid = MemoryContextAllocHuge(col->mcxt, words);
+	}
+	else
+	{
+		col->u.i64 = repalloc_huge(col->u.i64, bytes);
+		col->valid = repalloc_huge(col->valid, words);
+	}
+	memset((char *) col->valid + col->capacity / 64 * sizeof(uint64), 0,
+		   words - col->capacity / 64 * sizeof(uint64));
+	col->memory += (Size) (cap - col->capacity) * element_size(col->storage);
+	col->capacity = cap;
+}
+
+Size
+rc_codec_frame(RcCodec *codec, const StCodecDict *dict, const void *src, Size n)
+{
+	Size		cap = n - n / RC_CODEC_MIN_GAIN;
+	StStatus	status;
+	size_t		len;
+
+	if (codec->codec == ST_CODEC_NONE || n < RC_CODEC_MIN_BYTES)
+		return n;
+	if (cap > codec->packed_cap)
+	{
+		if (codec->packed)
+			pfree(codec->packed);
+		codec->packed = NULL;
+		codec->packed_cap = 0;
+		codec->packed = MemoryContextAllocHuge(codec->mcxt, Max(cap, ARENA_BYTES));
+		codec->packed_cap = Max(cap, ARENA_BYTES);
+	}
+	if (dict)
+		status = st_codec_compress_dict(codec->ctx, dict, src, n, codec->packed, cap, &len);
+	else
+		status = st_codec_compress(codec->ctx, codec->codec, codec->level, src, n,
+								   codec->packed, cap, &len);
+	return status == ST_OK ? len : n;
+}
+
+static const uint8 *
+keep_large(RcColumn *col, RcCodec *codec, const void *data, Size len)
+{
+	Size		stored = rc_codec_frame(codec, NULL, data, len);
+	Size		size = offsetof(RcLarge, data) + stored;
+	RcLarge    *large = MemoryContextAllocHuge(col->mcxt, size);
+
+	large->stored = stored;
+	memcpy(large->data, stored < len ? codec->packed : data, stored);
+	col->nlarge++;
+	col->memory += size;
+	return (const uint8 *) large;
+}
+
+static const uint8 *
+keep_small(RcColumn *col, const void *data, Size len)
+{
+	uint8	   *p;
+
+	if (len > col->arena_left)
+	{
+		col->arena = MemoryContextAlloc(col->mcxt, ARENA_BYTES);
+		col->arena_left = ARENA_BYTES;
+		col->memory += ARENA_BYTES;
+	}
+	p = col->arena;
+	memcpy(p, data, len);
+	col->arena += len;
+	col->arena_left -= len;
+	return p;
+}
+
+static Size
+add_bytes(RcColumn *col, RcCodec *codec, const void *data, Size len)
+{
+	StStr	   *s = &col->u.str[col->nrows];
+
+	s->len = len;
+	if (len >= RC_LARGE_BYTES)
+		s->data = keep_large(col, codec, data, len);
+	else if (len > 0)
+		s->data = keep_small(col, data, len);
+	else
+		s->data = (const uint8 *) "";
+	col->bytes += len;
+	return len >= RC_LARGE_BYTES ? RC_LARGE_WEIGHT : len + 1;
+}
+
+static Size
+add_reference(RcColumn *col, RcCodec *codec, Datum value)
+{
+	struct varlena *v;
+	Size		weight;
+
+	if (col->type.kind == RC_KIND_FIXED)
+		return add_bytes(col, codec, DatumGetPointer(value), col->type.typlen);
+	if (col->type.kind == RC_KIND_CSTRING)
+		return add_bytes(col, codec, DatumGetCString(value), strlen(DatumGetCString(value)));
+	v = PG_DETOAST_DATUM_PACKED(value);
+	weight = add_bytes(col, codec, VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v));
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	return weight;
+}
+
+static int64
+int_from_datum(const RcColumnType *type, Datum value)
+{
+	switch (type->typlen)
+	{
+		case 1:
+			return type->is_signed ? (int8) DatumGetChar(value) :
+				(uint8) DatumGetChar(value);
+		case 2:
+			return DatumGetInt16(value);
+		case 4:
+			return type->is_signed ? (int64) DatumGetInt32(value) :
+				(int64) DatumGetUInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+static Size
+add_value(RcColumn *col, RcCodec *codec, Datum value)
+{
+	switch (col->storage)
+	{
+		case RC_STORE_INT:
+			col->u.i64[col->nrows] = int_from_datum(&col->type, value);
+			break;
+		case RC_STORE_FLOAT8:
+			col->u.f64[col->nrows] = DatumGetFloat8(value);
+			break;
+		case RC_STORE_FLOAT4:
+			col->u.f32[col->nrows] = DatumGetFloat4(value);
+			break;
+		default:
+			return add_reference(col, codec, value);
+	}
+	col->bytes += col->type.typlen;
+	return col->type.typlen;
+}
+
+static void
+add_null(RcColumn *col)
+{
+	uint32		i = col->nrows;
+
+	col->nnulls++;
+	switch (col->storage)
+	{
+		case RC_STORE_INT:
+			col->u.i64[i] = i > 0 ? col->u.i64[i - 1] : 0;
+			break;
+		case RC_STORE_FLOAT8:
+			col->u.f64[i] = i > 0 ? col->u.f64[i - 1] : 0;
+			break;
+		case RC_STORE_FLOAT4:
+			col->u.f32[i] = i > 0 ? col->u.f32[i - 1] : 0;
+			break;
+		default:
+			col->u.str[i] = (StStr) {NULL, 0};
+			break;
+	}
+}
+
+Size
+rc_column_add(RcColumn *col, RcCodec *codec, Datum value, bool isnull)
+{
+	Size		weight = 0;
+
+	if (col->storage == RC_STORE_NONE)
+	{
+		col->nrows++;
+		return 0;
+	}
+	if (col->nrows == col->capacity)
+		grow_rows(col);
+	if (isnull)
+		add_null(col);
+	else
+	{
+		weight = add_value(col, codec, value);
+		col->valid[col->nrows >> 6] |= UINT64CONST(1) << (col->nrows & 63);
+	}
+	col->nrows++;
+	return weight;
+}
+
+/* Returns the number of nulls. */
+uint32
+rc_column_validity(const RcColumn *col, uint32 first, uint32 n, uint64 *words)
+{
+	int			shift = first & 63;
+	const uint64 *src = &col->valid[first >> 6];
+	uint32		have = (shift + n + 63) / 64;	/* words that hold the bits */
+
+	for (uint32 i = 0; i < (n + 63) / 64; i++)
+	{
+		words[i] = src[i] >> shift;
+		if (shift > 0 && i + 1 < have)
+			words[i] |= src[i + 1] << (64 - shift);
+	}
+	return n - st_bitmap_popcount((uint64_t *) words, n);
+}

@@ -1,0 +1,153 @@
+/*-------------------------------------------------------------------------
+ *
+ * rc_column.h
+ *	  Values of one column of a row group under construction, and what
+ *	  becomes of them.
+ *
+ *	 rc_column.c	buffers values until the group is full
+ *	 rc_scheme.c	looks at all of them: dictionary, string scheme, codec
+ *	 rc_encode.c	one batch of them: a piece
+ *	 rc_zone.c		least and greatest values of each batch
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef RC_COLUMN_H
+#define RC_COLUMN_H
+
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+
+#include "rc_format.h"
+#include "st_codec.h"
+#include "st_str.h"
+
+/* In which array the buffered values of a column stand. */
+typedef enum RcStorage
+{
+	RC_STORE_NONE,				/* dropped column */
+	RC_STORE_INT,
+	RC_STORE_FLOAT8,
+	RC_STORE_FLOAT4,
+	RC_STORE_BYTES
+} RcStorage;
+
+/* A large value, compressed as soon as it comes. */
+typedef struct RcLarge
+{
+	uint32		stored;			/* equals the value's length: no frame */
+	uint8		data[FLEXIBLE_ARRAY_MEMBER];
+} RcLarge;
+
+/* Codec and level of the table, working memory, room for a result. */
+typedef struct RcCodec
+{
+	int			codec;
+	int			level;
+	StCodecCtx *ctx;
+	MemoryContext mcxt;
+	uint8	   *packed;
+	Size		packed_cap;
+} RcCodec;
+
+/*
+ * Values of a column in row order.  Numbers repeat the value before at null
+ * positions (0 at the start), which costs encodings nothing.  Bytes: data is
+ * NULL for a null; it points to an RcLarge if len >= RC_LARGE_BYTES.
+ */
+typedef struct RcColumn
+{
+	RcColumnType type;
+	RcStorage	storage;
+	uint32		nrows;
+	uint32		capacity;		/* rows that the arrays have room for */
+	uint32		nnulls;
+	uint32		nlarge;
+	uint64		bytes;			/* of the values */
+	uint64	   *valid;			/* bitmap, one bit a row */
+	union
+	{
+		int64	   *i64;
+		double	   *f64;
+		float	   *f32;
+		StStr	   *str;
+	}			u;
+	uint8	   *arena;			/* open piece of memory for bytes */
+	Size		arena_left;
+	Size		memory;
+	MemoryContext mcxt;
+} RcColumn;
+
+/* What the pieces of a column share. */
+typedef struct RcScheme
+{
+	bool		dictionary;		/* codes stand for all values */
+	uint32	   *codes;
+	StStr	   *entries;
+	uint32		nentries;
+	StStrScheme *str;			/* for the values else */
+	bool		framed;			/* pieces may get codec frames */
+	uint8	   *codec_dict;		/* trained, or NULL */
+	Size		codec_dict_len;
+	StCodecDict *digested;
+	MemoryContextCallback release;
+} RcScheme;
+
+/* Batches of the group: first row of each, and one more for the end. */
+typedef struct RcBatches
+{
+	uint32		n;
+	uint32		first[RC_MAX_BATCHES + 1];
+} RcBatches;
+
+extern void rc_column_init(RcColumn *col, Form_pg_attribute att, MemoryContext mcxt);
+
+/* Returns the bytes by which heap's tuple would be longer for the value. */
+extern Size rc_column_add(RcColumn *col, RcCodec *codec, Datum value, bool isnull);
+
+static inline bool
+rc_column_isnull(const RcColumn *col, uint32 row)
+{
+	return (col->valid[row >> 6] & (UINT64CONST(1) << (row & 63))) == 0;
+}
+
+/* Bits of rows [first, first + n), moved to the bottom; n <= RC_MAX_BATCH_ROWS. */
+extern uint32 rc_column_validity(const RcColumn *col, uint32 first, uint32 n,
+								 uint64 *words);
+
+/*
+ * Compresses n bytes into codec->packed.  Returns the length, or n if the
+ * gain is too small.  dict may be NULL.
+ */
+extern Size rc_codec_frame(RcCodec *codec, const StCodecDict *dict,
+						   const void *src, Size n);
+
+/* Chooses; allocates in the current context. */
+extern void rc_scheme_choose(RcColumn *col, RcCodec *codec, const RcBatches *batches,
+							 RcScheme *scheme);
+extern void rc_scheme_write(const RcColumn *col, RcCodec *codec,
+							const RcScheme *scheme, StringInfo meta);
+
+/*
+ * Encodes rows [first, first + n) at the end of buf; large values go to img
+ * at once.
+ */
+extern void rc_piece_encode(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
+							uint32 first, uint32 n, StImage *img, StringInfo buf);
+
+/* st_str vector of n strings, framed if that pays; scheme->str. */
+extern Size rc_encode_strings(const StStrScheme *scheme, const StStr *v, uint32 n,
+							  StringInfo buf);
+
+/* Zones and null counts of all batches. */
+extern void rc_zone_write(const RcColumn *col, const RcBatches *batches, StringInfo meta);
+
+/* Small helpers for metas. */
+extern void rc_put_varint(StringInfo buf, uint64 v);
+extern void rc_put_bytes(StringInfo buf, const void *data, Size len);
+extern void rc_put_int_array(StringInfo buf, const int64 *v, int n);
+
+/* Room for need more bytes at the end of buf, which may grow past 1 GB. */
+extern uint8 *rc_reserve(StringInfo buf, Size need);
+
+#endif							/* RC_COLUMN_H */

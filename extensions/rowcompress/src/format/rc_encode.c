@@ -1,0 +1,363 @@
+/*-------------------------------------------------------------------------
+ *
+ * rc_encode.c
+ *	  One batch of a column's values: a piece.
+ *
+ * Null positions hold a copy of their neighbour in numbers and codes, and
+ * nothing in strings.  A numeric column is decided batch by batch: integers
+ * of one display scale where all values fit, else the bytes.
+ *
+ *	 piece = | u8 encoding and flags
+ *	         | u16 length, null bitmap                      (RC_PIECE_NULLS)
+ *	         | u64 offset in the image of the first, then length (v) and
+ *	           st_int vector of: rows, lengths, stored lengths  (.._LARGE)
+ *	         | values; or their length (v) and a frame       (.._FRAME)
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "rc_column.h"
+#include "st_bitmap.h"
+#include "st_bytes.h"
+#include "st_compat.h"
+#include "st_float.h"
+#include "st_int.h"
+#include "st_numeric.h"
+
+uint8 *
+rc_reserve(StringInfo buf, Size need)
+{
+	/* pieces are below RC_MAX_BATCH_ROWS * RC_LARGE_BYTES: no overflow */
+	enlargeStringInfo(buf, need);
+	return (uint8 *) buf->data + buf->len;
+}
+
+static inline void
+commit_bytes(StringInfo buf, Size len)
+{
+	buf->len += len;
+}
+
+void
+rc_put_varint(StringInfo buf, uint64 v)
+{
+	uint8		bytes[ST_VARINT_MAX];
+	StByteWriter w;
+
+	st_writer_init(&w, bytes, sizeof(bytes));
+	st_write_varint(&w, v);
+	appendBinaryStringInfo(buf, (char *) bytes, st_writer_len(&w));
+}
+
+void
+rc_put_bytes(StringInfo buf, const void *data, Size len)
+{
+	rc_put_varint(buf, len);
+	appendBinaryStringInfo(buf, data, len);
+}
+
+/* An array of up to ST_VECTOR_SIZE integers, behind its length in bytes. */
+void
+rc_put_int_array(StringInfo buf, const int64 *v, int n)
+{
+	size_t		len;
+	uint8	   *tmp = palloc(st_int_bound(n));
+
+	if (st_int_encode((const int64_t *) v, n, tmp, st_int_bound(n), &len) != ST_OK)
+		elog(ERROR, "could not encode an array of %d integers", n);
+	rc_put_bytes(buf, tmp, len);
+	pfree(tmp);
+}
+
+Size
+rc_encode_strings(const StStrScheme *scheme, const StStr *v, uint32 n, StringInfo buf)
+{
+	Size		bound = st_str_bound(scheme, v, n);
+	uint8	   *dst = rc_reserve(buf, bound);
+	size_t		len;
+
+	if (st_str_encode(scheme, v, n, dst, bound, &len) != ST_OK)
+		elog(ERROR, "could not encode %u strings", n);
+	commit_bytes(buf, len);
+	return len;
+}
+
+static void
+encode_ints(const int64 *v, uint32 n, StringInfo buf)
+{
+	Size		bound = st_int_bound(n);
+	uint8	   *dst = rc_reserve(buf, bound);
+	size_t		len;
+
+	if (st_int_encode((const int64_t *) v, n, dst, bound, &len) != ST_OK)
+		elog(ERROR, "could not encode %u integers", n);
+	commit_bytes(buf, len);
+}
+
+static void
+encode_floats(const RcColumn *col, uint32 first, uint32 n, StringInfo buf)
+{
+	bool		wide = col->storage == RC_STORE_FLOAT8;
+	Size		bound = wide ? st_f64_bound(n) : st_f32_bound(n);
+	uint8	   *dst = rc_reserve(buf, bound);
+	size_t		len;
+	StStatus	status;
+
+	if (wide)
+		status = st_f64_encode(col->u.f64 + first, n, dst, bound, &len);
+	else
+		status = st_f32_encode(col->u.f32 + first, n, dst, bound, &len);
+	if (status != ST_OK)
+		elog(ERROR, "could not encode %u floats", n);
+	commit_bytes(buf, len);
+}
+
+/*
+ * All numerics of a batch as integers of one scale.  False if they are not
+ * that.  v has room for a batch.
+ */
+static bool
+scale_numerics(const RcColumn *col, uint32 first, uint32 n, int128 *v,
+			   int *scale, bool *wide)
+{
+	bool		seen = false;
+
+	*wide = false;
+	for (uint32 i = 0; i < n; i++)
+	{
+		const StStr *s = &col->u.str[first + i];
+		char		num[VARHDRSZ + ST_NUMERIC_MAX_BYTES];
+		int			own;
+
+		v[i] = i > 0 ? v[i - 1] : 0;
+		if (s->data == NULL)
+			continue;
+		if (s->len > ST_NUMERIC_MAX_BYTES)
+			return false;
+		SET_VARSIZE(num, VARHDRSZ + s->len);
+		memcpy(num + VARHDRSZ, s->data, s->len);
+		if (!st_numeric_to_int128(PointerGetDatum(num), &v[i], &own) ||
+			(seen && own != *scale))
+			return false;
+		if (!seen)
+		{
+			/* leading nulls take the first value's place */
+			for (uint32 k = 0; k < i; k++)
+				v[k] = v[i];
+		}
+		seen = true;
+		*scale = own;
+		*wide |= v[i] > PG_INT64_MAX || v[i] < PG_INT64_MIN;
+	}
+	return seen;
+}
+
+/* Returns the encoding, or 0 with nothing written. */
+static int
+encode_decimals(const RcColumn *col, uint32 first, uint32 n, StringInfo buf)
+{
+	int128	   *v = palloc(n * sizeof(int128));
+	int			result = 0;
+	int			scale;
+	bool		wide;
+
+	if (scale_numerics(col, first, n, v, &scale, &wide))
+	{
+		rc_put_varint(buf, scale);
+		if (wide)
+		{
+			Size		bound = st_int128_bound(n);
+			uint8	   *dst = rc_reserve(buf, bound);
+			size_t		len;
+
+			if (st_int128_encode((StInt128 *) v, n, dst, bound, &len) != ST_OK)
+				elog(ERROR, "could not encode %u integers", n);
+			commit_bytes(buf, len);
+			result = RC_ENC_DECIMAL128;
+		}
+		else
+		{
+			int64	   *narrow = palloc(n * sizeof(int64));
+
+			for (uint32 i = 0; i < n; i++)
+				narrow[i] = (int64) v[i];
+			encode_ints(narrow, n, buf);
+			pfree(narrow);
+			result = RC_ENC_DECIMAL64;
+		}
+	}
+	pfree(v);
+	return result;
+}
+
+static void
+encode_codes(const RcColumn *col, const RcScheme *scheme, uint32 first, uint32 n,
+			 StringInfo buf)
+{
+	int64	   *wide = palloc(n * sizeof(int64));
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (col->u.str[first + i].data == NULL && i > 0)
+			wide[i] = wide[i - 1];
+		else
+			wide[i] = scheme->codes[first + i];
+	}
+	encode_ints(wide, n, buf);
+	pfree(wide);
+}
+
+/* Strings that are not large; the others are empty here. */
+static void
+encode_small(const RcColumn *col, const RcScheme *scheme, uint32 first, uint32 n,
+			 StringInfo buf)
+{
+	StStr	   *v = palloc(n * sizeof(StStr));
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		v[i] = col->u.str[first + i];
+		if (v[i].len >= RC_LARGE_BYTES)
+			v[i] = (StStr) {(const uint8 *) "", 0};
+	}
+	rc_encode_strings(scheme->str, v, n, buf);
+	pfree(v);
+}
+
+static int
+encode_values(const RcColumn *col, const RcScheme *scheme, uint32 first, uint32 n,
+			  StringInfo buf)
+{
+	int			encoding;
+
+	switch (col->storage)
+	{
+		case RC_STORE_INT:
+			encode_ints(col->u.i64 + first, n, buf);
+			return RC_ENC_INT;
+		case RC_STORE_FLOAT8:
+			encode_floats(col, first, n, buf);
+			return RC_ENC_FLOAT8;
+		case RC_STORE_FLOAT4:
+			encode_floats(col, first, n, buf);
+			return RC_ENC_FLOAT4;
+		default:
+			break;
+	}
+	if (scheme->dictionary)
+	{
+		encode_codes(col, scheme, first, n, buf);
+		return RC_ENC_CODE;
+	}
+	if (col->type.kind == RC_KIND_NUMERIC &&
+		(encoding = encode_decimals(col, first, n, buf)) != 0)
+		return encoding;
+	encode_small(col, scheme, first, n, buf);
+	return RC_ENC_STR;
+}
+
+/* Large values go to the image, their places to buf; false if there is none. */
+static bool
+put_large(RcColumn *col, uint32 first, uint32 n, StImage *img, StringInfo buf)
+{
+	uint64		offset = st_image_len(img);
+	int64	   *rows;
+	int64	   *lens;
+	int64	   *stored;
+	int			nlarge = 0;
+
+	if (col->storage != RC_STORE_BYTES || col->nlarge == 0)
+		return false;
+	rows = palloc(3 * n * sizeof(int64));
+	lens = rows + n;
+	stored = lens + n;
+	for (uint32 i = 0; i < n; i++)
+	{
+		StStr	   *s = &col->u.str[first + i];
+		RcLarge    *large = (RcLarge *) unconstify(uint8 *, s->data);
+
+		if (s->data == NULL || s->len < RC_LARGE_BYTES)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		rows[nlarge] = i;
+		lens[nlarge] = s->len;
+		stored[nlarge++] = large->stored;
+		st_image_append(img, large->data, large->stored);
+		pfree(large);
+		/* its length alone tells that it was there */
+		s->data = (const uint8 *) "";
+	}
+	if (nlarge > 0)
+	{
+		appendBinaryStringInfo(buf, (char *) &offset, sizeof(offset));
+		rc_put_varint(buf, nlarge);
+		rc_put_int_array(buf, rows, nlarge);
+		rc_put_int_array(buf, lens, nlarge);
+		rc_put_int_array(buf, stored, nlarge);
+	}
+	pfree(rows);
+	return nlarge > 0;
+}
+
+static bool
+put_nulls(const RcColumn *col, uint32 first, uint32 n, StringInfo buf, uint32 *nnulls)
+{
+	uint64		words[ST_BITMAP_WORDS];
+	uint8		bytes[ST_VECTOR_SIZE / 8 + 64];
+	uint16		len16;
+	size_t		len;
+
+	*nnulls = 0;
+	if (col->nnulls == 0)
+		return false;
+	*nnulls = rc_column_validity(col, first, n, words);
+	if (*nnulls == 0 || *nnulls == n)
+		return false;
+	if (st_bitmap_encode((uint64_t *) words, n, bytes, sizeof(bytes), &len) != ST_OK)
+		elog(ERROR, "could not encode a null bitmap");
+	len16 = (uint16) len;
+	appendBinaryStringInfo(buf, (char *) &len16, sizeof(len16));
+	appendBinaryStringInfo(buf, (char *) bytes, len);
+	return true;
+}
+
+void
+rc_piece_encode(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
+				uint32 first, uint32 n, StImage *img, StringInfo buf)
+{
+	int			start = buf->len;
+	int			values;
+	int			flags = 0;
+	uint32		nnulls;
+	Size		len;
+	Size		stored;
+
+	if (col->storage == RC_STORE_NONE)
+		return;
+	appendStringInfoChar(buf, 0);
+	if (put_nulls(col, first, n, buf, &nnulls))
+		flags |= RC_PIECE_NULLS;
+	if (nnulls == n)
+	{
+		buf->len = start;
+		return;
+	}
+	if (put_large(col, first, n, img, buf))
+		flags |= RC_PIECE_LARGE;
+
+	values = buf->len;
+	flags |= encode_values(col, scheme, first, n, buf);
+	len = buf->len - values;
+	if (scheme->framed && (flags & RC_ENC_MASK) == RC_ENC_STR &&
+		(stored = rc_codec_frame(codec, scheme->digested, buf->data + values, len)) < len)
+	{
+		flags |= RC_PIECE_FRAME;
+		buf->len = values;
+		rc_put_varint(buf, len);
+		appendBinaryStringInfo(buf, (char *) codec->packed, stored);
+	}
+	buf->data[start] = (char) flags;
+}

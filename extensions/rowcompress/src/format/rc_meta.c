@@ -1,0 +1,272 @@
+/*-------------------------------------------------------------------------
+ *
+ * rc_meta.c
+ *	  What the pieces of a column share: kind, dictionary, string scheme,
+ *	  dictionary of the codec.
+ *
+ * The counterpart of rc_scheme.c.  Read when a piece first needs it, decoded
+ * dictionary included, and kept until the reader is closed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+#include "rc_reader.h"
+#include "rc_scheme.h"
+#include "st_bytes.h"
+#include "st_compat.h"
+
+/* The kinds of the file and of today's type must agree. */
+static void
+check_entry(StReader *r, const RcChunk *chunk)
+{
+	const RcFooterColumn *e = chunk->entry;
+	uint64		len = r->group.image_len;
+
+	if (e->kind != chunk->type.kind || e->nnulls > r->nrows ||
+		e->meta_off > len || e->zones_len > len - e->meta_off ||
+		e->scheme_len > len - e->meta_off - e->zones_len)
+		rc_corrupt(r, "footer entry of a column");
+}
+
+RcChunk *
+rc_chunk_open(StReader *r, AttrNumber attno)
+{
+	RcChunk    *chunk = r->chunks[attno - 1];
+
+	if (chunk != NULL)
+		return chunk;
+	chunk = MemoryContextAllocZero(r->mcxt, sizeof(RcChunk));
+	rc_column_type(TupleDescAttr(r->desc, attno - 1), &chunk->type);
+	if (!rc_column_is_missing(r, attno))
+	{
+		chunk->entry = &r->entries[attno - 1];
+		check_entry(r, chunk);
+	}
+	r->chunks[attno - 1] = chunk;
+	return chunk;
+}
+
+/* Dictionary bytes, out of their frame. */
+static void
+read_dictionary(StReader *r, RcChunk *chunk, StByteReader *b)
+{
+	uint64		n = st_read_varint(b);
+	uint64		raw_len = st_read_varint(b);
+	uint64		stored_len = st_read_varint(b);
+	const uint8 *stored = st_read_span(b, stored_len);
+
+	if (stored == NULL || n == 0 || n > r->nrows || stored_len > raw_len ||
+		raw_len > MaxAllocSize)
+		rc_corrupt(r, "dictionary of a column");
+	chunk->ndict = n;
+	chunk->dict_len = raw_len;
+	chunk->dict_bytes = MemoryContextAlloc(r->mcxt, raw_len);
+	if (stored_len == raw_len)
+		memcpy(chunk->dict_bytes, stored, raw_len);
+	else if (st_codec_decompress(r->codec_ctx, r->codec, stored, stored_len,
+								 chunk->dict_bytes, raw_len) != ST_OK)
+		rc_corrupt(r, "dictionary of a column");
+}
+
+static void
+read_str_scheme(StReader *r, RcChunk *chunk, StByteReader *b)
+{
+	uint64		len = st_read_varint(b);
+	const uint8 *p = st_read_span(b, len);
+
+	chunk->str = MemoryContextAlloc(r->mcxt, sizeof(StStrScheme));
+	if (p == NULL || st_str_scheme_load(p, len, chunk->str) != ST_OK)
+		rc_corrupt(r, "string scheme of a column");
+}
+
+static void
+read_codec_dict(StReader *r, RcChunk *chunk, StByteReader *b)
+{
+	uint64		len = st_read_varint(b);
+	const uint8 *p = st_read_span(b, len);
+
+	if (p == NULL || len == 0 || r->codec == ST_CODEC_NONE)
+		rc_corrupt(r, "codec dictionary of a column");
+	chunk->codec_dict_len = len;
+	chunk->codec_dict = st_codec_dict_create(r->codec, st_codec_level_default(r->codec),
+											 p, len);
+	if (chunk->codec_dict == NULL)
+		rc_corrupt(r, "codec dictionary of a column");
+}
+
+void
+rc_chunk_scheme(StReader *r, RcChunk *chunk)
+{
+	const RcFooterColumn *e = chunk->entry;
+	uint8	   *bytes;
+	StByteReader b;
+	uint8		parts;
+
+	if (chunk->scheme_read)
+		return;
+	if (e->scheme_len == 0)
+		rc_corrupt(r, "meta of a column");
+	bytes = MemoryContextAllocHuge(CurrentMemoryContext, e->scheme_len);
+	rc_read(r, e->meta_off + e->zones_len, e->scheme_len, bytes);
+	st_reader_init(&b, bytes, e->scheme_len);
+	parts = st_read_u8(&b);
+	if ((parts & ~RC_SCHEME_ALL) != 0)
+		rc_corrupt(r, "meta of a column");
+	if (parts & RC_SCHEME_DICT)
+		read_dictionary(r, chunk, &b);
+	if (parts & RC_SCHEME_STR)
+		read_str_scheme(r, chunk, &b);
+	if (parts & RC_SCHEME_CODEC_DICT)
+		read_codec_dict(r, chunk, &b);
+	if (st_reader_finish(&b) != ST_OK)
+		rc_corrupt(r, "meta of a column");
+	pfree(bytes);
+	chunk->scheme_read = true;
+}
+
+/* Decodes the entries of one part (up to 1,024) of a dictionary. */
+static void
+decode_part(StReader *r, RcChunk *chunk, StByteReader *b, const StStrScheme *raw,
+			Datum *values, int n)
+{
+	uint32	   *off = palloc(ST_VECTOR_SIZE * sizeof(uint32));
+	uint32	   *lens = palloc(ST_VECTOR_SIZE * sizeof(uint32));
+	uint64		len = st_read_varint(b);
+	const uint8 *p = st_read_span(b, len);
+	uint32		room = rc_value_room(&chunk->type);
+	uint32		align = rc_value_align(&chunk->type);
+	size_t		need;
+	uint8	   *arena;
+
+	if (p == NULL || st_str_decoded_size(raw, p, len, n, room, align, &need) != ST_OK)
+		rc_corrupt(r, "dictionary of a column");
+	arena = MemoryContextAllocHuge(r->mcxt, need + 1);
+	if (st_str_decode(raw, p, len, n, room, align, arena, need, off, lens) != ST_OK)
+		rc_corrupt(r, "dictionary of a column");
+	for (int i = 0; i < n; i++)
+	{
+		if (chunk->type.kind == RC_KIND_FIXED && lens[i] != chunk->type.typlen)
+			rc_corrupt(r, "dictionary of a column");
+		values[i] = rc_value_datum(&chunk->type, arena + off[i], lens[i]);
+	}
+	pfree(off);
+	pfree(lens);
+}
+
+const Datum *
+rc_chunk_dictionary(StReader *r, RcChunk *chunk)
+{
+	StByteReader b;
+	StStrScheme *raw;
+	Datum	   *values;
+
+	if (chunk->dict != NULL)
+		return chunk->dict;
+	rc_chunk_scheme(r, chunk);
+	if (chunk->dict_bytes == NULL)
+		rc_corrupt(r, "meta of a column");
+	raw = palloc(sizeof(StStrScheme));
+	st_str_scheme_raw(raw);
+	values = MemoryContextAlloc(r->mcxt, chunk->ndict * sizeof(Datum));
+	st_reader_init(&b, chunk->dict_bytes, chunk->dict_len);
+	for (uint32 first = 0; first < chunk->ndict; first += ST_VECTOR_SIZE)
+		decode_part(r, chunk, &b, raw, values + first,
+					Min(ST_VECTOR_SIZE, chunk->ndict - first));
+	if (st_reader_finish(&b) != ST_OK)
+		rc_corrupt(r, "dictionary of a column");
+	pfree(raw);
+	pfree(chunk->dict_bytes);
+	chunk->dict_bytes = NULL;
+	chunk->dict = values;
+	return values;
+}
+
+/*
+ * Null, or for a column that was added to the table later, its missing value
+ * (ALTER TABLE ADD COLUMN ... DEFAULT).
+ */
+const RcVector *
+rc_missing_vector(StReader *r, AttrNumber attno)
+{
+	static const uint64 nulls[ST_VECTOR_SIZE / 64] = {0};
+	RcChunk    *chunk = rc_chunk_open(r, attno);
+	RcVector   *v = chunk->missing;
+	Datum		value = (Datum) 0;
+	bool		isnull = true;
+
+	if (v != NULL)
+		return v;
+	if (attno > r->natts)
+	{
+		MemoryContext old = MemoryContextSwitchTo(r->mcxt);
+
+		value = getmissingattr(r->desc, attno, &isnull);
+		if (!isnull)
+			value = datumCopy(value, chunk->type.typbyval, chunk->type.typlen);
+		MemoryContextSwitchTo(old);
+	}
+	v = MemoryContextAllocZero(r->mcxt, sizeof(RcVector));
+	v->rep = RC_REP_DATUM;
+	v->constant = true;
+	v->typlen = chunk->type.typlen;
+	v->valid = isnull ? nulls : NULL;
+	v->u.datum = MemoryContextAlloc(r->mcxt, sizeof(Datum));
+	v->u.datum[0] = value;
+	chunk->missing = v;
+	return v;
+}
+
+bool
+rc_reader_column_info(StReader *r, AttrNumber attno, RcColumnInfo *info)
+{
+	const RcFooterColumn *entry;
+	RcChunk    *chunk;
+
+	memset(info, 0, sizeof(*info));
+	if (attno > r->natts || r->entries[attno - 1].kind == RC_KIND_ABSENT)
+		return false;
+	entry = &r->entries[attno - 1];
+	chunk = rc_chunk_open(r, attno);
+	info->codec = "none";
+	info->nulls = entry->nnulls;
+	info->raw_bytes = entry->raw_bytes;
+	info->stored_bytes = entry->stored_bytes;
+	if (entry->nnulls == r->nrows)
+	{
+		info->encoding = "nulls";
+		return true;
+	}
+	switch (entry->kind)
+	{
+		case RC_KIND_INT:
+			info->encoding = "integer";
+			return true;
+		case RC_KIND_FLOAT8:
+		case RC_KIND_FLOAT4:
+			info->encoding = "float";
+			return true;
+		default:
+			break;
+	}
+	rc_chunk_scheme(r, chunk);
+	info->codec_dict_bytes = chunk->codec_dict_len;
+	info->distinct = chunk->ndict;
+	if (chunk->ndict > 0)
+		info->encoding = "dictionary";
+	else if (entry->kind == RC_KIND_NUMERIC)
+		info->encoding = "decimal";
+	else if (chunk->str == NULL)
+		rc_corrupt(r, "meta of a column");
+	else
+	{
+		info->encoding = st_str_scheme_name(chunk->str);
+		if (chunk->str->kind == ST_STR_RAW || chunk->codec_dict)
+			info->codec = st_codec_name(r->codec);
+	}
+	return true;
+}

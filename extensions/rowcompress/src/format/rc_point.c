@@ -1,0 +1,264 @@
+/*-------------------------------------------------------------------------
+ *
+ * rc_point.c
+ *	  Single values and rows: what an index fetch needs.
+ *
+ * The first values of a piece are taken one by one, without decoding their
+ * neighbours.  A piece that is asked again and again, or row after row, is
+ * worth decoding as a whole, so that walking through a group costs what a
+ * scan costs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "rc_reader.h"
+#include "st_compat.h"
+#include "st_float.h"
+#include "st_int.h"
+#include "st_numeric.h"
+
+/* Single values of a piece before it is decoded. */
+#define TOUCHES_BEFORE_VECTOR 8
+
+/* A buffer larger than this is given back when the next row is asked for. */
+#define POINT_KEEP_BYTES ((Size) 1024 * 1024)
+
+/* Memory for a value; aligned, so the value's header is. */
+static uint8 *
+point_buffer(StReader *r, RcChunk *chunk, Size len)
+{
+	Size		room = rc_value_room(&chunk->type);
+
+	rc_ensure(r, &chunk->point, &chunk->point_cap, room + len + 1);
+	return chunk->point + room;
+}
+
+static Datum
+point_decimal(StReader *r, RcChunk *chunk, int128 v, int scale, bool wide)
+{
+	rc_ensure(r, &chunk->point, &chunk->point_cap, ST_NUMERIC_MAX_BYTES);
+	if (wide)
+		st_numeric_write_int128(chunk->point, v, scale);
+	else
+		st_numeric_write_int64(chunk->point, (int64) v, scale);
+	return PointerGetDatum(chunk->point);
+}
+
+static Datum
+point_large(StReader *r, RcChunk *chunk, const RcPiece *piece, int i)
+{
+	uint32		len = piece->large[piece->nlarge + i];
+	uint8	   *dst = point_buffer(r, chunk, len);
+
+	if (chunk->type.kind == RC_KIND_FIXED && len != chunk->type.typlen)
+		rc_corrupt(r, "large value");
+	rc_read_large(r, piece, i, dst);
+	return rc_value_datum(&chunk->type, dst, len);
+}
+
+static Datum
+point_string(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, uint32 row)
+{
+	StReader   *r = batch->reader;
+	uint32		len;
+	uint8	   *dst;
+
+	rc_chunk_scheme(r, chunk);
+	if (chunk->str == NULL ||
+		st_str_at(chunk->str, piece->values, piece->len, batch->nrows, row,
+				  NULL, 0, &len) != ST_OK || len > MaxAllocSize - VARHDRSZ)
+		rc_corrupt(r, "strings of a batch");
+	dst = point_buffer(r, chunk, len);
+	if (st_str_at(chunk->str, piece->values, piece->len, batch->nrows, row,
+				  dst, len, &len) != ST_OK ||
+		(chunk->type.kind == RC_KIND_FIXED && len != chunk->type.typlen))
+		rc_corrupt(r, "strings of a batch");
+	return rc_value_datum(&chunk->type, dst, len);
+}
+
+/* The value of a row that is neither null nor large, on its own. */
+static Datum
+point_value(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, uint32 row)
+{
+	StReader   *r = batch->reader;
+	const uint8 *src = piece->values;
+	Size		len = piece->len;
+	uint32		n = batch->nrows;
+	int64		v;
+	StInt128	wide;
+	double		f64;
+	float		f32;
+
+	switch (piece->encoding)
+	{
+		case RC_ENC_INT:
+			if (st_int_at(src, len, n, row, (int64_t *) &v) != ST_OK)
+				break;
+			return rc_int_datum(chunk->type.typlen, rc_change_sign(chunk, v));
+		case RC_ENC_DECIMAL64:
+			if (st_int_at(src, len, n, row, (int64_t *) &v) != ST_OK)
+				break;
+			return point_decimal(r, chunk, v, piece->scale, false);
+		case RC_ENC_DECIMAL128:
+			if (st_int128_at(src, len, n, row, &wide) != ST_OK)
+				break;
+			return point_decimal(r, chunk, wide, piece->scale, true);
+		case RC_ENC_FLOAT8:
+			if (st_f64_at(src, len, n, row, &f64) != ST_OK)
+				break;
+			return Float8GetDatum(f64);
+		case RC_ENC_FLOAT4:
+			if (st_f32_at(src, len, n, row, &f32) != ST_OK)
+				break;
+			return Float4GetDatum(f32);
+		case RC_ENC_CODE:
+			(void) rc_chunk_dictionary(r, chunk);
+			if (st_int_at(src, len, n, row, (int64_t *) &v) != ST_OK || v < 0 ||
+				v >= chunk->ndict)
+				break;
+			return chunk->dict[v];
+		default:
+			return point_string(batch, chunk, piece, row);
+	}
+	rc_corrupt(r, "values of a batch");
+}
+
+Datum
+rc_vector_value(RcBatch *batch, AttrNumber attno, const RcVector *v, uint32 row)
+{
+	StReader   *r = batch->reader;
+	RcChunk    *chunk;
+
+	switch (v->rep)
+	{
+		case RC_REP_INT64:
+			return rc_int_datum(v->typlen, v->u.i64[row]);
+		case RC_REP_FLOAT8:
+			return Float8GetDatum(v->u.f64[row]);
+		case RC_REP_FLOAT4:
+			return Float4GetDatum(v->u.f32[row]);
+		case RC_REP_CODE:
+			return v->dict[v->u.code[row]];
+		case RC_REP_DECIMAL64:
+			return point_decimal(r, rc_chunk_open(r, attno), v->u.i64[row], v->scale, false);
+		case RC_REP_DECIMAL128:
+			return point_decimal(r, rc_chunk_open(r, attno), v->u.i128[row], v->scale, true);
+		case RC_REP_DATUM:
+			break;
+	}
+	if (v->constant)
+		return v->u.datum[0];
+	if (v->nlarge > 0)
+	{
+		const RcPiece *piece = rc_batch_piece(batch, attno);
+		int			i = rc_piece_large(piece, row);
+
+		chunk = rc_chunk_open(r, attno);
+		if (i >= 0)
+			return point_large(r, chunk, piece, i);
+	}
+	return v->u.datum[row];
+}
+
+Datum
+rc_batch_value(RcBatch *batch, AttrNumber attno, uint32 row, bool *isnull)
+{
+	StReader   *r = batch->reader;
+	const RcVector *v = NULL;
+	RcPiece    *piece = NULL;
+	int			large;
+
+	if (rc_column_is_missing(r, attno))
+		v = rc_missing_vector(r, attno);
+	else
+	{
+		piece = rc_batch_piece(batch, attno);
+		if (piece->decoded)
+			v = &piece->v;
+	}
+	if (v != NULL)
+	{
+		*isnull = rc_vector_isnull(v, row);
+		return *isnull ? (Datum) 0 : rc_vector_value(batch, attno, v, row);
+	}
+	*isnull = piece->encoding == 0 ||
+		(piece->valid != NULL &&
+		 (piece->valid[row >> 6] & (UINT64CONST(1) << (row & 63))) == 0);
+	if (*isnull)
+		return (Datum) 0;
+	if (piece->nlarge > 0 && (large = rc_piece_large(piece, row)) >= 0)
+		return point_large(r, rc_chunk_open(r, attno), piece, large);
+	return point_value(batch, rc_chunk_open(r, attno), piece, row);
+}
+
+/* The batch that holds a row of the group. */
+static uint32
+find_batch(const StReader *r, uint32 row)
+{
+	uint32		lo = 0;
+	uint32		hi = r->nbatches;
+
+	while (hi - lo > 1)
+	{
+		uint32		mid = lo + (hi - lo) / 2;
+
+		if (r->batch_first[mid] <= row)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Gives back the memory of a huge value that nobody looks at any more. */
+static void
+release_point(RcChunk *chunk)
+{
+	if (chunk == NULL || chunk->point_cap <= POINT_KEEP_BYTES)
+		return;
+	pfree(chunk->point);
+	chunk->point = NULL;
+	chunk->point_cap = 0;
+}
+
+void
+rc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
+			  bool *isnull)
+{
+	TupleDesc	desc = r->desc;
+	RcBatch    *batch = r->current;
+	bool		sequential;
+
+	if (row >= r->nrows)
+		rc_corrupt(r, "row asked for");
+	if (batch == NULL || row < r->batch_first[batch->batchno] ||
+		row >= r->batch_first[batch->batchno + 1])
+		batch = rc_cache_get(r, find_batch(r, row));
+	row -= r->batch_first[batch->batchno];
+	sequential = row == batch->last_row + 1;
+	batch->last_row = row;
+
+	for (int a = 0; a < desc->natts; a++)
+	{
+		if (needed != NULL && !needed[a])
+			continue;
+		release_point(r->chunks[a]);
+		if (TupleDescAttr(desc, a)->attisdropped)
+		{
+			values[a] = (Datum) 0;
+			isnull[a] = true;
+			continue;
+		}
+		if (!rc_column_is_missing(r, a + 1))
+		{
+			RcPiece    *piece = rc_batch_piece(batch, a + 1);
+
+			if (!piece->decoded && (sequential || ++piece->touched > TOUCHES_BEFORE_VECTOR))
+				(void) rc_batch_vector(batch, a + 1);
+		}
+		values[a] = rc_batch_value(batch, a + 1, row, &isnull[a]);
+	}
+}

@@ -1,0 +1,163 @@
+/*-------------------------------------------------------------------------
+ *
+ * rc_reader.h
+ *	  Inside of the reader of row groups; users include rc_batch.h.
+ *
+ *	 rc_reader.c	open, close: footer
+ *	 rc_meta.c		schemes of columns
+ *	 rc_batch.c		batches: loading, pieces
+ *	 rc_cache.c		batches that fetches keep
+ *	 rc_decode.c	vectors
+ *	 rc_point.c		single values
+ *	 rc_zone_read.c	zones
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef RC_READER_H
+#define RC_READER_H
+
+#include "postgres.h"
+
+#include "lib/ilist.h"
+
+#include "rc_batch.h"
+#include "rc_format.h"
+#include "st_codec.h"
+#include "st_compat.h"
+#include "st_str.h"
+
+/* A column of the group: what its pieces share, parsed at first use. */
+typedef struct RcChunk
+{
+	const RcFooterColumn *entry;
+	RcColumnType type;			/* of the column as it is now */
+	bool		scheme_read;
+	StStrScheme *str;
+	uint8	   *dict_bytes;		/* dictionary, not decoded yet */
+	Size		dict_len;
+	Datum	   *dict;
+	uint32		ndict;
+	StCodecDict *codec_dict;	/* freed with the reader */
+	Size		codec_dict_len;
+	struct RcZoneArrays *zones; /* parsed at first use */
+	RcVector   *missing;		/* columns that the group does not have */
+	uint8	   *point;			/* single value */
+	Size		point_cap;
+} RcChunk;
+
+struct StReader
+{
+	Relation	rel;
+	TupleDesc	desc;			/* of the rows to return */
+	StGroup		group;
+	MemoryContext mcxt;			/* everything of this reader */
+	MemoryContext batch_mcxt;	/* batches */
+	int			natts;			/* of the group */
+	uint32		nrows;
+	uint32		nbatches;
+	int			codec;
+	RcFooterColumn *entries;
+	uint32	   *batch_first;	/* nbatches + 1 */
+	uint64	   *batch_off;
+	uint32	   *batch_len;
+	RcChunk   **chunks;			/* by attribute number - 1; NULL until used */
+	int			nchunks;		/* of the table */
+	StCodecCtx *codec_ctx;
+	uint64		bytes_decoded;
+	uint64	   *verified;		/* pages whose checksum is known to be right */
+	RcBatch   **cached;			/* by batch number; NULL until a fetch */
+	RcBatch    *current;		/* of the last fetch: not to be evicted */
+	MemoryContextCallback release;
+	MemoryContextCallback release_batches;
+};
+
+/* Where the parts of a piece are, and what is decoded of it. */
+typedef struct RcPiece
+{
+	bool		located;
+	bool		decoded;
+	uint8		encoding;		/* 0: all null */
+	uint8		touched;		/* single values taken */
+	int16		scale;
+	const uint8 *values;		/* in the batch's bytes, or unpacked */
+	Size		len;
+	uint8	   *unpacked;
+	uint64	   *valid;			/* NULL: no nulls */
+	uint32		nlarge;
+	uint64		large_off;		/* in the image */
+	uint32	   *large;			/* nlarge each: rows, lengths, stored lengths */
+	RcVector	v;
+	uint8	   *arena;
+} RcPiece;
+
+struct RcBatch
+{
+	dlist_node	lru;			/* batches of rc_cache.c */
+	StReader   *reader;
+	uint32		batchno;
+	uint32		nrows;
+	uint32		last_row;		/* of the last fetch */
+	Size		memory;
+	Size		counted;		/* of memory, by the cache */
+	uint8	   *bytes;			/* directory and pieces */
+	RcPiece    *pieces;			/* of the group's columns */
+};
+
+pg_noreturn extern void rc_corrupt(const StReader *r, const char *what);
+
+/* Makes *buf at least need bytes large; contents are not kept. */
+extern void rc_ensure(StReader *r, uint8 **buf, Size *cap, Size need);
+
+/* Bytes [off, off + len) of the image; each page is checked once. */
+extern void rc_read(StReader *r, uint64 off, Size len, void *dst);
+
+/* True if the group has no values of the column: all null, dropped, or new. */
+static inline bool
+rc_column_is_missing(const StReader *r, AttrNumber attno)
+{
+	Assert(attno > 0 && attno <= r->nchunks);
+	return attno > r->natts ||
+		r->entries[attno - 1].kind == RC_KIND_ABSENT ||
+		r->entries[attno - 1].nnulls == r->nrows;
+}
+
+/* The column; its kind is checked against today's type. */
+extern RcChunk *rc_chunk_open(StReader *r, AttrNumber attno);
+
+/* Reads the scheme part of the column's meta, once. */
+extern void rc_chunk_scheme(StReader *r, RcChunk *chunk);
+
+/* Values of the dictionary, decoded at first use; sets chunk->ndict. */
+extern const Datum *rc_chunk_dictionary(StReader *r, RcChunk *chunk);
+
+/* The vector of a column that the group does not have. */
+extern const RcVector *rc_missing_vector(StReader *r, AttrNumber attno);
+
+/* Allocates for a batch, freed with it. */
+extern void *rc_batch_alloc(RcBatch *batch, Size size);
+
+/* Finds the parts of a column's piece. */
+extern RcPiece *rc_batch_piece(RcBatch *batch, AttrNumber attno);
+
+/* Index of a row among the large values of a piece, or -1. */
+extern int	rc_piece_large(const RcPiece *piece, uint32 row);
+
+/* Copies large value i of a piece to dst, which has room for its length. */
+extern void rc_read_large(StReader *r, const RcPiece *piece, int i, uint8 *dst);
+
+/* Free bytes in front of a value of bytes, and its alignment. */
+extern uint32 rc_value_room(const RcColumnType *type);
+extern uint32 rc_value_align(const RcColumnType *type);
+
+/* Makes a Datum of the len bytes at data, room bytes in front being free. */
+extern Datum rc_value_datum(const RcColumnType *type, uint8 *data, uint32 len);
+extern Datum rc_int_datum(int16 typlen, int64 v);
+
+/* int64 of a value whose sign is not what today's type has. */
+extern int64 rc_change_sign(const RcChunk *chunk, int64 v);
+
+/* rc_cache.c */
+extern RcBatch *rc_cache_get(StReader *r, uint32 batchno);
+extern void rc_cache_forget(StReader *r);
+
+#endif							/* RC_READER_H */

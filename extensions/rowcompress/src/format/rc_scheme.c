@@ -1,0 +1,356 @@
+/*-------------------------------------------------------------------------
+ *
+ * rc_scheme.c
+ *	  What the pieces of a column of bytes share, chosen from all values of
+ *	  the row group.
+ *
+ * Three forms: codes of a sorted dictionary, where few distinct values
+ * repeat; st_str vectors (alphabet, FSST) that give a value without its
+ * neighbours; raw vectors inside of codec frames, one a piece, helped by a
+ * dictionary of the codec where one that was trained on some batches makes
+ * others enough smaller to pay for itself.  A sample of whole pieces decides,
+ * as they will be written.
+ *
+ *	 scheme = | u8 parts | dictionary | string scheme | dictionary of codec |
+ *	 dictionary = | entries v | bytes raw v | stored bytes, length first:
+ *	              per 1,024 entries, length v and st_str raw vector |
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "rc_column.h"
+#include "rc_scheme.h"
+#include "st_compat.h"
+#include "st_dict.h"
+
+/* A dictionary has at most this many entries, and these bytes. */
+#define DICT_MAX_ENTRIES	32768
+#define DICT_MAX_BYTES		(1024 * 1024)
+
+/* Pieces that are encoded to see how small they get. */
+#define SAMPLE_PIECES		8
+
+/* A dictionary of the codec: its size, and what it is trained on. */
+#define TRAIN_DICT_BYTES	(16 * 1024)
+#define TRAIN_BYTES			(192 * 1024)
+#define TRAIN_MIN_BYTES		(256 * 1024)
+#define TRAIN_MIN_BATCHES	(4 * SAMPLE_PIECES)
+
+/* A value out of a frame costs the whole frame: it must save this share. */
+#define FRAME_GAIN(size)	((size) + (size) / 12)
+
+/* ---- dictionary ---- */
+
+static bool
+dictionary_pays(const StStr *entries, size_t n, const RcColumn *col)
+{
+	uint64		bytes = 0;
+	int			bits = 1;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += entries[i].len + 1;
+	while (((size_t) 1 << bits) < n)
+		bits++;
+	return bytes <= DICT_MAX_BYTES &&
+		bytes + (uint64) col->nrows * bits / 8 < (col->bytes + col->nrows) * 3 / 4;
+}
+
+static void
+try_dictionary(RcColumn *col, RcScheme *scheme)
+{
+	size_t		max = Min(DICT_MAX_ENTRIES, Max(16, col->nrows / 3));
+	size_t		worklen = st_dict_worksize(col->nrows);
+	void	   *work = MemoryContextAllocHuge(CurrentMemoryContext, worklen);
+	size_t		n = 0;
+
+	scheme->codes = MemoryContextAllocHuge(CurrentMemoryContext,
+										   col->nrows * sizeof(uint32));
+	scheme->entries = palloc(max * sizeof(StStr));
+	scheme->dictionary =
+		st_dict_build(col->u.str, col->nrows, max, work, worklen, scheme->codes,
+					  scheme->entries, &n) == ST_OK &&
+		dictionary_pays(scheme->entries, n, col);
+	scheme->nentries = n;
+	pfree(work);
+}
+
+static void
+write_dictionary(RcCodec *codec, const RcScheme *scheme, StringInfo meta)
+{
+	StStrScheme *raw = palloc(sizeof(StStrScheme));
+	StringInfoData buf;
+	StringInfoData part;
+	Size		stored;
+
+	st_str_scheme_raw(raw);
+	initStringInfo(&buf);
+	initStringInfo(&part);
+	for (uint32 first = 0; first < scheme->nentries; first += ST_VECTOR_SIZE)
+	{
+		uint32		n = Min(ST_VECTOR_SIZE, scheme->nentries - first);
+
+		resetStringInfo(&part);
+		rc_encode_strings(raw, scheme->entries + first, n, &part);
+		rc_put_bytes(&buf, part.data, part.len);
+	}
+	stored = rc_codec_frame(codec, NULL, buf.data, buf.len);
+	rc_put_varint(meta, scheme->nentries);
+	rc_put_varint(meta, buf.len);
+	rc_put_bytes(meta, stored < buf.len ? (char *) codec->packed : buf.data, stored);
+	pfree(part.data);
+	pfree(buf.data);
+	pfree(raw);
+}
+
+/* ---- samples ---- */
+
+/* The batch that is the i-th of n samples. */
+static uint32
+sample_batch(const RcBatches *batches, int i, int n)
+{
+	return (uint32) ((uint64) batches->n * (2 * i + 1) / (2 * n));
+}
+
+/* The values of a batch that are neither null nor large; returns how many. */
+static int
+batch_values(const RcColumn *col, const RcBatches *batches, uint32 batch, StStr *v)
+{
+	int			n = 0;
+
+	for (uint32 row = batches->first[batch]; row < batches->first[batch + 1]; row++)
+	{
+		const StStr *s = &col->u.str[row];
+
+		if (s->data != NULL && s->len < RC_LARGE_BYTES)
+			v[n++] = *s;
+	}
+	return n;
+}
+
+/* Bytes of the sample's pieces as vectors of the scheme, framed or not. */
+typedef struct SampleSize
+{
+	Size		plain;
+	Size		framed;
+} SampleSize;
+
+static SampleSize
+sample_size(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
+			const StStrScheme *scheme, const StCodecDict *dict)
+{
+	SampleSize	size = {0, 0};
+	int			npieces = Min(SAMPLE_PIECES, batches->n);
+	StStr	   *v = palloc(RC_MAX_BATCH_ROWS * sizeof(StStr));
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (int i = 0; i < npieces; i++)
+	{
+		int			n = batch_values(col, batches, sample_batch(batches, i, npieces), v);
+
+		CHECK_FOR_INTERRUPTS();
+		resetStringInfo(&buf);
+		rc_encode_strings(scheme, v, n, &buf);
+		size.plain += buf.len;
+		size.framed += rc_codec_frame(codec, dict, buf.data, buf.len);
+	}
+	pfree(buf.data);
+	pfree(v);
+	return size;
+}
+
+/* Some values from all over the column, for the choice of a string scheme. */
+static int
+sample_values(const RcColumn *col, const RcBatches *batches, StStr *sample)
+{
+	int			nbatches = Min(SAMPLE_PIECES, batches->n);
+	StStr	   *v = palloc(RC_MAX_BATCH_ROWS * sizeof(StStr));
+	int			total = 0;
+
+	for (int i = 0; i < nbatches; i++)
+	{
+		int			n = batch_values(col, batches, sample_batch(batches, i, nbatches), v);
+
+		n = Min(n, ST_VECTOR_SIZE / nbatches);
+		memcpy(sample + total, v, n * sizeof(StStr));
+		total += n;
+	}
+	pfree(v);
+	return total;
+}
+
+/* ---- dictionary of the codec ---- */
+
+/* Trains on values of batches that the sample leaves out. */
+static bool
+train(const RcColumn *col, const RcBatches *batches, RcScheme *scheme)
+{
+	int			nbatches = 2 * SAMPLE_PIECES;
+	StStr	   *v = palloc(RC_MAX_BATCH_ROWS * sizeof(StStr));
+	uint8	   *bytes = palloc(TRAIN_BYTES);
+	size_t	   *sizes = palloc(nbatches * RC_MAX_BATCH_ROWS * sizeof(size_t));
+	Size		used = 0;
+	unsigned	nsamples = 0;
+	size_t		len = 0;
+	bool		ok;
+
+	for (int i = 0; i < nbatches; i++)
+	{
+		uint32		batch = sample_batch(batches, i, nbatches);
+		int			n = batch_values(col, batches, batch, v);
+		Size		share = (TRAIN_BYTES - used) / (nbatches - i);
+		Size		taken = 0;
+
+		for (int k = 0; k < n && taken + v[k].len <= share; k++)
+		{
+			memcpy(bytes + used, v[k].data, v[k].len);
+			sizes[nsamples++] = v[k].len;
+			used += v[k].len;
+			taken += v[k].len;
+		}
+	}
+	scheme->codec_dict = palloc(TRAIN_DICT_BYTES);
+	ok = nsamples > 0 &&
+		st_codec_train(bytes, sizes, nsamples, scheme->codec_dict,
+					   TRAIN_DICT_BYTES, &len) == ST_OK;
+	scheme->codec_dict_len = len;
+	pfree(sizes);
+	pfree(bytes);
+	pfree(v);
+	return ok;
+}
+
+static void
+free_digested(void *arg)
+{
+	st_codec_dict_free((StCodecDict *) arg);
+}
+
+static void
+forget_codec_dict(RcScheme *scheme)
+{
+	scheme->codec_dict = NULL;
+	scheme->codec_dict_len = 0;
+	scheme->digested = NULL;	/* the context frees it */
+}
+
+/*
+ * Trains a dictionary of the codec for raw vectors; *framed is the sample's
+ * size with frames, and becomes smaller if the dictionary pays.
+ */
+static void
+try_codec_dict(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
+			   const StStrScheme *raw, RcScheme *scheme, Size *framed)
+{
+	SampleSize	with;
+	Size		cost;
+
+	if (codec->codec == ST_CODEC_NONE || batches->n < TRAIN_MIN_BATCHES ||
+		col->bytes < TRAIN_MIN_BYTES || !train(col, batches, scheme))
+	{
+		forget_codec_dict(scheme);
+		return;
+	}
+	scheme->digested = st_codec_dict_create(codec->codec, codec->level,
+											scheme->codec_dict, scheme->codec_dict_len);
+	if (scheme->digested == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	scheme->release.func = free_digested;
+	scheme->release.arg = scheme->digested;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &scheme->release);
+
+	with = sample_size(col, codec, batches, raw, scheme->digested);
+	cost = scheme->codec_dict_len * SAMPLE_PIECES / batches->n;
+	if (with.framed + cost + *framed / 32 < *framed)
+		*framed = with.framed + cost;
+	else
+		forget_codec_dict(scheme);
+}
+
+/* ---- the choice ---- */
+
+static void
+choose_strings(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
+			   RcScheme *scheme)
+{
+	StStr	   *sample = palloc(ST_VECTOR_SIZE * sizeof(StStr));
+	StStrScheme *raw = palloc(sizeof(StStrScheme));
+	StStrScheme *str = palloc(sizeof(StStrScheme));
+	int			n = sample_values(col, batches, sample);
+	SampleSize	as_raw;
+	SampleSize	as_str;
+
+	st_str_scheme_raw(raw);
+	st_str_choose(sample, n, str);
+	as_raw = sample_size(col, codec, batches, raw, NULL);
+	as_str = as_raw;
+	if (str->kind != ST_STR_RAW)
+		as_str = sample_size(col, codec, batches, str, NULL);
+	if (str->kind != ST_STR_ALPHABET || as_str.framed > as_raw.framed)
+		try_codec_dict(col, codec, batches, raw, scheme, &as_raw.framed);
+
+	scheme->str = raw;
+	scheme->framed = as_raw.framed < as_raw.plain;
+	if (str->kind != ST_STR_RAW && as_str.plain <= FRAME_GAIN(as_raw.framed))
+	{
+		scheme->str = str;
+		scheme->framed = FRAME_GAIN(as_str.framed) < as_str.plain;
+		forget_codec_dict(scheme);
+	}
+	pfree(sample);
+}
+
+void
+rc_scheme_choose(RcColumn *col, RcCodec *codec, const RcBatches *batches,
+				 RcScheme *scheme)
+{
+	memset(scheme, 0, sizeof(*scheme));
+	if (col->storage != RC_STORE_BYTES || col->nnulls == col->nrows)
+		return;
+	if (col->type.kind == RC_KIND_NUMERIC)
+	{
+		scheme->str = palloc(sizeof(StStrScheme));
+		st_str_scheme_raw(scheme->str);
+		scheme->framed = true;
+		return;
+	}
+	if (col->nlarge == 0)
+		try_dictionary(col, scheme);
+	if (!scheme->dictionary)
+		choose_strings(col, codec, batches, scheme);
+}
+
+void
+rc_scheme_write(const RcColumn *col, RcCodec *codec, const RcScheme *scheme,
+				StringInfo meta)
+{
+	uint8		parts = 0;
+
+	if (scheme->dictionary)
+		parts |= RC_SCHEME_DICT;
+	if (scheme->str)
+		parts |= RC_SCHEME_STR;
+	if (scheme->codec_dict)
+		parts |= RC_SCHEME_CODEC_DICT;
+	if (parts == 0)
+		return;
+	appendStringInfoChar(meta, (char) parts);
+	if (scheme->dictionary)
+		write_dictionary(codec, scheme, meta);
+	if (scheme->str)
+	{
+		uint8	   *saved = palloc(st_str_scheme_bound());
+
+		rc_put_bytes(meta, saved,
+					 st_str_scheme_save(scheme->str, saved, st_str_scheme_bound()));
+		pfree(saved);
+	}
+	if (scheme->codec_dict)
+		rc_put_bytes(meta, scheme->codec_dict, scheme->codec_dict_len);
+}

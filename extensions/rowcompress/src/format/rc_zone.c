@@ -1,0 +1,326 @@
+/*-------------------------------------------------------------------------
+ *
+ * rc_zone.c
+ *	  Zone maps of a column's batches, as they are written.
+ *
+ * One minimum and one maximum per batch, over the values that are not null,
+ * in the order of the btree operator family whose OID stands beside them
+ * (readers ignore zones of any other family).  Batches of nulls only have
+ * bounds that mean nothing; their null count tells.
+ *
+ * Strings are ordered bytewise and keep a prefix of RC_ZONE_PREFIX bytes, cut
+ * at a character's boundary; a maximum that was cut is flagged.  bpchar is
+ * taken without its trailing blanks, which do not count in comparisons.
+ * Other types passed by reference are compared by the server's function and
+ * kept whole; a batch whose bounds are too long for that is flagged.
+ *
+ *	 | kind u8 | null counts | opfamily v | minima | maxima | flags |
+ *
+ * Arrays stand behind their length in bytes.  Flags: strings and bytes only.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_opfamily_d.h"
+#include "catalog/pg_type_d.h"
+#include "mb/pg_wchar.h"
+#include "utils/float.h"
+
+#include "rc_column.h"
+#include "rc_zone.h"
+#include "st_compat.h"
+#include "st_dict.h"
+#include "st_float.h"
+#include "st_int.h"
+#include "st_str.h"
+
+/* Calls for every value of a batch that is not null. */
+#define FOR_VALUES(col, batches, b, row) \
+	for (uint32 row = (batches)->first[b]; row < (batches)->first[(b) + 1]; row++) \
+		if ((col)->nnulls == 0 || !rc_column_isnull(col, row))
+
+#define INT_LESS(a, b) ((a) < (b))
+
+/* PostgreSQL's order of floats: NaN equals itself and is above all else. */
+#define FLOAT_LESS(a, b) (isnan(b) ? !isnan(a) : (a) < (b))
+
+#define DEFINE_MINMAX(name, type, field, less) \
+static void \
+name(const RcColumn *col, const RcBatches *batches, type *min, type *max) \
+{ \
+	for (uint32 b = 0; b < batches->n; b++) \
+	{ \
+		bool		seen = false; \
+\
+		FOR_VALUES(col, batches, b, row) \
+		{ \
+			type		v = col->u.field[row]; \
+\
+			if (!seen || less(v, min[b])) \
+				min[b] = v; \
+			if (!seen || less(max[b], v)) \
+				max[b] = v; \
+			seen = true; \
+		} \
+		if (!seen && b > 0) \
+		{ \
+			min[b] = min[b - 1]; \
+			max[b] = max[b - 1]; \
+		} \
+	} \
+}
+
+DEFINE_MINMAX(minmax_i64, int64, i64, INT_LESS)
+DEFINE_MINMAX(minmax_f64, double, f64, FLOAT_LESS)
+DEFINE_MINMAX(minmax_f32, float, f32, FLOAT_LESS)
+
+typedef struct MinMax
+{
+	union
+	{
+		int64		i64[RC_MAX_BATCHES];
+		double		f64[RC_MAX_BATCHES];
+		float		f32[RC_MAX_BATCHES];
+		StStr		str[RC_MAX_BATCHES];
+	}			min,
+				max;
+} MinMax;
+
+#define DEFINE_WRITE(name, type, codec) \
+static void \
+name(StringInfo meta, const type *v, int n) \
+{ \
+	uint8	   *buf = palloc(codec##_bound(n)); \
+	size_t		len; \
+\
+	if (codec##_encode(v, n, buf, codec##_bound(n), &len) != ST_OK) \
+		elog(ERROR, "could not encode zones"); \
+	rc_put_bytes(meta, buf, len); \
+	pfree(buf); \
+}
+
+DEFINE_WRITE(write_f64, double, st_f64)
+DEFINE_WRITE(write_f32, float, st_f32)
+
+static void
+write_strings(StringInfo meta, const StStr *v, int n)
+{
+	StStrScheme *raw = palloc(sizeof(StStrScheme));
+	StringInfoData buf;
+
+	st_str_scheme_raw(raw);
+	initStringInfo(&buf);
+	rc_encode_strings(raw, v, n, &buf);
+	rc_put_bytes(meta, buf.data, buf.len);
+	pfree(buf.data);
+	pfree(raw);
+}
+
+/* ---- strings, by their bytes ---- */
+
+static uint32
+without_trailing_blanks(const StStr *s)
+{
+	uint32		len = s->len;
+
+	while (len > 0 && s->data[len - 1] == ' ')
+		len--;
+	return len;
+}
+
+/* Cuts to RC_ZONE_PREFIX bytes; true if something was lost. */
+static bool
+cut(const RcColumn *col, StStr *s)
+{
+	if (s->len <= RC_ZONE_PREFIX)
+		return false;
+	if (col->type.opfamily == TEXT_BTREE_FAM_OID ||
+		col->type.opfamily == BPCHAR_BTREE_FAM_OID)
+		s->len = pg_mbcliplen((const char *) s->data, s->len, RC_ZONE_PREFIX);
+	else
+		s->len = RC_ZONE_PREFIX;
+	return true;
+}
+
+/* Bounds of one batch; false if a value is large, and so not at hand. */
+static bool
+string_bounds(const RcColumn *col, const RcBatches *batches, uint32 b,
+			  StStr *min, StStr *max)
+{
+	bool		bpchar = col->type.typid == BPCHAROID;
+	bool		seen = false;
+
+	FOR_VALUES(col, batches, b, row)
+	{
+		StStr		s = col->u.str[row];
+
+		if (s.len >= RC_LARGE_BYTES)
+			return false;
+		if (bpchar)
+			s.len = without_trailing_blanks(&s);
+		if (!seen || st_str_compare(&s, min) < 0)
+			*min = s;
+		if (!seen || st_str_compare(&s, max) > 0)
+			*max = s;
+		seen = true;
+	}
+	return seen;
+}
+
+/* ---- other types passed by reference ---- */
+
+/* A Datum of the value's bytes; varlenas are copied to *buf. */
+static Datum
+reference_datum(const RcColumn *col, const StStr *s, uint64 *buf)
+{
+	if (col->type.kind == RC_KIND_FIXED)
+	{
+		memcpy(buf, s->data, s->len);	/* aligned */
+		return PointerGetDatum(buf);
+	}
+	SET_VARSIZE(buf, VARHDRSZ + s->len);
+	memcpy((char *) buf + VARHDRSZ, s->data, s->len);
+	return PointerGetDatum(buf);
+}
+
+static int
+compare_values(const RcColumn *col, const StStr *a, const StStr *b)
+{
+	uint64		x[(VARHDRSZ + RC_ZONE_MAX_BYTES) / 8 + 1];
+	uint64		y[(VARHDRSZ + RC_ZONE_MAX_BYTES) / 8 + 1];
+
+	return DatumGetInt32(DirectFunctionCall2(col->type.compare,
+											 reference_datum(col, a, x),
+											 reference_datum(col, b, y)));
+}
+
+/* Bounds of one batch; false if a value is too long for them. */
+static bool
+value_bounds(const RcColumn *col, const RcBatches *batches, uint32 b,
+			 StStr *min, StStr *max)
+{
+	bool		seen = false;
+
+	FOR_VALUES(col, batches, b, row)
+	{
+		const StStr *s = &col->u.str[row];
+
+		if (s->len > RC_ZONE_MAX_BYTES)
+			return false;
+		if (!seen || compare_values(col, s, min) < 0)
+			*min = *s;
+		if (!seen || compare_values(col, s, max) > 0)
+			*max = *s;
+		seen = true;
+	}
+	return seen;
+}
+
+static void
+zone_of_references(const RcColumn *col, const RcBatches *batches, MinMax *mm,
+				   StringInfo meta)
+{
+	int64	   *flags = palloc0(RC_MAX_BATCHES * sizeof(int64));
+
+	for (uint32 b = 0; b < batches->n; b++)
+	{
+		StStr	   *min = &mm->min.str[b];
+		StStr	   *max = &mm->max.str[b];
+		bool		known;
+
+		if (col->type.byte_order)
+			known = string_bounds(col, batches, b, min, max);
+		else
+			known = value_bounds(col, batches, b, min, max);
+		if (!known)
+		{
+			*min = *max = (StStr) {(const uint8 *) "", 0};
+			flags[b] = RC_ZONE_UNKNOWN;
+		}
+		else if (col->type.byte_order)
+		{
+			(void) cut(col, min);
+			flags[b] = cut(col, max) ? RC_ZONE_CUT : 0;
+		}
+	}
+	write_strings(meta, mm->min.str, batches->n);
+	write_strings(meta, mm->max.str, batches->n);
+	rc_put_int_array(meta, flags, batches->n);
+	pfree(flags);
+}
+
+/* ---- all ---- */
+
+static void
+write_null_counts(const RcColumn *col, const RcBatches *batches, StringInfo meta)
+{
+	int64	   *counts = palloc0(RC_MAX_BATCHES * sizeof(int64));
+
+	for (uint32 b = 0; b < batches->n && col->nnulls > 0; b++)
+	{
+		uint64		words[RC_MAX_BATCH_ROWS / 64];
+
+		counts[b] = rc_column_validity(col, batches->first[b],
+									   batches->first[b + 1] - batches->first[b], words);
+	}
+	rc_put_int_array(meta, counts, batches->n);
+	pfree(counts);
+}
+
+static RcZoneKind
+zone_kind(const RcColumn *col)
+{
+	if (!OidIsValid(col->type.opfamily) || col->nnulls == col->nrows)
+		return RC_ZONE_NONE;
+	switch (col->storage)
+	{
+		case RC_STORE_INT:
+			return RC_ZONE_INT;
+		case RC_STORE_FLOAT8:
+			return RC_ZONE_FLOAT8;
+		case RC_STORE_FLOAT4:
+			return RC_ZONE_FLOAT4;
+		case RC_STORE_BYTES:
+			return col->type.byte_order ? RC_ZONE_STRING : RC_ZONE_BYTES;
+		case RC_STORE_NONE:
+			break;
+	}
+	return RC_ZONE_NONE;
+}
+
+void
+rc_zone_write(const RcColumn *col, const RcBatches *batches, StringInfo meta)
+{
+	RcZoneKind	kind = zone_kind(col);
+	MinMax	   *mm;
+
+	appendStringInfoChar(meta, (char) kind);
+	write_null_counts(col, batches, meta);
+	if (kind == RC_ZONE_NONE)
+		return;
+	rc_put_varint(meta, col->type.opfamily);
+	mm = palloc0(sizeof(MinMax));
+	switch (kind)
+	{
+		case RC_ZONE_INT:
+			minmax_i64(col, batches, mm->min.i64, mm->max.i64);
+			rc_put_int_array(meta, mm->min.i64, batches->n);
+			rc_put_int_array(meta, mm->max.i64, batches->n);
+			break;
+		case RC_ZONE_FLOAT8:
+			minmax_f64(col, batches, mm->min.f64, mm->max.f64);
+			write_f64(meta, mm->min.f64, batches->n);
+			write_f64(meta, mm->max.f64, batches->n);
+			break;
+		case RC_ZONE_FLOAT4:
+			minmax_f32(col, batches, mm->min.f32, mm->max.f32);
+			write_f32(meta, mm->min.f32, batches->n);
+			write_f32(meta, mm->max.f32, batches->n);
+			break;
+		default:
+			zone_of_references(col, batches, mm, meta);
+			break;
+	}
+	pfree(mm);
+}
