@@ -21,6 +21,8 @@
 #include "cc_expr_int.h"
 #include "cc_vec.h"
 
+bool		cc_enable_vector_expressions = true;
+
 typedef struct PrepareContext
 {
 	CcExprSet  *set;
@@ -120,7 +122,8 @@ cc_expr_compile(CcExprSet *set, Expr *clause, int flags, const char **why)
 	if (cxt.why == NULL)
 	{
 		expr->root = cc_node_compile(expr, node);
-		expr->root->any_scale = (flags & CC_EXPR_ANY_SCALE) != 0;
+		if (flags & CC_EXPR_ANY_SCALE)
+			cc_node_allow_any_scale(expr->root);
 
 		/* Checks rights, as a side effect, of all functions. */
 		if (expr->root->state == NULL)

@@ -41,6 +41,9 @@
 
 #include "cc_batch.h"
 
+/* Setting: off, and everything but columns is the server's. */
+extern bool cc_enable_vector_expressions;
+
 typedef struct CcExprSet CcExprSet;
 typedef struct CcExpr CcExpr;
 

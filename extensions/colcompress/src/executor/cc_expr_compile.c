@@ -57,10 +57,98 @@ set_memo(CcNode *node)
 		node->memo_attno = node->attnos[0];
 }
 
+/* The conversion leaves the value as vectors hold it. */
+static bool
+is_relabelling(const CcNode *node, const CcNode *arg)
+{
+	if (node->typlen != arg->typlen || node->typbyval != arg->typbyval)
+		return false;
+	if (!node->typbyval)
+		return node->typlen != -1 || (node->type == NUMERICOID) == (arg->type == NUMERICOID);
+	/* vectors hold some types without a sign */
+	return (node->type == OIDOID) == (arg->type == OIDOID) &&
+		(node->type == BOOLOID || node->type == CHAROID) ==
+		(arg->type == BOOLOID || arg->type == CHAROID) &&
+		(node->type == FLOAT4OID) == (arg->type == FLOAT4OID) &&
+		(node->type == FLOAT8OID) == (arg->type == FLOAT8OID);
+}
+
+static const CcVector *
+eval_relabelled(CcNode *node, const uint64 *rows)
+{
+	return cc_node_eval(node->args[0], rows);
+}
+
+static bool
+compile_relabelling(CcNode *node, Node *arg)
+{
+	node->args = palloc(sizeof(CcNode *));
+	node->args[0] = cc_node_compile(node->expr, arg);
+	node->nargs = 1;
+	node->eval = eval_relabelled;
+	return is_relabelling(node, node->args[0]);
+}
+
+static bool
+compile_call(CcNode *node, Node *clause)
+{
+	switch (nodeTag(clause))
+	{
+		case T_FuncExpr:
+			{
+				FuncExpr   *f = (FuncExpr *) clause;
+
+				return !f->funcvariadic &&
+					cc_call_compile(node, f->funcid, f->args, f->inputcollid);
+			}
+		case T_OpExpr:
+			{
+				OpExpr	   *op = (OpExpr *) clause;
+
+				set_opfuncid(op);
+				if (!cc_call_compile(node, op->opfuncid, op->args, op->inputcollid))
+					return false;
+				if (list_length(op->args) == 2 && op->opresulttype == BOOLOID)
+					cc_compare_set(node, op->opno);
+				return true;
+			}
+		default:
+			return false;
+	}
+}
+
+void
+cc_node_allow_any_scale(CcNode *node)
+{
+	node->any_scale = true;
+	if (IsA(node->clause, CaseExpr))
+	{
+		for (int i = 1; i < node->nargs; i += 2)
+			cc_node_allow_any_scale(node->args[i]);
+		cc_node_allow_any_scale(node->args[node->nargs - 1]);
+	}
+	else if (IsA(node->clause, CoalesceExpr))
+	{
+		for (int i = 0; i < node->nargs; i++)
+			cc_node_allow_any_scale(node->args[i]);
+	}
+}
+
+/* A part that has to be asked of the server for every row, as a rule. */
+static bool
+needs_server(const CcNode *node)
+{
+	if (node->eval == cc_eval_by_row)
+		return true;
+	return node->flinfo != NULL && node->truth == NULL && node->kernel == NULL &&
+		(node->cache == NULL || !cc_time_is_known(node->flinfo->fn_oid));
+}
+
 CcNode *
 cc_node_compile(CcExpr *expr, Node *clause)
 {
 	CcNode	   *node = cc_node_make(expr, clause);
+	bool		vectorised = expr->vectorised;
 
 	if (node->ncolumns == 0)
 	{
@@ -73,7 +161,17 @@ cc_node_compile(CcExpr *expr, Node *clause)
 		return node;
 	}
 	set_memo(node);
-	node->eval = cc_eval_by_row;
-	expr->vectorised = expr->vectorised && node->memo_attno != InvalidAttrNumber;
+	if (!cc_enable_vector_expressions ||
+		!((IsA(clause, RelabelType) &&
+		   compile_relabelling(node, (Node *) ((RelabelType *) clause)->arg)) ||
+		  compile_call(node, clause) || cc_logic_compile(node) || cc_branch_compile(node)))
+		node->eval = cc_eval_by_row;
+	if (node->eval == cc_eval_by_row)
+		node->truth = NULL;
+	if (needs_server(node))
+		expr->vectorised = false;
+	/* where its column has a dictionary, nothing below it matters */
+	if (node->memo_attno != InvalidAttrNumber)
+		expr->vectorised = vectorised;
 	return node;
 }

@@ -123,8 +123,8 @@ struct CcNode
 	FunctionCallInfo fcinfo;
 	CcKernel	kernel;
 	int			op;				/* the kernel's own */
-	bool		kernel_likely;	/* it will handle what usually comes */
-	void	   *kernel_data;
+	struct CcCache *cache;		/* functions without a kernel */
+	const CcVector *given;		/* value of a stand-in */
 
 	/* constants: generation of the vector in out, 0 = not yet evaluated */
 	uint64		generation;
@@ -155,6 +155,9 @@ extern void cc_node_truth(CcNode *node, const uint64 *rows, CcTruth *truth);
 /* ---- cc_expr_compile.c ---- */
 
 extern CcNode *cc_node_compile(CcExpr *expr, Node *clause);
+
+/* CC_EXPR_ANY_SCALE for a node, and for what it passes on as it is. */
+extern void cc_node_allow_any_scale(CcNode *node);
 
 /* A node without a way to evaluate it yet. */
 extern CcNode *cc_node_make(CcExpr *expr, Node *clause);
@@ -200,6 +203,92 @@ extern const CcVector *cc_node_nulls(CcNode *node);
 extern const CcVector *cc_eval_by_value(CcNode *node, const CcVector *column,
 										const uint64 *rows);
 extern const CcVector *cc_eval_by_row(CcNode *node, const uint64 *rows);
+
+/* ---- cc_expr_call.c ---- */
+
+/*
+ * Makes node a call of a function.  The arguments are compiled in; finds the
+ * kernel, if there is one.  False: leave it to the server as it stands.
+ */
+extern bool cc_call_compile(CcNode *node, Oid funcid, List *args, Oid collation);
+
+/* Calls the function for a row; the result is in the per-tuple context. */
+extern Datum cc_call_row(CcNode *node, const CcVector *const *args, int row, bool *isnull);
+
+/* rows that are not live are null in node->out, which has no nulls yet. */
+extern void cc_node_set_nulls(CcNode *node, const uint64 *rows, const uint64 *live);
+
+/* The node is a constant: its vector, else NULL.  May raise an error. */
+extern const CcVector *cc_node_constant(CcNode *node);
+
+/* ---- kernels, by function ---- */
+
+typedef struct CcKernelEntry
+{
+	Oid			funcid;
+	CcKernel	kernel;
+	int			op;
+} CcKernelEntry;
+
+extern const CcKernelEntry cc_arith_kernels[];	/* cc_expr_arith.c */
+extern const CcKernelEntry cc_decimal_kernels[];	/* cc_expr_decimal.c */
+extern const CcKernelEntry cc_time_kernels[];	/* cc_expr_time.c */
+
+/* Comparison operators: sets node->truth; cc_expr_compare.c. */
+extern bool cc_compare_set(CcNode *node, Oid opno);
+
+/*
+ * Two vectors of numbers brought to one form, in which their values can be
+ * compared and added: both int64, both int128, or both double.
+ */
+typedef struct CcPair
+{
+	CcRep		rep;			/* CC_REP_INT64, CC_REP_DECIMAL128, CC_REP_FLOAT8 */
+	int			scale;			/* of numerics */
+	const void *a;
+	const void *b;
+	int128		a_buffer[ST_VECTOR_SIZE];
+	int128		b_buffer[ST_VECTOR_SIZE];
+} CcPair;
+
+/* False: at least one is of another kind, or the scales are too far apart. */
+extern bool cc_pair_align(CcPair *pair, const CcVector *a, const CcVector *b, int n);
+
+/*
+ * cc_expr_cache.c: functions of one argument that varies, remembered by its
+ * value.  Set: false if the node is no such call.  Allowed: whether that may
+ * be done at present.  Eval: live are the rows without a null argument.
+ */
+typedef struct CcCache CcCache;
+extern void cc_cache_set(CcNode *node, Oid funcid);
+extern bool cc_cache_allowed(const CcNode *node);
+extern const CcVector *cc_cache_eval(CcNode *node, const CcVector *const *args,
+									 const uint64 *rows, const uint64 *live);
+
+/* How the result of a function of time depends on its argument. */
+typedef enum CcTimeStep
+{
+	CC_STEP_NONE,				/* not known to be the same for a while */
+	CC_STEP_LOCAL,				/* by the local time, without a time zone */
+	CC_STEP_ZONED				/* by the local time of the session's time zone */
+} CcTimeStep;
+
+/*
+ * cc_expr_time.c: step of a function, and in *width the microseconds (days,
+ * for a date) within which the result stays the same.  unit: constant of the
+ * function's first argument, or NULL.
+ */
+extern CcTimeStep cc_time_step(Oid funcid, const text *unit, int64 *width);
+extern bool cc_time_has_unit(Oid funcid);
+extern bool cc_time_is_known(Oid funcid);
+
+/* The session's time zone has one offset from start for width microseconds. */
+extern bool cc_time_is_steady(int64 start, int64 width);
+
+/* ---- cc_expr_logic.c, cc_expr_branch.c: true if the clause is theirs ---- */
+
+extern bool cc_logic_compile(CcNode *node);
+extern bool cc_branch_compile(CcNode *node);
 
 /* ---- bitmaps ---- */
 

@@ -377,5 +377,12 @@ cc_scan_init(void)
 							 true,
 							 PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("colcompress.enable_vector_expressions",
+							 "Evaluates functions and operators on whole vectors where there is a way.",
+							 NULL,
+							 &cc_enable_vector_expressions,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
 	RegisterCustomScanMethods(&cc_scan_methods);
 }

@@ -1,0 +1,386 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_expr_arith.c
+ *	  Kernels of vector expressions for integers, floats, and casts between
+ *	  them.
+ *
+ * A row whose result the server would refuse, or might refuse, is reported
+ * as suspect and goes to the server's function.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "utils/fmgroids.h"
+
+#include "cc_expr_int.h"
+#include "cc_vec.h"
+
+/* An operation on integers of so many bytes. */
+#define INT_OP(arith, bytes)	((arith) | (bytes) << 8)
+#define OP_ARITH(op)	((op) & 0xFF)
+#define OP_BYTES(op)	((op) >> 8)
+
+static inline int64
+int_max(int bytes)
+{
+	return bytes == 2 ? PG_INT16_MAX : bytes == 4 ? PG_INT32_MAX : PG_INT64_MAX;
+}
+
+static inline int64
+int_min(int bytes)
+{
+	return -int_max(bytes) - 1;
+}
+
+static bool
+are_int64(const CcVector *const *args, int nargs)
+{
+	for (int i = 0; i < nargs; i++)
+		if (args[i]->rep != CC_REP_INT64)
+			return false;
+	return true;
+}
+
+/* + - * */
+static bool
+int_arith(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	const CcVecKernels *k = cc_vec_kernels();
+	int			arith = OP_ARITH(node->op);
+	int			bytes = OP_BYTES(node->op);
+	int			n = args[0]->n;
+	const int64 *a = args[0]->u.i64;
+	const int64 *b = args[1]->u.i64;
+	bool		fits = bytes < 8;
+
+	if (!are_int64(args, 2))
+		return false;
+	if (!fits && arith == CC_MUL)
+		fits = k->int64_width(a, n) + k->int64_width(b, n) < 63;
+	else if (!fits)
+		fits = Max(k->int64_width(a, n), k->int64_width(b, n)) < 62;
+
+	cc_node_begin(node, CC_REP_INT64);
+	if (fits)
+		k->arith_int64[arith] (a, b, n, int_min(bytes), int_max(bytes),
+							   node->out.u.i64, suspect);
+	else
+		k->arith_int64_wide[arith] (a, b, n, node->out.u.i64, suspect);
+	return true;
+}
+
+/* op: bytes of the result */
+static bool
+int_divide(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	int64		min = int_min(node->op);
+
+	if (!are_int64(args, 2))
+		return false;
+	cc_node_begin(node, CC_REP_INT64);
+	CC_FOREACH_ROW(row, rows, CC_EXPR_WORDS(node->expr))
+	{
+		int64		a = args[0]->u.i64[row];
+		int64		b = args[1]->u.i64[row];
+
+		if (b == 0 || (b == -1 && a == min))
+			cc_rows_set(suspect, row);
+		else
+			node->out.u.i64[row] = a / b;
+	}
+	return true;
+}
+
+static bool
+int_modulo(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	if (!are_int64(args, 2))
+		return false;
+	cc_node_begin(node, CC_REP_INT64);
+	CC_FOREACH_ROW(row, rows, CC_EXPR_WORDS(node->expr))
+	{
+		int64		a = args[0]->u.i64[row];
+		int64		b = args[1]->u.i64[row];
+
+		if (b == 0)
+			cc_rows_set(suspect, row);
+		else
+			node->out.u.i64[row] = b == -1 ? 0 : a % b;
+	}
+	return true;
+}
+
+/* op: bytes */
+static bool
+int_minus(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	if (!are_int64(args, 1))
+		return false;
+	cc_node_begin(node, CC_REP_INT64);
+	CC_FOREACH_ROW(row, rows, CC_EXPR_WORDS(node->expr))
+	{
+		int64		a = args[0]->u.i64[row];
+
+		if (a == int_min(node->op))
+			cc_rows_set(suspect, row);
+		else
+			node->out.u.i64[row] = -a;
+	}
+	return true;
+}
+
+static bool
+int_abs(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	if (!are_int64(args, 1))
+		return false;
+	cc_node_begin(node, CC_REP_INT64);
+	CC_FOREACH_ROW(row, rows, CC_EXPR_WORDS(node->expr))
+	{
+		int64		a = args[0]->u.i64[row];
+
+		if (a == int_min(node->op))
+			cc_rows_set(suspect, row);
+		else
+			node->out.u.i64[row] = a < 0 ? -a : a;
+	}
+	return true;
+}
+
+/* To integers of op bytes; what is wide enough is taken as it stands. */
+static bool
+int_to_int(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	int64		lo = int_min(node->op);
+	int64		hi = int_max(node->op);
+
+	if (!are_int64(args, 1))
+		return false;
+	node->out = *args[0];
+	if (node->op == 8)
+		return true;
+	CC_FOREACH_ROW(row, rows, CC_EXPR_WORDS(node->expr))
+	{
+		if (args[0]->u.i64[row] < lo || args[0]->u.i64[row] > hi)
+		{
+			/* the row's value will be written: not to the argument */
+			cc_node_begin(node, CC_REP_INT64);
+			memcpy(node->out.u.i64, args[0]->u.i64, sizeof(int64) * ST_VECTOR_SIZE);
+			CC_FOREACH_ROW(r, rows, CC_EXPR_WORDS(node->expr))
+			{
+				if (args[0]->u.i64[r] < lo || args[0]->u.i64[r] > hi)
+					cc_rows_set(suspect, r);
+			}
+			return true;
+		}
+	}
+	return true;
+}
+
+static bool
+int_to_bool(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	if (!are_int64(args, 1))
+		return false;
+	cc_node_begin(node, CC_REP_INT64);
+	CC_FOREACH_ROW(row, rows, CC_EXPR_WORDS(node->expr))
+		node->out.u.i64[row] = args[0]->u.i64[row] != 0;
+	return true;
+}
+
+/* ---- floats ---- */
+
+/* The vector as float8; buffer is used if it is something else. */
+static const double *
+as_float8(const CcVector *v, double *buffer)
+{
+	if (v->rep == CC_REP_FLOAT8)
+		return v->u.f64;
+	if (v->rep != CC_REP_FLOAT4)
+		return NULL;
+	cc_vec_kernels()->float4_to_float8(v->u.f32, v->n, buffer);
+	return buffer;
+}
+
+static bool
+float8_arith(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	double		a_buffer[ST_VECTOR_SIZE];
+	double		b_buffer[ST_VECTOR_SIZE];
+	const double *a = as_float8(args[0], a_buffer);
+	const double *b = as_float8(args[1], b_buffer);
+
+	if (a == NULL || b == NULL)
+		return false;
+	cc_node_begin(node, CC_REP_FLOAT8);
+	cc_vec_kernels()->arith_float8[node->op] (a, b, args[0]->n, node->out.u.f64, suspect);
+	return true;
+}
+
+static bool
+float4_arith(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	if (args[0]->rep != CC_REP_FLOAT4 || args[1]->rep != CC_REP_FLOAT4)
+		return false;
+	cc_node_begin(node, CC_REP_FLOAT4);
+	cc_vec_kernels()->arith_float4[node->op] (args[0]->u.f32, args[1]->u.f32, args[0]->n,
+											  node->out.u.f32, suspect);
+	return true;
+}
+
+/* op: 0 minus, 1 absolute value */
+static bool
+float_sign(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	const CcVector *a = args[0];
+
+	if (a->rep != CC_REP_FLOAT8 && a->rep != CC_REP_FLOAT4)
+		return false;
+	cc_node_begin(node, a->rep);
+	CC_FOREACH_ROW(row, rows, CC_EXPR_WORDS(node->expr))
+	{
+		if (a->rep == CC_REP_FLOAT8)
+			node->out.u.f64[row] = node->op == 0 ? -a->u.f64[row] : fabs(a->u.f64[row]);
+		else
+			node->out.u.f32[row] = node->op == 0 ? -a->u.f32[row] : fabsf(a->u.f32[row]);
+	}
+	return true;
+}
+
+static bool
+to_float8(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	const CcVector *a = args[0];
+
+	if (a->rep != CC_REP_INT64 && a->rep != CC_REP_FLOAT4)
+		return false;
+	cc_node_begin(node, CC_REP_FLOAT8);
+	if (a->rep == CC_REP_INT64)
+		cc_vec_kernels()->int64_to_float8(a->u.i64, a->n, node->out.u.f64);
+	else
+		cc_vec_kernels()->float4_to_float8(a->u.f32, a->n, node->out.u.f64);
+	return true;
+}
+
+static bool
+to_float4(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	const CcVector *a = args[0];
+
+	if (a->rep != CC_REP_INT64 && a->rep != CC_REP_FLOAT8)
+		return false;
+	cc_node_begin(node, CC_REP_FLOAT4);
+	CC_FOREACH_ROW(row, rows, CC_EXPR_WORDS(node->expr))
+	{
+		float		r = a->rep == CC_REP_INT64 ? (float) a->u.i64[row] : (float) a->u.f64[row];
+
+		node->out.u.f32[row] = r;
+		if (a->rep == CC_REP_FLOAT8 &&
+			((isinf(r) && !isinf(a->u.f64[row])) || (r == 0 && a->u.f64[row] != 0)))
+			cc_rows_set(suspect, row);
+	}
+	return true;
+}
+
+/*
+ * Rounds to the nearest integer, halves to the even one.  The bounds are
+ * powers of two, which a float4 and a float8 hold exactly.
+ */
+static bool
+float_to_int(CcNode *node, const CcVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	const CcVector *a = args[0];
+	double		lo = (double) int_min(node->op);
+
+	if (a->rep != CC_REP_FLOAT8 && a->rep != CC_REP_FLOAT4)
+		return false;
+	cc_node_begin(node, CC_REP_INT64);
+	CC_FOREACH_ROW(row, rows, CC_EXPR_WORDS(node->expr))
+	{
+		double		x = rint(a->rep == CC_REP_FLOAT8 ? a->u.f64[row] : a->u.f32[row]);
+
+		/* false for NaN too */
+		if (x >= lo && x < -lo)
+			node->out.u.i64[row] = (int64) x;
+		else
+			cc_rows_set(suspect, row);
+	}
+	return true;
+}
+
+#define INT_KERNELS(types, bytes) \
+	{F_INT##types##PL, int_arith, INT_OP(CC_ADD, bytes)}, \
+	{F_INT##types##MI, int_arith, INT_OP(CC_SUB, bytes)}, \
+	{F_INT##types##MUL, int_arith, INT_OP(CC_MUL, bytes)}, \
+	{F_INT##types##DIV, int_divide, bytes}
+
+#define FLOAT_KERNELS(types, kernel) \
+	{F_FLOAT##types##PL, kernel, CC_ADD}, \
+	{F_FLOAT##types##MI, kernel, CC_SUB}, \
+	{F_FLOAT##types##MUL, kernel, CC_MUL}, \
+	{F_FLOAT##types##DIV, kernel, CC_DIV}
+
+const CcKernelEntry cc_arith_kernels[] = {
+	INT_KERNELS(2, 2),
+	INT_KERNELS(4, 4),
+	INT_KERNELS(8, 8),
+	INT_KERNELS(24, 4),
+	INT_KERNELS(42, 4),
+	INT_KERNELS(28, 8),
+	INT_KERNELS(82, 8),
+	INT_KERNELS(48, 8),
+	INT_KERNELS(84, 8),
+	{F_INT2MOD, int_modulo, 0},
+	{F_INT4MOD, int_modulo, 0},
+	{F_INT8MOD, int_modulo, 0},
+	{F_MOD_INT2_INT2, int_modulo, 0},
+	{F_MOD_INT4_INT4, int_modulo, 0},
+	{F_MOD_INT8_INT8, int_modulo, 0},
+	{F_INT2UM, int_minus, 2},
+	{F_INT4UM, int_minus, 4},
+	{F_INT8UM, int_minus, 8},
+	{F_INT2ABS, int_abs, 2},
+	{F_INT4ABS, int_abs, 4},
+	{F_INT8ABS, int_abs, 8},
+	{F_ABS_INT2, int_abs, 2},
+	{F_ABS_INT4, int_abs, 4},
+	{F_ABS_INT8, int_abs, 8},
+	{F_INT8_INT4, int_to_int, 8},
+	{F_INT8_INT2, int_to_int, 8},
+	{F_INT4_INT2, int_to_int, 8},
+	{F_INT4_BOOL, int_to_int, 8},
+	{F_INT8_OID, int_to_int, 8},
+	{F_INT4_INT8, int_to_int, 4},
+	{F_INT2_INT8, int_to_int, 2},
+	{F_INT2_INT4, int_to_int, 2},
+	{F_BOOL_INT4, int_to_bool, 0},
+	FLOAT_KERNELS(8, float8_arith),
+	FLOAT_KERNELS(48, float8_arith),
+	FLOAT_KERNELS(84, float8_arith),
+	FLOAT_KERNELS(4, float4_arith),
+	{F_FLOAT8UM, float_sign, 0},
+	{F_FLOAT4UM, float_sign, 0},
+	{F_FLOAT8ABS, float_sign, 1},
+	{F_FLOAT4ABS, float_sign, 1},
+	{F_ABS_FLOAT8, float_sign, 1},
+	{F_ABS_FLOAT4, float_sign, 1},
+	{F_FLOAT8_INT2, to_float8, 0},
+	{F_FLOAT8_INT4, to_float8, 0},
+	{F_FLOAT8_INT8, to_float8, 0},
+	{F_FLOAT8_FLOAT4, to_float8, 0},
+	{F_FLOAT4_INT2, to_float4, 0},
+	{F_FLOAT4_INT4, to_float4, 0},
+	{F_FLOAT4_INT8, to_float4, 0},
+	{F_FLOAT4_FLOAT8, to_float4, 0},
+	{F_INT2_FLOAT8, float_to_int, 2},
+	{F_INT4_FLOAT8, float_to_int, 4},
+	{F_INT8_FLOAT8, float_to_int, 8},
+	{F_INT2_FLOAT4, float_to_int, 2},
+	{F_INT4_FLOAT4, float_to_int, 4},
+	{F_INT8_FLOAT4, float_to_int, 8},
+	{InvalidOid, NULL, 0}
+};

@@ -1,0 +1,272 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_expr_cache.c
+ *	  Functions of one varying argument that is passed by value, remembered
+ *	  by that argument: extract(year from d), date_trunc('day', ts), and any
+ *	  other that has no kernel.
+ *
+ * A direct-mapped table remembers results.  Functions that take a time apart
+ * are remembered by the day, hour or minute that their result depends on, so
+ * a million timestamps cost a few hundred calls.  The server's own function
+ * is called for every result, only for values of rows that are asked for,
+ * and what it raises is raised.
+ *
+ * Where results repeat too seldom the table is given up.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "executor/executor.h"
+#include "pgtime.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+#include "cc_expr_int.h"
+#include "st_numeric.h"
+
+#define CACHE_BITS	11
+#define CACHE_SIZE	(1 << CACHE_BITS)
+
+/* Lookups before the cache is judged, and results kept in memory. */
+#define TRIAL_LOOKUPS	8192
+#define MAX_BYTES		(1024 * 1024)
+
+typedef struct CcResult
+{
+	int64		key;
+	Datum		value;			/* or the scaled integer of a numeric */
+	uint8		state;			/* CC_MEMO_* */
+	bool		decimal;
+	uint8		scale;
+} CcResult;
+
+struct CcCache
+{
+	Oid			funcid;
+	int			arg;			/* that varies */
+	bool		known_time;		/* a function of time that may be called early */
+	MemoryContext mcxt;
+
+	/* of this generation */
+	uint64		generation;
+	const pg_tz *zone;
+	CcTimeStep	step;
+	int64		width;
+	uint64		lookups;
+	uint64		calls;
+	bool		given_up;
+	CcResult   *results;
+};
+
+void
+cc_cache_set(CcNode *node, Oid funcid)
+{
+	CcCache    *cache;
+	int			varying = -1;
+
+	if (!node->flinfo->fn_strict || node->nargs == 0)
+		return;
+	for (int i = 0; i < node->nargs; i++)
+	{
+		CcNode	   *arg = node->args[i];
+
+		if (arg->eval == cc_eval_constant)
+			continue;
+		if (varying >= 0 || cc_node_rep(arg) != CC_REP_INT64)
+			return;
+		varying = i;
+	}
+	if (varying < 0)
+		return;
+
+	cache = palloc0(sizeof(CcCache));
+	cache->funcid = funcid;
+	cache->arg = varying;
+	cache->known_time = cc_time_is_known(funcid);
+	cache->mcxt = AllocSetContextCreate(node->expr->set->mcxt, "colcompress results",
+										ALLOCSET_DEFAULT_SIZES);
+	node->cache = cache;
+}
+
+bool
+cc_cache_allowed(const CcNode *node)
+{
+	if (node->expr->safely)
+		return node->cache->known_time;
+	return !node->cache->given_up ||
+		node->cache->generation != node->expr->set->generation;
+}
+
+static void
+start_over(CcNode *node, const CcVector *const *args)
+{
+	CcCache    *cache = node->cache;
+
+	MemoryContextReset(cache->mcxt);
+	cache->results = MemoryContextAllocZero(cache->mcxt, sizeof(CcResult) * CACHE_SIZE);
+	if (cache->generation == node->expr->set->generation && cache->zone == session_timezone)
+		return;
+
+	cache->width = 1;
+	cache->step = CC_STEP_NONE;
+	if (cache->known_time)
+	{
+		const text *unit = NULL;
+
+		/* the constant is not null: there are rows to call the function for */
+		if (cc_time_has_unit(cache->funcid) && cache->arg != 0)
+			unit = (const text *) DatumGetPointer(cc_vector_datum(args[0], 0));
+		cache->step = cc_time_step(cache->funcid, unit, &cache->width);
+	}
+	cache->lookups = cache->calls = 0;
+	cache->given_up = false;
+	cache->zone = session_timezone;
+	cache->generation = node->expr->set->generation;
+}
+
+static inline int64
+floor_divide(int64 value, int64 width)
+{
+	int64		q = value / width;
+
+	return value % width < 0 ? q - 1 : q;
+}
+
+/* Calls the function and keeps its result in mcxt. */
+static void
+call(CcNode *node, const CcVector *const *args, int row, MemoryContext mcxt,
+	 CcResult *result)
+{
+	bool		isnull;
+	Datum		value = cc_call_row(node, args, row, &isnull);
+	int128		v;
+	int			scale;
+
+	result->state = CC_MEMO_UNKNOWN;
+	result->decimal = false;
+	result->value = value;
+	if (!isnull && node->type == NUMERICOID &&
+		st_numeric_to_int128(value, &v, &scale) && v == (int64) v)
+	{
+		result->decimal = true;
+		result->value = (Datum) (int64) v;
+		result->scale = scale;
+	}
+	else if (!isnull && !node->typbyval)
+	{
+		MemoryContext oldcontext = MemoryContextSwitchTo(mcxt);
+
+		if (node->typlen == -1)
+			result->value = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+		else
+			result->value = datumCopy(value, false, node->typlen);
+		MemoryContextSwitchTo(oldcontext);
+	}
+	ResetExprContext(node->expr->set->econtext);
+	result->state = isnull ? CC_MEMO_NULL : CC_MEMO_VALUE;
+	node->cache->calls++;
+}
+
+static void
+find(CcNode *node, const CcVector *const *args, int row, CcResult *result)
+{
+	CcCache    *cache = node->cache;
+	int64		value = args[cache->arg]->u.i64[row];
+	int64		key = value;
+	CcResult   *place;
+
+	/* infinities stay apart: no quotient is that large */
+	if (cache->width > 1 && value != PG_INT64_MIN && value != PG_INT64_MAX)
+		key = floor_divide(value, cache->width);
+	place = &cache->results[((uint64) key * UINT64CONST(0x9E3779B97F4A7C15)) >> (64 - CACHE_BITS)];
+	if (likely(place->state != CC_MEMO_UNKNOWN && place->key == key))
+	{
+		*result = *place;
+		return;
+	}
+	if (cache->given_up ||
+		(cache->step == CC_STEP_ZONED && cache->width > 1 && key != value &&
+		 !cc_time_is_steady(key * cache->width, cache->width)))
+	{
+		call(node, args, row, node->expr->arena, result);
+		return;
+	}
+	call(node, args, row, cache->mcxt, place);
+	place->key = key;
+	*result = *place;
+}
+
+/* All of them scaled integers of one scale, or of any scale? */
+static bool
+take_decimals(CcNode *node, const CcResult *results, const uint64 *rows,
+			  const uint64 *live)
+{
+	int			words = CC_EXPR_WORDS(node->expr);
+	int			scale = -1;
+
+	CC_FOREACH_ROW(row, live, words)
+	{
+		const CcResult *r = &results[row];
+
+		if (r->state == CC_MEMO_NULL)
+			continue;
+		if (!r->decimal || (scale >= 0 && r->scale != scale))
+			return false;
+		scale = r->scale;
+	}
+	cc_node_begin(node, CC_REP_DECIMAL64);
+	node->out.scale = Max(scale, 0);
+	cc_node_set_nulls(node, rows, live);
+	CC_FOREACH_ROW(row, live, words)
+	{
+		node->out.u.i64[row] = (int64) results[row].value;
+		if (results[row].state == CC_MEMO_NULL)
+			cc_node_put(node, row, (Datum) 0, true);
+	}
+	return true;
+}
+
+static Datum
+numeric_of(CcNode *node, const CcResult *r)
+{
+	char	   *buf = MemoryContextAlloc(node->expr->arena, ST_NUMERIC_MAX_BYTES);
+
+	st_numeric_write_int64(buf, (int64) r->value, r->scale);
+	return PointerGetDatum(buf);
+}
+
+const CcVector *
+cc_cache_eval(CcNode *node, const CcVector *const *args, const uint64 *rows,
+			  const uint64 *live)
+{
+	CcCache    *cache = node->cache;
+	int			words = CC_EXPR_WORDS(node->expr);
+	CcResult   *results = MemoryContextAlloc(node->expr->arena,
+											 sizeof(CcResult) * ST_VECTOR_SIZE);
+
+	if (cache->results == NULL || cache->generation != node->expr->set->generation ||
+		cache->zone != session_timezone ||
+		MemoryContextMemAllocated(cache->mcxt, true) > MAX_BYTES)
+		start_over(node, args);
+
+	CC_FOREACH_ROW(row, live, words)
+		find(node, args, row, &results[row]);
+	cache->lookups += cc_selection_count(live, node->expr->batch->nrows);
+	if (cache->lookups > TRIAL_LOOKUPS && cache->calls * 2 > cache->lookups)
+		cache->given_up = true;
+
+	if (node->type == NUMERICOID && take_decimals(node, results, rows, live))
+		return &node->out;
+	cc_node_begin(node, cc_node_rep(node));
+	cc_node_set_nulls(node, rows, live);
+	CC_FOREACH_ROW(row, live, words)
+	{
+		const CcResult *r = &results[row];
+
+		cc_node_put(node, row, r->decimal ? numeric_of(node, r) : r->value,
+					r->state == CC_MEMO_NULL);
+	}
+	return node->type == NUMERICOID ? cc_node_numerics(node, live) : &node->out;
+}
