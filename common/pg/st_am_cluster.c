@@ -39,11 +39,10 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
-#include "utils/typcache.h"
 
 #include "st_am_rows.h"
 #include "st_am_states.h"
-#include "st_options.h"
+#include "st_sort.h"
 #include "st_store_int.h"
 
 /* Writes rows into row groups of the new table. */
@@ -348,37 +347,6 @@ copy_settled_by_index(ClusterCopy *c, Relation index)
 	index_endscan(scan);
 }
 
-/* Sort by the table's option orderby; NULL if it has none. */
-static Tuplesortstate *
-begin_sort_by_option(Relation from)
-{
-	const StOrderBy *orderby = &st_options_get(from)->orderby;
-	TupleDesc	desc = RelationGetDescr(from);
-	AttrNumber	attnos[ST_MAX_ORDERBY];
-	Oid			operators[ST_MAX_ORDERBY];
-	Oid			collations[ST_MAX_ORDERBY];
-	bool		nulls_first[ST_MAX_ORDERBY];
-
-	if (orderby->ncolumns == 0)
-		return NULL;
-	for (int i = 0; i < orderby->ncolumns; i++)
-	{
-		const StOrderColumn *column = &orderby->columns[i];
-		Form_pg_attribute att = TupleDescAttr(desc, column->attno - 1);
-		TypeCacheEntry *type = lookup_type_cache(att->atttypid,
-												 TYPECACHE_LT_OPR |
-												 TYPECACHE_GT_OPR);
-
-		attnos[i] = column->attno;
-		operators[i] = column->desc ? type->gt_opr : type->lt_opr;
-		collations[i] = att->attcollation;
-		nulls_first[i] = column->nulls_first;
-	}
-	return tuplesort_begin_heap(desc, orderby->ncolumns, attnos, operators,
-								collations, nulls_first, maintenance_work_mem,
-								NULL, TUPLESORT_NONE);
-}
-
 /* The next sorted row, into the values; false at the end. */
 static bool
 next_sorted(ClusterCopy *c, TupleTableSlot *sorted)
@@ -450,7 +418,8 @@ copy_all_settled(ClusterCopy *c, Relation index, bool use_sort)
 											  TUPLESORT_NONE);
 		else
 		{
-			c->sort = begin_sort_by_option(c->from);
+			c->sort = st_sort_by_orderby(c->from,
+										   RelationGetDescr(c->from));
 			c->sort_slots = c->sort != NULL;
 		}
 		copy_settled_groups(c);
@@ -522,6 +491,13 @@ set_header(HeapTuple tuple, const StGroupVersion *version,
 	HeapTupleHeaderSetXmin(header, version->xmin);
 	HeapTupleHeaderSetCmin(header, version->group.cmin);
 	header->t_ctid = tuple->t_self;
+	if (death == NULL && TransactionIdIsValid(version->xmax))
+	{
+		/* compaction moved the row: its new place is copied as well */
+		HeapTupleHeaderSetXmax(header, version->xmax);
+		header->t_infomask2 |= HEAP_KEYS_UPDATED;
+		return;
+	}
 	if (death == NULL)
 	{
 		HeapTupleHeaderSetXmax(header, InvalidTransactionId);

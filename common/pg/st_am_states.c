@@ -25,22 +25,31 @@
 
 /*
  * What vacuum says of the tuple of a catalog entry, who inserted it, and the
- * xid that its state hangs on.
+ * xid that its state hangs on.  version may be NULL.
  */
 static HTSV_Result
 entry_state(StCatalogEntry *entry, TransactionId oldest_xmin,
-			TransactionId *xmin, TransactionId *xid)
+			TransactionId *xmin, TransactionId *xid, StGroupVersion *version)
 {
+	HeapTupleHeader header = entry->tuple->t_data;
 	HTSV_Result state;
 
 	LockBuffer(entry->buffer, BUFFER_LOCK_SHARE);
 	state = HeapTupleSatisfiesVacuum(entry->tuple, oldest_xmin,
 									 entry->buffer);
-	*xmin = HeapTupleHeaderGetXmin(entry->tuple->t_data);
+	*xmin = HeapTupleHeaderGetXmin(header);
 	if (state == HEAPTUPLE_DELETE_IN_PROGRESS)
-		*xid = HeapTupleHeaderGetUpdateXid(entry->tuple->t_data);
+		*xid = HeapTupleHeaderGetUpdateXid(header);
 	else
 		*xid = *xmin;
+	if (version != NULL)
+	{
+		if (state == HEAPTUPLE_DELETE_IN_PROGRESS ||
+			state == HEAPTUPLE_RECENTLY_DEAD)
+			version->xmax = HeapTupleHeaderGetUpdateXid(header);
+		version->aborted = state == HEAPTUPLE_DEAD &&
+			HeapTupleHeaderXminInvalid(header);
+	}
 	LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
 	return state;
 }
@@ -66,7 +75,7 @@ collect_versions(StCatalog *cat, uint64 first, uint64 last,
 
 		CHECK_FOR_INTERRUPTS();
 		memset(&v, 0, sizeof(v));
-		v.state = entry_state(entry, oldest_xmin, &v.xmin, &v.xid);
+		v.state = entry_state(entry, oldest_xmin, &v.xmin, &v.xid, &v);
 		v.tid = entry->tuple->t_self;
 		v.finished = st_descriptor_decode(cat->rel, entry, &v.group);
 		if (!v.finished && !unfinished)
@@ -226,7 +235,7 @@ st_row_deaths_of(Relation rel, const StGroup *group, uint64 first,
 		TransactionId ignored;
 
 		CHECK_FOR_INTERRUPTS();
-		state = entry_state(entry, oldest_xmin, &death.xid, &ignored);
+		state = entry_state(entry, oldest_xmin, &death.xid, &ignored, NULL);
 		if (!tombstone_effect(state, death.xid, oldest_xmin, &death.state))
 			continue;
 		death.row = (uint32) (entry->row - group->first_row);

@@ -26,6 +26,8 @@ typedef struct StGroupVersion
 	HTSV_Result state;
 	TransactionId xid;
 	TransactionId xmin;			/* inserter, FrozenTransactionId if frozen */
+	TransactionId xmax;			/* who replaces or has replaced it, or invalid */
+	bool		aborted;		/* state is HEAPTUPLE_DEAD as xmin aborted */
 	bool		finished;		/* has an image */
 	ItemPointerData tid;		/* of the descriptor in the TOAST relation */
 } StGroupVersion;

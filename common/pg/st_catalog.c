@@ -115,11 +115,11 @@ st_catalog_insert(StCatalog *cat, StKeyBase base, uint64 row,
 	union
 	{
 		int32		align;
-		char		bytes[VARHDRSZ + sizeof(StDescriptorPayload)];
+		char		bytes[VARHDRSZ + ST_MAX_PAYLOAD];
 	}			data;
 	HeapTuple	tuple;
 
-	Assert(len <= sizeof(StDescriptorPayload));
+	Assert(len <= ST_MAX_PAYLOAD);
 	SET_VARSIZE(data.bytes, VARHDRSZ + len);
 	memcpy(VARDATA(data.bytes), payload, len);
 
@@ -239,7 +239,8 @@ st_descriptor_encode(const StGroup *group, bool finished,
 {
 	memset(payload, 0, sizeof(*payload));
 	payload->version = ST_DESCRIPTOR_VERSION;
-	payload->flags = finished ? ST_DESCRIPTOR_FINISHED : 0;
+	payload->flags = (finished ? ST_DESCRIPTOR_FINISHED : 0) |
+		(group->full ? ST_DESCRIPTOR_FULL : 0);
 	payload->nrows = group->nrows;
 	payload->first_row = group->first_row;
 	payload->start_block = group->start_block;
@@ -309,6 +310,7 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 	group->footer_off = payload.footer_off;
 	group->footer_len = payload.footer_len;
 	group->format_version = payload.format_version;
+	group->full = (payload.flags & ST_DESCRIPTOR_FULL) != 0;
 	group->xmin = HeapTupleHeaderGetRawXmin(entry->tuple->t_data);
 	group->cmin = HeapTupleHeaderGetRawCommandId(entry->tuple->t_data);
 	return (payload.flags & ST_DESCRIPTOR_FINISHED) != 0;

@@ -137,14 +137,25 @@ lock_toast_tuple(StRowOp *op, ItemPointer tid, CommandId cid,
 	return result;
 }
 
-/* The row's group is being taken away under us, or was. */
+static TM_Result check_tombstone(StRowOp *op, TransactionId *xwait);
+
+/*
+ * The row's group was compacted away: the row had been deleted before, or is
+ * somewhere else now.  Nobody can change the group's tombstones any more.
+ */
 static TM_Result
 group_gone(StRowOp *op, TransactionId xmax)
 {
+	TransactionId ignored;
+	TM_Result	result = check_tombstone(op, &ignored);
+
+	if (result != TM_Ok)
+		return result;
 	op->tmfd->ctid = op->tid;
 	op->tmfd->xmax = xmax;
 	op->tmfd->cmax = InvalidCommandId;
-	return TM_Deleted;
+	return st_origin_of_row(&op->catalog, op->row, &op->tmfd->ctid) ?
+		TM_Updated : TM_Deleted;
 }
 
 /* Locks the descriptor of the row's group, unless that was done before. */
@@ -461,12 +472,69 @@ st_row_acquire(StRowOp *op)
 /* ---- the table AM's tuple_lock ---- */
 
 /*
+ * Did compaction move the version at the end of a chain of the delta?  *tid
+ * is a version whose latest one heap has found deleted; prior is who must
+ * have inserted it, or invalid.  The page of a version stays pinned while we
+ * look at it.
+ */
+static bool
+find_moved(Relation rel, const ItemPointerData *tid, TransactionId prior,
+		   ItemPointer now)
+{
+	HeapTupleData tuple;
+
+	tuple.t_self = *tid;
+	for (;;)
+	{
+		ItemPointerData next;
+		Buffer		buffer;
+		HeapTupleHeader header;
+		TransactionId xmax;
+		bool		found;
+
+		CHECK_FOR_INTERRUPTS();
+		found = heap_fetch(rel, SnapshotAny, &tuple, &buffer, false);
+		if (!found)
+			return false;
+		header = tuple.t_data;
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		next = header->t_ctid;
+		xmax = HeapTupleHeaderGetUpdateXid(header);
+		found = (header->t_infomask & HEAP_XMAX_INVALID) == 0 &&
+			!HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask) &&
+			(!TransactionIdIsValid(prior) ||
+			 HeapTupleHeaderGetRawXmin(header) == prior);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		ReleaseBuffer(buffer);
+
+		if (!found || ItemPointerIndicatesMovedPartitions(&next))
+			return false;
+		if (ItemPointerEquals(&next, &tuple.t_self))
+			return st_origin_of_tid(rel, &tuple.t_self, xmax, now);
+		tuple.t_self = next;
+		prior = xmax;
+	}
+}
+
+/*
+ * The row that heap found deleted at *tid: is it somewhere else?  Then
+ * TM_Updated, with its place in tmfd->ctid.
+ */
+TM_Result
+st_deleted_or_moved(Relation rel, const ItemPointerData *tid,
+					TransactionId prior, TM_FailureData *tmfd)
+{
+	return find_moved(rel, tid, prior, &tmfd->ctid) ? TM_Updated : TM_Deleted;
+}
+
+/*
  * Goes on to the latest version, from the one that a tombstone forwards to.
  * From there on it is the chain of t_ctids that heapam walks, with the same
  * rules: a tuple belongs to the chain only if who changed the version before
  * inserted it (else the line pointer was reused); what this command itself
  * changed is TM_SelfModified.  The page of the tuple stays pinned until it is
- * locked, so that it is not pruned.
+ * locked, so that it is not pruned.  TM_Updated: compaction has moved the
+ * latest version to tmfd->ctid, in a row group.
  */
 static TM_Result
 lock_next_version(StRowOp *op, ItemPointer tid, Snapshot snapshot,
@@ -476,7 +544,6 @@ lock_next_version(StRowOp *op, ItemPointer tid, Snapshot snapshot,
 	ItemPointerData next = tmfd->ctid;
 	TransactionId prior = op->updater;
 
-	tmfd->traversed = true;
 	for (;;)
 	{
 		SnapshotData dirty;
@@ -521,7 +588,8 @@ lock_next_version(StRowOp *op, ItemPointer tid, Snapshot snapshot,
 			result = st_heapam()->tuple_lock(op->rel, tid, snapshot, slot,
 											 op->cid, op->mode, op->policy,
 											 flags, tmfd);
-			tmfd->traversed = true;
+			if (result == TM_Deleted)
+				result = st_deleted_or_moved(op->rel, &next, prior, tmfd);
 		}
 		else if (!ItemPointerEquals(&tuple.t_self, &header->t_ctid))
 		{
@@ -530,6 +598,8 @@ lock_next_version(StRowOp *op, ItemPointer tid, Snapshot snapshot,
 			ReleaseBuffer(buffer);
 			continue;
 		}
+		else
+			result = st_deleted_or_moved(op->rel, &next, prior, tmfd);
 		ReleaseBuffer(buffer);
 		return result;
 	}
@@ -550,17 +620,17 @@ fetch_locked(StRowOp *op, Snapshot snapshot, TupleTableSlot *slot)
 	st_fetch_end(&fetch);
 }
 
-TM_Result
-st_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
-			  TupleTableSlot *slot, CommandId cid, LockTupleMode mode,
-			  LockWaitPolicy policy, uint8 flags, TM_FailureData *tmfd)
+/*
+ * The same for a row of a row group.  TM_Updated, with FIND_LAST_VERSION:
+ * the row is at tmfd->ctid now, a virtual TID.
+ */
+static TM_Result
+lock_row(Relation rel, ItemPointer tid, Snapshot snapshot,
+		 TupleTableSlot *slot, CommandId cid, LockTupleMode mode,
+		 LockWaitPolicy policy, uint8 flags, TM_FailureData *tmfd)
 {
 	StRowOp		op;
 	TM_Result	result;
-
-	if (!st_tid_is_virtual(tid))
-		return st_heapam()->tuple_lock(rel, tid, snapshot, slot, cid, mode,
-									   policy, flags, tmfd);
 
 	st_row_op_begin(&op, rel, tid, cid, tmfd);
 	op.mode = mode;
@@ -577,8 +647,78 @@ st_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
 	else if (result == TM_Invisible)
 		fetch_locked(&op, SnapshotAny, slot);	/* ON CONFLICT asks who made it */
 	else if (result == TM_Updated &&
-			 (flags & TUPLE_LOCK_FLAG_FIND_LAST_VERSION) != 0)
+			 (flags & TUPLE_LOCK_FLAG_FIND_LAST_VERSION) != 0 &&
+			 !st_tid_is_virtual(&tmfd->ctid))
+	{
 		result = lock_next_version(&op, tid, snapshot, slot, flags);
+		tmfd->traversed = true;
+	}
 	st_row_op_end(&op);
+	return result;
+}
+
+/*
+ * Goes on to where compaction has moved a row, and again as often as it was
+ * moved since: *tid is a place where it is no more, tmfd->ctid the next one.
+ */
+static TM_Result
+lock_moved(Relation rel, ItemPointer tid, Snapshot snapshot,
+		   TupleTableSlot *slot, CommandId cid, LockTupleMode mode,
+		   LockWaitPolicy policy, uint8 flags, TM_FailureData *tmfd)
+{
+	TM_Result	result = TM_Updated;
+
+	while (result == TM_Updated && st_tid_is_virtual(&tmfd->ctid))
+	{
+		CHECK_FOR_INTERRUPTS();
+		*tid = tmfd->ctid;
+		result = lock_row(rel, tid, snapshot, slot, cid, mode, policy, flags,
+						  tmfd);
+	}
+	return result;
+}
+
+/*
+ * Whose snapshot is kept for the transaction may not go on to a newer
+ * version; but a row that was only moved is still the same, and may be locked
+ * where it is.  (A change is refused, see st_tuple_update().)
+ */
+TM_Result
+st_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
+			  TupleTableSlot *slot, CommandId cid, LockTupleMode mode,
+			  LockWaitPolicy policy, uint8 flags, TM_FailureData *tmfd)
+{
+	ItemPointerData start = *tid;
+	TM_Result	result;
+
+	if (st_tid_is_virtual(tid))
+		result = lock_row(rel, tid, snapshot, slot, cid, mode, policy, flags,
+						  tmfd);
+	else
+	{
+		result = st_heapam()->tuple_lock(rel, tid, snapshot, slot, cid, mode,
+										 policy, flags, tmfd);
+		if (result == TM_Deleted)
+			result = st_deleted_or_moved(rel, &start, InvalidTransactionId,
+										 tmfd);
+	}
+
+	if (result != TM_Updated || !st_tid_is_virtual(&tmfd->ctid))
+		return result;
+	if ((flags & TUPLE_LOCK_FLAG_FIND_LAST_VERSION) != 0)
+	{
+		result = lock_moved(rel, tid, snapshot, slot, cid, mode, policy, flags,
+							tmfd);
+		tmfd->traversed = true;
+	}
+	else if (IsolationUsesXactSnapshot())
+	{
+		ItemPointerData now;
+
+		result = lock_moved(rel, &now, snapshot, slot, cid, mode, policy,
+							flags, tmfd);
+		if (result == TM_Ok)
+			slot->tts_tid = start;
+	}
 	return result;
 }

@@ -90,8 +90,13 @@ st_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
 	TM_Result	result;
 
 	if (!st_tid_is_virtual(tid))
-		return st_heapam()->tuple_delete(rel, tid, cid, snapshot, crosscheck,
-										 wait, tmfd, changing_part);
+	{
+		result = st_heapam()->tuple_delete(rel, tid, cid, snapshot,
+										   crosscheck, wait, tmfd,
+										   changing_part);
+		return result == TM_Deleted ?
+			st_deleted_or_moved(rel, tid, InvalidTransactionId, tmfd) : result;
+	}
 
 	st_row_op_begin(&op, rel, tid, cid, tmfd);
 	result = acquire_for_change(&op, crosscheck, wait, XLTW_Delete, "delete");
@@ -169,9 +174,13 @@ st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
 
 	st_catalog_hold(rel);
 	if (!st_tid_is_virtual(otid))
-		return st_heapam()->tuple_update(rel, otid, slot, cid, snapshot,
-										 crosscheck, wait, tmfd, lockmode,
-										 update_indexes);
+	{
+		result = st_heapam()->tuple_update(rel, otid, slot, cid, snapshot,
+										   crosscheck, wait, tmfd, lockmode,
+										   update_indexes);
+		return result == TM_Deleted ?
+			st_deleted_or_moved(rel, otid, InvalidTransactionId, tmfd) : result;
+	}
 
 	*lockmode = LockTupleExclusive;
 	*update_indexes = TU_None;

@@ -156,6 +156,7 @@ pending_flush(StPending *p, Relation rel, bool forced)
 	memset(&group, 0, sizeof(group));
 	group.first_row = p->first_row;
 	group.nrows = p->nrows;
+	group.full = !forced;
 	img = st_image_create(p->mcxt);
 	p->format->writer_finish(p->writer, img, &group);
 

@@ -68,6 +68,7 @@ typedef struct StGroup
 	uint32		footer_len;
 	uint32		format_version; /* written by the format, checked by it */
 	uint64		incarnation;	/* of the relation file: cache key, random */
+	bool		full;			/* it ended because no more was to go in */
 	TransactionId xmin;			/* raw xmin and cmin of the descriptor: */
 	CommandId	cmin;			/* system columns of the rows */
 } StGroup;

@@ -133,7 +133,11 @@ typedef enum StKeyBase
 	ST_TOMBSTONE = 2000,
 	ST_ANCHOR = 3000,
 	ST_VACUUM_STATE = 4000,		/* one entry, row 0 */
-	ST_FREE_EXTENT = 5000		/* row: first block of the extent */
+	ST_FREE_EXTENT = 5000,		/* row: first block of the extent */
+	ST_RETIRED = 6000,			/* row: first row of a group that was compacted */
+	ST_ORIGIN_ROWS = 7000,		/* row: first old row of a chunk */
+	ST_ORIGIN_DELTA = 8000,		/* row: number of a chunk, of rows reserved for it */
+	ST_ORIGIN_MOVE = 9000		/* row: transaction id of the compaction */
 } StKeyBase;
 
 /* Keys of a base: chunk_ids base .. base + ST_KEY_HIGH_MAX. */
@@ -141,12 +145,16 @@ typedef enum StKeyBase
 
 StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 1000, "key bases must not overlap");
 
+/* Longest payload of a visibility tuple: a page holds four, as of TOAST. */
+#define ST_MAX_PAYLOAD	1900
+
 #define ST_DESCRIPTOR_VERSION	1
 #define ST_TOMBSTONE_VERSION	1
 #define ST_ANCHOR_VERSION	1
 
 /* Flags of a descriptor */
 #define ST_DESCRIPTOR_FINISHED	0x0001	/* the extent is written */
+#define ST_DESCRIPTOR_FULL		0x0002	/* StGroup.full */
 
 /* chunk_data of a descriptor. */
 typedef struct StDescriptorPayload
@@ -210,6 +218,23 @@ typedef struct StFreeExtentPayload
 } StFreeExtentPayload;
 
 StaticAssertDecl(sizeof(StFreeExtentPayload) == 8, "on-disk size");
+
+/*
+ * chunk_data of a retired group: what VACUUM has to know about a group that
+ * a compaction replaced.  The tuple's inserter is the compaction; once nobody
+ * has a snapshot from before, the group's extent is free.  (The descriptor
+ * itself may be pruned before VACUUM sees it.)
+ */
+typedef struct StRetiredPayload
+{
+	uint16		version;
+	uint16		unused;
+	uint32		nrows;
+	BlockNumber start_block;
+	uint32		nblocks;
+} StRetiredPayload;
+
+StaticAssertDecl(sizeof(StRetiredPayload) == 16, "on-disk size");
 
 /* An open TOAST relation with its indexes. */
 typedef struct StCatalog
@@ -317,6 +342,44 @@ extern uint64 *st_deleted_rows_in(StCatalog *cat, const StGroup *group,
 
 /* Does the snapshot see a tombstone of the row? */
 extern bool st_tombstone_seen(StCatalog *cat, uint64 row, Snapshot snapshot);
+
+/* ------------------------------------------------------------------------
+ * Where compaction moved rows: st_origin.c
+ * ------------------------------------------------------------------------
+ */
+
+/* A moved row: place before (row number, or position of a heap TID), and now. */
+typedef struct StMoved
+{
+	uint64		old;
+	uint64		row;
+} StMoved;
+
+static inline uint64
+st_delta_position(const ItemPointerData *tid)
+{
+	return (uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
+		ItemPointerGetOffsetNumberNoCheck(tid);
+}
+
+/*
+ * Remember moves of the running transaction; moved is sorted by old.  For
+ * rows: those of one row group.  The catalog is open with RowExclusiveLock.
+ */
+extern void st_origin_add_rows(StCatalog *cat, const StMoved *moved, uint32 n);
+extern void st_origin_add_delta(StCatalog *cat, const StMoved *moved, uint32 n);
+
+/*
+ * Where is the row now that was at this virtual TID, or at this TID of the
+ * delta where xmax deleted it?  False if no compaction moved it.
+ */
+extern bool st_origin_of_row(StCatalog *cat, uint64 row, ItemPointer now);
+extern bool st_origin_of_tid(Relation rel, const ItemPointerData *tid,
+							 TransactionId xmax, ItemPointer now);
+
+/* Forgets moves that are older than every snapshot; VACUUM calls it. */
+extern bool st_origin_expired(StCatalog *cat, TransactionId oldest_xmin);
+extern void st_origin_expire(StCatalog *cat, TransactionId oldest_xmin);
 
 /* ------------------------------------------------------------------------
  * Pending writers: st_pending.c
@@ -507,6 +570,13 @@ extern void st_copy_key_locks(StRowOp *op, ItemPointer new_tid);
  */
 extern LockTupleMode st_update_lock_mode(Relation rel, ItemPointer otid,
 										 TupleTableSlot *new_row);
+
+/*
+ * Heap says that the row at *tid, inserted by prior if that is valid, is
+ * deleted.  TM_Updated if compaction has moved it to tmfd->ctid.
+ */
+extern TM_Result st_deleted_or_moved(Relation rel, const ItemPointerData *tid,
+									 TransactionId prior, TM_FailureData *tmfd);
 
 extern TM_Result st_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
 							   TupleTableSlot *slot, CommandId cid,

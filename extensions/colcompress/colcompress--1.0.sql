@@ -174,3 +174,32 @@ AS 'MODULE_PATHNAME', 'cc_verify';
 COMMENT ON FUNCTION colcompress.verify(regclass) IS
 'reads all row groups that the snapshot sees and returns what is wrong: damaged pages, footers or vectors,
 zones that contradict the values, extents that overlap. No row: all is well. For the owner of the table';
+
+-- ---- compaction ----
+
+CREATE PROCEDURE colcompress.compact(
+	relation regclass,
+	max_steps integer DEFAULT NULL)
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'cc_compact';
+
+COMMENT ON PROCEDURE colcompress.compact(regclass, integer) IS
+'moves rows of the delta into row groups, merges small row groups and rewrites those of which many rows are deleted,
+in short transactions (so not inside a transaction block) beside readers and writers; max_steps limits their number.
+One call rewrites a bounded share of the table. Partitioned tables: all partitions of this access method.
+For the owner of the table, from PostgreSQL 17 on also with MAINTAIN';
+
+CREATE PROCEDURE colcompress.merge(relation regclass)
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'cc_merge';
+
+COMMENT ON PROCEDURE colcompress.merge(regclass) IS
+'compacts to the end: all rows of the delta, all small row groups, all that have deleted rows worth mentioning,
+and the order of the option orderby for the whole table. Otherwise like compact()';
+
+CREATE PROCEDURE colcompress.colcompress_merge(relation regclass)
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'cc_merge';
+
+COMMENT ON PROCEDURE colcompress.colcompress_merge(regclass) IS
+'another name of merge()';

@@ -1,0 +1,180 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_compact.c
+ *	  Online compaction (I5): one step, in one transaction.
+ *
+ * A step takes rows away from the delta and from row groups and writes them
+ * into new row groups.  All it does are changes of tuples: heap tuples and
+ * descriptors are deleted, new descriptors and index entries inserted.  So
+ * older snapshots see the rows where they were, newer ones where they are,
+ * nobody sees one twice or not at all, and an abort or a crash at any point
+ * undoes all of it.
+ *
+ * Writers: a descriptor is deleted without waiting, which fails if any
+ * running transaction has locked it, as every transaction does that changes
+ * or locks a row of the group (st_lock.c).  After that no tombstone or anchor
+ * of the group can be made or be in progress.  Who comes later waits for this
+ * transaction and then looks into the origin map (st_origin.c).  Compaction
+ * itself never waits for a transaction.
+ *
+ * The transaction is serializable: a serializable reader of the old version
+ * thus has an rw-conflict with the compaction, and through that with whoever
+ * changes the new version.
+ *
+ * The old extent, tombstones and index entries stay for older snapshots; an
+ * entry for the retired group tells VACUUM (st_reclaim.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "st_compact_int.h"
+#include "st_reclaim.h"
+
+#define ST_RETIRED_VERSION	1
+
+/*
+ * Deletes the descriptor of a group and leaves a note for VACUUM.  False:
+ * somebody is at work there.
+ */
+static bool
+retire_group(StCatalog *catalog, const StGroupVersion *v)
+{
+	ItemPointerData tid = v->tid;
+	StRetiredPayload payload = {0};
+
+	if (!st_catalog_delete(catalog, &tid))
+		return false;
+	payload.version = ST_RETIRED_VERSION;
+	payload.nrows = v->group.nrows;
+	payload.start_block = v->group.start_block;
+	payload.nblocks = v->group.nblocks;
+	st_catalog_insert(catalog, ST_RETIRED, v->group.first_row, &payload,
+					  sizeof(payload), GetCurrentCommandId(true), 0, NULL);
+	return true;
+}
+
+/* Moves the rows of a retired group. */
+static void
+move_group(StCatalog *catalog, const StGroup *group, StCompactSink *sink)
+{
+	const StFormat *format = sink->format;
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "row group to be compacted",
+											   ALLOCSET_DEFAULT_SIZES);
+	uint64	   *deleted = st_deleted_rows_in(catalog, group, SnapshotSelf,
+											 mcxt, NULL);
+	StReader   *reader = format->reader_open(sink->rel, group, mcxt);
+	Datum	   *values = palloc(Max(sink->natts, 1) * sizeof(Datum));
+	bool	   *isnull = palloc(Max(sink->natts, 1) * sizeof(bool));
+	uint64		moved = 0;
+
+	for (uint32 row = 0; row < group->nrows; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (deleted != NULL &&
+			(deleted[row >> 6] & (UINT64CONST(1) << (row & 63))) != 0)
+			continue;
+		memset(isnull, true, sink->natts * sizeof(bool));
+		format->reader_row(reader, row, NULL, values, isnull);
+		st_sink_add(sink, values, isnull,
+					(group->first_row + row) | ST_OLD_IS_ROW);
+		moved++;
+	}
+	pgstat_count_heap_insert(sink->rel, -(int64) moved);
+	format->reader_close(reader);
+	MemoryContextDelete(mcxt);
+	pfree(values);
+	pfree(isnull);
+}
+
+static bool
+run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
+		 StCompactPlan *plan, const StExtentRanges *extents)
+{
+	StCompactSink sink;
+	StMeta		meta;
+	uint64		group_rows;
+	int			ngroups = 0;
+
+	st_meta_read(rel, &meta);
+	st_sink_begin(&sink, rel, catalog, meta.incarnation);
+	for (int i = 0; i < plan->ngroups; i++)
+	{
+		if (!retire_group(catalog, &plan->groups[i]))
+		{
+			st_compact_skip(job, plan->groups[i].group.first_row);
+			continue;
+		}
+		move_group(catalog, &plan->groups[i].group, &sink);
+		plan->groups[ngroups++] = plan->groups[i];
+	}
+	group_rows = sink.rows;
+	if (plan->delta)
+		job->next_block = st_delta_move(rel, extents, job->next_block,
+										plan->max_rows, &sink);
+	st_sink_finish(&sink, plan->groups, ngroups);
+
+	job->group_rows += group_rows;
+	job->delta_rows += sink.rows - group_rows;
+	job->groups_in += ngroups;
+	job->groups_out += sink.groups;
+	job->steps++;
+	return true;
+}
+
+/* Plans the next step; false if there is nothing to do. */
+static bool
+plan_step(Relation rel, StCatalog *catalog, StCompactJob *job,
+		  StCompactPlan *plan, StExtentRanges *extents)
+{
+	TransactionId oldest_xmin = RecentXmin;
+	StGroupVersions *versions = st_group_versions(rel, oldest_xmin,
+												  CurrentMemoryContext);
+
+	st_extent_ranges(extents, versions);
+	return st_compact_plan(rel, catalog, job, versions, extents, plan);
+}
+
+static bool
+with_catalog(Relation rel, StCompactJob *job, LOCKMODE lockmode, bool run)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "compaction",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
+	StCatalog	catalog;
+	StExtentRanges extents;
+	StCompactPlan plan;
+	bool		found = false;
+
+	if (st_catalog_open(&catalog, rel, lockmode))
+	{
+		found = plan_step(rel, &catalog, job, &plan, &extents);
+		if (found && run)
+			run_plan(rel, &catalog, job, &plan, &extents);
+		st_catalog_close(&catalog);
+	}
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextDelete(mcxt);
+	return found;
+}
+
+bool
+st_compact_step(Relation rel, StCompactJob *job)
+{
+	Assert(CheckRelationLockedByMe(rel, ShareUpdateExclusiveLock, true));
+	return with_catalog(rel, job, RowExclusiveLock, true);
+}
+
+bool
+st_compact_needed(Relation rel, StCompactJob *job)
+{
+	return with_catalog(rel, job, AccessShareLock, false);
+}

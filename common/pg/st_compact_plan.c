@@ -1,0 +1,255 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_compact_plan.c
+ *	  Compaction: what the next step should take.
+ *
+ *	 1. Rows of the delta, if there are enough of them for a row group worth
+ *	    the name.
+ *	 2. Small row groups: into the same new group, or two and more of them
+ *	    together.  A group joins if it is at most twice as large as what is
+ *	    there already, so that a row is copied a logarithmic number of times.
+ *	 3. A row group of which many rows have been deleted: the worst one first.
+ *	    One call rewrites a limited share of the table this way, because the
+ *	    old extents are not free before the next VACUUM.
+ *
+ * A job that goes to the end takes everything without thresholds of size.
+ * Groups that others held when a step wanted them are left alone for the
+ * rest of the job.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "st_compact_int.h"
+
+/* Rows of the delta that are worth a row group. */
+#define MIN_DELTA_ROWS	1024
+
+/* Share of deleted rows from which a group is rewritten. */
+#define DELETED_SHARE			0.10
+#define DELETED_SHARE_TO_THE_END	0.02
+
+/* Share of the row groups' pages that one call rewrites for that reason. */
+#define REWRITE_SHARE	0.15
+
+/* A group that may be taken. */
+typedef struct Candidate
+{
+	const StGroupVersion *version;
+	uint64		live;
+	bool		chosen;
+} Candidate;
+
+void
+st_compact_skip(StCompactJob *job, uint64 first_row)
+{
+	if (job->nskipped == job->maxskipped)
+	{
+		job->maxskipped = Max(16, job->maxskipped * 2);
+		job->skipped = job->skipped == NULL ?
+			MemoryContextAlloc(job->mcxt, job->maxskipped * sizeof(uint64)) :
+			repalloc(job->skipped, job->maxskipped * sizeof(uint64));
+	}
+	job->skipped[job->nskipped++] = first_row;
+}
+
+static bool
+is_skipped(const StCompactJob *job, uint64 first_row)
+{
+	for (int i = 0; i < job->nskipped; i++)
+	{
+		if (job->skipped[i] == first_row)
+			return true;
+	}
+	return false;
+}
+
+/* Rows of a group without a tombstone that the snapshot sees. */
+static uint64
+live_rows(StCatalog *catalog, const StGroup *group)
+{
+	StCatalogScan scan;
+	uint64		live = group->nrows;
+
+	st_catalog_scan_begin(&scan, catalog, ST_TOMBSTONE, group->first_row,
+						  group->first_row + group->nrows - 1, SnapshotSelf);
+	while (st_catalog_scan_next(&scan, ForwardScanDirection) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		live--;
+	}
+	st_catalog_scan_end(&scan);
+	return live;
+}
+
+static int
+compare_live(const void *a, const void *b)
+{
+	const Candidate *x = a;
+	const Candidate *y = b;
+
+	if (x->live != y->live)
+		return x->live < y->live ? -1 : 1;
+	return x->version->group.first_row < y->version->group.first_row ? -1 : 1;
+}
+
+/*
+ * Groups that may be taken, smallest first.  One without live rows is left
+ * to VACUUM.
+ */
+static int
+find_candidates(StCatalog *catalog, const StCompactJob *job,
+				const StGroupVersions *versions, Candidate *out)
+{
+	int			n = 0;
+
+	for (int i = 0; i < versions->n; i++)
+	{
+		const StGroupVersion *v = &versions->v[i];
+		uint64		live;
+
+		if (v->state != HEAPTUPLE_LIVE || !v->finished ||
+			is_skipped(job, v->group.first_row))
+			continue;
+		live = live_rows(catalog, &v->group);
+		if (live == 0)
+			continue;
+		out[n].version = v;
+		out[n].live = live;
+		out[n].chosen = false;
+		n++;
+	}
+	if (n > 1)
+		qsort(out, n, sizeof(Candidate), compare_live);
+	return n;
+}
+
+/* Is there room for more rows in a group of this size? */
+static bool
+is_small(const Candidate *c, uint64 max_rows)
+{
+	return c->live < max_rows / 2 &&
+		(!c->version->group.full || c->live < c->version->group.nrows / 2);
+}
+
+/*
+ * Chooses small groups to go together with delta_rows rows of the delta.
+ * Returns how many.
+ */
+static int
+choose_small(const StCompactJob *job, Candidate *c, int n, uint64 delta_rows,
+			 uint64 max_rows)
+{
+	uint64		total = delta_rows;
+	int			chosen = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (!is_small(&c[i], max_rows))
+			continue;
+		if (total + c[i].live > max_rows)
+			break;
+		if (!job->to_the_end && total > 0 && c[i].live > 2 * total)
+			break;
+		c[i].chosen = true;
+		total += c[i].live;
+		chosen++;
+	}
+	if (delta_rows == 0 && chosen < 2)
+	{
+		for (int i = 0; i < n; i++)
+			c[i].chosen = false;
+		chosen = 0;
+	}
+	return chosen;
+}
+
+/* Chooses the group of which most has been deleted, if that is enough. */
+static int
+choose_deleted(StCompactJob *job, Candidate *c, int n)
+{
+	double		least = job->to_the_end ?
+		DELETED_SHARE_TO_THE_END : DELETED_SHARE;
+	Candidate  *worst = NULL;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint32		nrows = c[i].version->group.nrows;
+		double		share = (double) (nrows - c[i].live) / nrows;
+
+		if (share >= least)
+		{
+			worst = &c[i];
+			least = share;
+		}
+	}
+	if (worst == NULL || (!job->to_the_end && job->blocks_left <= 0))
+		return 0;
+	job->blocks_left -= worst->version->group.nblocks;
+	worst->chosen = true;
+	return 1;
+}
+
+/* How much may be rewritten because of deleted rows. */
+static void
+begin_job(StCompactJob *job, const StGroupVersions *versions)
+{
+	for (int i = 0; i < versions->n; i++)
+	{
+		if (versions->v[i].state == HEAPTUPLE_LIVE && versions->v[i].finished)
+			job->blocks_left += versions->v[i].group.nblocks * REWRITE_SHARE;
+	}
+	job->started = true;
+}
+
+static int
+compare_first_row(const void *a, const void *b)
+{
+	uint64		x = ((const StGroupVersion *) a)->group.first_row;
+	uint64		y = ((const StGroupVersion *) b)->group.first_row;
+
+	return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/* False: nothing is left to do. */
+bool
+st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
+				const StGroupVersions *versions,
+				const StExtentRanges *extents, StCompactPlan *plan)
+{
+	uint64		max_rows = st_relation_format(rel)->max_rows(rel);
+	Candidate  *candidates = palloc(Max(versions->n, 1) * sizeof(Candidate));
+	uint64		delta_rows;
+	int			n;
+	int			chosen;
+
+	if (!job->started)
+		begin_job(job, versions);
+	memset(plan, 0, sizeof(*plan));
+	delta_rows = st_delta_count(rel, extents, job->next_block, max_rows);
+	if (delta_rows < (job->to_the_end ? 1 : MIN_DELTA_ROWS))
+		delta_rows = 0;
+	plan->delta = delta_rows > 0;
+	plan->max_rows = max_rows;
+
+	n = find_candidates(catalog, job, versions, candidates);
+	chosen = choose_small(job, candidates, n, delta_rows, max_rows);
+	if (chosen == 0 && !plan->delta)
+		chosen = choose_deleted(job, candidates, n);
+
+	plan->groups = palloc(Max(chosen, 1) * sizeof(StGroupVersion));
+	for (int i = 0; i < n; i++)
+	{
+		if (candidates[i].chosen)
+			plan->groups[plan->ngroups++] = *candidates[i].version;
+	}
+	if (plan->ngroups > 1)
+		qsort(plan->groups, plan->ngroups, sizeof(StGroupVersion),
+			  compare_first_row);
+	pfree(candidates);
+	return plan->delta || plan->ngroups > 0;
+}

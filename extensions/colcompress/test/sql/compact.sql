@@ -1,0 +1,152 @@
+-- compact() and merge(): what they move, when they do nothing, and that the
+-- table and every index say the same before and after.
+SET client_min_messages = warning;
+CREATE TABLE cm (id int PRIMARY KEY, k int, v text, big text) USING colcompress;
+CREATE INDEX cm_k ON cm (k);
+CREATE INDEX cm_expr ON cm (upper(v)) WHERE k < 50;
+CREATE INDEX cm_gin ON cm USING gin (string_to_array(v, ' '));
+CREATE TABLE cm_heap (LIKE cm);
+CREATE VIEW cm_state AS
+SELECT count(*) AS row_groups, coalesce(sum(rows), 0) AS in_groups, coalesce(sum(deleted_rows), 0) AS deleted
+FROM colcompress.row_groups('cm');
+
+-- as the heap twin, also through each index; 0 rows: equal
+CREATE FUNCTION cm_differs() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE n bigint; m bigint;
+BEGIN
+	SELECT count(*) INTO n FROM ((TABLE cm EXCEPT ALL TABLE cm_heap) UNION ALL (TABLE cm_heap EXCEPT ALL TABLE cm)) d;
+	SET LOCAL enable_seqscan = off;
+	SET LOCAL colcompress.enable_custom_scan = off;
+	SELECT count(*) INTO m FROM cm_heap h WHERE NOT EXISTS (SELECT FROM cm WHERE cm.id = h.id AND cm.v IS NOT DISTINCT FROM h.v);
+	n := n + m;
+	SELECT abs((SELECT count(*) FROM cm WHERE k BETWEEN 10 AND 30) - (SELECT count(*) FROM cm_heap WHERE k BETWEEN 10 AND 30)) INTO m;
+	n := n + m;
+	SELECT abs((SELECT count(*) FROM cm WHERE upper(v) = 'ROW 7' AND k < 50) - (SELECT count(*) FROM cm_heap WHERE upper(v) = 'ROW 7' AND k < 50)) INTO m;
+	n := n + m;
+	SELECT abs((SELECT count(*) FROM cm WHERE string_to_array(v, ' ') @> '{7}') - (SELECT count(*) FROM cm_heap WHERE string_to_array(v, ' ') @> '{7}')) INTO m;
+	RETURN n + m;
+END $$;
+CREATE PROCEDURE cm_both(VARIADIC statements text[]) LANGUAGE plpgsql AS $$
+DECLARE s text;
+BEGIN
+	FOREACH s IN ARRAY statements LOOP
+		EXECUTE s;
+		EXECUTE regexp_replace(s, '\mcm\M', 'cm_heap', 'g');
+	END LOOP;
+END $$;
+
+-- few rows of the delta: compact() leaves them there, merge() does not
+CALL cm_both('INSERT INTO cm SELECT i, i % 100, ''row '' || i % 20, repeat(''x'', 3000 * (i % 7 = 0)::int) FROM generate_series(1, 900) i');
+CALL colcompress.compact('cm');
+TABLE cm_state;
+CALL colcompress.merge('cm');
+TABLE cm_state;
+SELECT cm_differs();
+
+-- more of them
+CALL cm_both('INSERT INTO cm SELECT i, i % 100, ''row '' || i % 20, NULL FROM generate_series(901, 1800) i',
+	'INSERT INTO cm SELECT i, i % 100, NULL, NULL FROM generate_series(1801, 2700) i');
+CALL colcompress.compact('cm');
+TABLE cm_state;
+SELECT cm_differs();
+
+-- nothing to do
+CALL colcompress.compact('cm');
+CALL colcompress.merge('cm');
+TABLE cm_state;
+
+-- deleted and updated rows: a group is rewritten when a tenth of it is gone
+CALL cm_both('UPDATE cm SET v = v || '' new'' WHERE id % 50 = 0', 'DELETE FROM cm WHERE id % 40 = 1');
+TABLE cm_state;
+CALL colcompress.compact('cm');
+TABLE cm_state;
+CALL cm_both('DELETE FROM cm WHERE id % 9 = 0');
+CALL colcompress.compact('cm');
+TABLE cm_state;
+SELECT cm_differs();
+CALL colcompress.merge('cm');
+TABLE cm_state;
+SELECT cm_differs();
+SELECT * FROM colcompress.verify('cm');
+
+-- unique keys hold, at the new place as at the old one
+INSERT INTO cm VALUES (7, 0, 'dup', NULL);
+INSERT INTO cm VALUES (7, 0, 'dup', NULL) ON CONFLICT (id) DO UPDATE SET v = 'merged' RETURNING id, v;
+UPDATE cm_heap SET v = 'merged' WHERE id = 7;
+CALL colcompress.merge('cm');
+SELECT cm_differs();
+
+-- columns that came and went
+ALTER TABLE cm DROP COLUMN big, ADD COLUMN n int DEFAULT 5;
+ALTER TABLE cm_heap DROP COLUMN big, ADD COLUMN n int DEFAULT 5;
+DELETE FROM cm WHERE id < 1000;
+DELETE FROM cm_heap WHERE id < 1000;
+CALL colcompress.merge('cm');
+SELECT cm_differs();
+
+-- row locks of others, or deferred and exclusion constraints, are no obstacle
+CREATE TABLE cm_x (id int, r int4range, UNIQUE (id) DEFERRABLE INITIALLY DEFERRED,
+	EXCLUDE USING gist (r WITH &&)) USING colcompress;
+INSERT INTO cm_x SELECT i, int4range(i * 10, i * 10 + 9) FROM generate_series(1, 500) i;
+CALL colcompress.merge('cm_x');
+SELECT sum(rows) FROM colcompress.row_groups('cm_x');
+INSERT INTO cm_x VALUES (501, '[100,101)');
+BEGIN;
+UPDATE cm_x SET id = id + 1;
+COMMIT;
+CALL colcompress.merge('cm_x');
+SELECT count(*), min(id), max(id) FROM cm_x;
+INSERT INTO cm_x VALUES (300, 'empty');
+
+-- rows in order of the option orderby
+CREATE TABLE cm_o (id int, k int) USING colcompress;
+SELECT colcompress.set_options('cm_o', orderby => 'k DESC, id');
+INSERT INTO cm_o SELECT i, i * 7919 % 1000 FROM generate_series(1, 900) i;
+CALL colcompress.merge('cm_o');
+SELECT count(*) FROM (SELECT k, id, lead(k) OVER (ORDER BY ctid) k2, lead(id) OVER (ORDER BY ctid) id2 FROM cm_o) s WHERE k2 > k OR (k2 = k AND id2 < id);
+
+-- partitioned tables: all partitions of this access method
+CREATE TABLE cm_p (id int, v text) PARTITION BY RANGE (id);
+CREATE TABLE cm_p1 PARTITION OF cm_p FOR VALUES FROM (0) TO (1000) USING colcompress;
+CREATE TABLE cm_p2 PARTITION OF cm_p FOR VALUES FROM (1000) TO (2000) USING heap;
+CREATE TABLE "cm P3" PARTITION OF cm_p FOR VALUES FROM (2000) TO (3000) USING colcompress;
+INSERT INTO cm_p SELECT i, 'x' FROM generate_series(0, 2999) i;
+CALL colcompress.merge('cm_p');
+SELECT (SELECT sum(rows) FROM colcompress.row_groups('cm_p1')) AS p1, (SELECT sum(rows) FROM colcompress.row_groups('"cm P3"')) AS p3, count(*) FROM cm_p;
+
+-- what is refused
+CALL colcompress.merge('cm_heap');
+CALL colcompress.merge(NULL);
+CALL colcompress.compact('cm', 0);
+BEGIN;
+CALL colcompress.compact('cm');
+ROLLBACK;
+DO $$ BEGIN CALL colcompress.compact('cm'); EXCEPTION WHEN active_sql_transaction THEN RAISE WARNING 'refused'; END $$;
+CREATE ROLE cm_role;
+SET ROLE cm_role;
+CALL colcompress.compact('cm');
+CALL colcompress.merge('cm_p');
+RESET ROLE;
+SET default_transaction_read_only = on;
+CALL colcompress.compact('cm');
+RESET default_transaction_read_only;
+
+-- functions of indexes run as the owner, who cannot do more by that
+CREATE TABLE cm_r (id int) USING colcompress;
+CREATE FUNCTION cm_f(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	RAISE WARNING 'as %, search_path %', current_user, current_setting('search_path');
+	RETURN $1;
+END $$;
+ALTER TABLE cm_r OWNER TO cm_role;
+INSERT INTO cm_r VALUES (1);
+SET client_min_messages = error;
+CREATE INDEX ON cm_r (cm_f(id));
+SET client_min_messages = warning;
+CALL colcompress.merge('cm_r');
+
+DROP VIEW cm_state;
+DROP TABLE cm, cm_heap, cm_x, cm_o, cm_p, cm_r;
+DROP FUNCTION cm_differs, cm_f;
+DROP PROCEDURE cm_both;
+DROP ROLE cm_role;
