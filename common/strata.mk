@@ -4,6 +4,7 @@
 #   DATA = colcompress--1.0.sql
 #   REGRESS = ...            suites under test/sql, test/expected
 #   ISOLATION = ...          suites under test/specs
+#                            (both also under common/test, see below)
 #   include ../../common/strata.mk
 #
 # Compiles src/**/*.c of the extension, common/core/*.c and common/pg/*.c and
@@ -74,10 +75,12 @@ SHLIB_LINK += $(ST_LIB_PG) $(ST_LIB_CORE) $(CORE_LIBS) \
 	-Wl,--exclude-libs,ALL -Wl,--version-script=$(ST_EXPORTS) \
 	-Wl,--no-undefined-version
 REGRESS_OUTPUT ?= test/out
-REGRESS_OPTS += --inputdir=test --outputdir=$(REGRESS_OUTPUT)
-ISOLATION_OPTS += --inputdir=test --outputdir=$(REGRESS_OUTPUT)/isolation
+ST_TEST_INPUT = $(REGRESS_OUTPUT)/input
+REGRESS_OPTS += --inputdir=$(ST_TEST_INPUT) --outputdir=$(REGRESS_OUTPUT)
+ISOLATION_OPTS += --inputdir=$(ST_TEST_INPUT) \
+	--outputdir=$(REGRESS_OUTPUT)/isolation
 EXTRA_CLEAN += build test/out
-REGRESS_PREP += st-output-dir
+REGRESS_PREP += st-test-input
 
 override with_llvm := no
 
@@ -135,9 +138,21 @@ $(shlib): $(ST_LIB_PG) $(ST_LIB_CORE) $(ST_EXPORTS) $(ST_STAMP)
 print-build-dir:
 	@echo $(CURDIR)/$(ST_BUILD)
 
-st-output-dir:
+# Suites run from a directory of their own: those of common/test, which every
+# access method has to pass, with @am@ put into words, and the extension's.
+st-test-input:
+	@rm -rf $(ST_TEST_INPUT)
 	@mkdir -p $(REGRESS_OUTPUT)/isolation
+	@for kind in sql expected specs; do \
+		mkdir -p $(ST_TEST_INPUT)/$$kind; \
+		for dir in $(ST_COMMON)/test test; do \
+			for file in $$dir/$$kind/*.*; do \
+				[ ! -f "$$file" ] || sed 's/@am@/$(EXTENSION)/g' "$$file" \
+					> "$(ST_TEST_INPUT)/$$kind/$${file##*/}"; \
+			done; \
+		done; \
+	done
 
-.PHONY: st-always st-output-dir print-build-dir
+.PHONY: st-always st-test-input print-build-dir
 
 -include $(OBJS:.o=.d) $(ST_PG_OBJS:.o=.d) $(ST_CORE_OBJS:.o=.d)

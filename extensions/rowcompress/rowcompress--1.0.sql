@@ -99,7 +99,7 @@ COMMENT ON FUNCTION rowcompress.row_groups(regclass) IS
 'row groups that the snapshot sees: number in the list, first row number, rows, rows deleted from it,
 first block and number of pages of its extent, bytes of its image and of the footer in it, format version';
 
-CREATE FUNCTION rowcompress.columns(
+CREATE FUNCTION rowcompress.column_chunks(
 	relation regclass,
 	OUT row_group integer,
 	OUT first_row bigint,
@@ -117,10 +117,10 @@ CREATE FUNCTION rowcompress.columns(
 	OUT max text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE STRICT
-AS 'MODULE_PATHNAME', 'rc_columns'
+AS 'MODULE_PATHNAME', 'rc_column_chunks'
 ROWS 1000;
 
-COMMENT ON FUNCTION rowcompress.columns(regclass) IS
+COMMENT ON FUNCTION rowcompress.column_chunks(regclass) IS
 'columns of the row groups that the snapshot sees: row group (as in row_groups), column, encoding, codec of its frames,
 bytes of its values before and after compression, nulls, entries of the dictionary if it has one, bytes of the
 dictionary that the codec was trained with if it pays, least and greatest value (of strings: prefixes, in byte order).

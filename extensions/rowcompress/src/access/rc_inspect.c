@@ -20,7 +20,7 @@
 #include "st_inspect.h"
 
 PG_FUNCTION_INFO_V1(rc_row_groups);
-PG_FUNCTION_INFO_V1(rc_columns);
+PG_FUNCTION_INFO_V1(rc_column_chunks);
 PG_FUNCTION_INFO_V1(rc_batches);
 PG_FUNCTION_INFO_V1(rc_table_info);
 
@@ -102,12 +102,12 @@ put_columns(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int group
 }
 
 /*
- * columns(relation): row_group, first_row, attnum, column_name, type,
+ * column_chunks(relation): row_group, first_row, attnum, column_name, type,
  * encoding, codec, raw_bytes, stored_bytes, nulls, dictionary_values,
  * codec_dictionary_bytes, min, max.
  */
 Datum
-rc_columns(PG_FUNCTION_ARGS)
+rc_column_chunks(PG_FUNCTION_ARGS)
 {
 	put_groups(fcinfo, put_columns);
 	return (Datum) 0;

@@ -1,0 +1,76 @@
+-- What VACUUM reclaims of row groups: index entries of deleted rows, groups
+-- with no row left, their extents and those of aborted loads.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS amcheck;
+RESET client_min_messages;
+CREATE TABLE am_v (id int, k int) USING @am@;
+CREATE INDEX am_v_id ON am_v (id);
+CREATE INDEX am_v_hash ON am_v USING hash (k);
+CREATE INDEX am_v_gin ON am_v USING gin ((ARRAY[k]));
+
+-- entries in the TOAST relation: 1 descriptors, 2 tombstones, 4 vacuum state,
+-- 5 free extents
+DO $$ BEGIN
+	EXECUTE format('CREATE VIEW am_entries AS SELECT chunk_id::bigint / 1000 AS kind, count(*) FROM %s GROUP BY 1 ORDER BY 1',
+				   (SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'am_v'::regclass));
+END $$;
+CREATE FUNCTION index_tuples() RETURNS bigint LANGUAGE sql
+AS 'SELECT reltuples::bigint FROM pg_class WHERE relname = ''am_v_id''';
+
+INSERT INTO am_v SELECT i, i % 100 FROM generate_series(1, 50000) i;
+INSERT INTO am_v SELECT i, i % 100 FROM generate_series(50001, 100000) i;
+SELECT * FROM am_entries;
+CREATE TABLE am_size AS SELECT pg_relation_size('am_v') AS bytes;
+
+-- a few dead rows are not worth a scan of the indexes, unless asked for
+DELETE FROM am_v WHERE id BETWEEN 2000 AND 2009;
+VACUUM am_v;
+SELECT * FROM am_entries;
+VACUUM (INDEX_CLEANUP on) am_v;
+SELECT index_tuples(), * FROM am_entries;
+
+-- most of a group: entries go, the group stays
+DELETE FROM am_v WHERE id BETWEEN 2000 AND 49000;
+VACUUM am_v;
+SELECT index_tuples() = (SELECT count(*) FROM am_v) AS exact;
+SELECT bt_index_check('am_v_id', true);
+
+-- the rest of it: the group goes, and the next one takes its place
+DELETE FROM am_v WHERE id <= 50000;
+VACUUM (INDEX_CLEANUP off) am_v;
+SELECT kind FROM am_entries;
+VACUUM am_v;
+SELECT kind FROM am_entries;
+SELECT index_tuples() = (SELECT count(*) FROM am_v) AS exact;
+VACUUM am_v;
+INSERT INTO am_v SELECT i, i % 100 FROM generate_series(200001, 240000) i;
+SELECT pg_relation_size('am_v') = bytes AS reused FROM am_size;
+SELECT bt_index_check('am_v_id', true);
+SELECT count(*), sum(id) FROM am_v;
+
+-- a load that was rolled back after its group was written
+BEGIN;
+INSERT INTO am_v SELECT i, i % 100 FROM generate_series(300001, 350000) i;
+SELECT count(*) FROM am_v;
+ROLLBACK;
+VACUUM am_v;
+SELECT sum(count) FROM am_entries WHERE kind = 5;
+SELECT index_tuples() = (SELECT count(*) FROM am_v) AS exact;
+-- taken, given back by a rollback, taken again
+BEGIN;
+INSERT INTO am_v SELECT i, i % 100 FROM generate_series(300001, 350000) i;
+SELECT count(*) FROM am_v;
+ROLLBACK;
+INSERT INTO am_v SELECT i, i % 100 FROM generate_series(300001, 340000) i;
+SELECT count(*), sum(id) FROM am_v;
+VACUUM am_v;
+SET enable_seqscan = off;
+SELECT count(*) FROM am_v WHERE k = 5;
+SELECT count(*) FROM am_v WHERE ARRAY[k] @> ARRAY[5];
+SELECT count(*) FROM am_v WHERE id BETWEEN 290000 AND 310000;
+RESET enable_seqscan;
+SELECT bt_index_check('am_v_id', true);
+SELECT row_group, column_name, problem FROM @am@.verify('am_v');
+DROP VIEW am_entries;
+DROP TABLE am_v, am_size;
+DROP FUNCTION index_tuples;
