@@ -7,6 +7,7 @@
 # make and Python, and sets up the rest as on any machine.  Needs root.
 #
 #   CHROOT_CACHE=dir   keep the bare chroots here as archives, for next time
+#   OLD_SERVER=dir     made by old-server.sh: goes there too, for tests of pg_upgrade
 #   MIRROR=address     of the Debian archive, if not mmdebstrap's own choice
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -68,6 +69,13 @@ mount -t proc proc "$tree/proc"
 
 mkdir -p "$tree/root/strata"
 tracked_files -z | tar -c --null -T - | tar -x -C "$tree/root/strata"
+old=
+if [ -n "${OLD_SERVER:-}" ]; then
+	mkdir -p "$tree/opt/old-server"
+	cp -a "$OLD_SERVER/." "$tree/opt/old-server/"
+	old=$(cd "$tree" && compgen -G 'opt/old-server/usr/lib/postgresql/*/bin/pg_config')
+fi
 step "$* on Debian $suite"
 chroot "$tree" env -u PG_CONFIG -u TMPDIR HOME=/root LC_ALL=C.UTF-8 \
+	STRATA_OLD_PG_CONFIG="${old:+/$old}" \
 	sh -c 'cd /root/strata && exec "$@"' sh "$@"

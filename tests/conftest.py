@@ -164,7 +164,12 @@ def make_cluster(server, workdir, pristine, request):
     made: list[Cluster] = []
 
     def make(
-        name: str = "own", *, start: bool = True, data: bool = True, **settings
+        name: str = "own",
+        *,
+        start: bool = True,
+        data: bool = True,
+        server: Server = server,
+        **settings,
     ) -> Cluster:
         directory = workdir / f"{len(list(workdir.iterdir()))}-{name}"
         cluster = _add(Cluster(server, directory, settings))

@@ -28,6 +28,8 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
+
 #include "access/tupdesc.h"
 
 #include "st_core.h"
