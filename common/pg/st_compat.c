@@ -11,6 +11,7 @@
 #include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "storage/lmgr.h"
@@ -158,4 +159,14 @@ st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by)
 	XLogBeginInsert();
 	st_xlog_register_data(&record, SizeOfBtreeReusePage);
 	(void) XLogInsert(RM_BTREE_ID, XLOG_BTREE_REUSE_PAGE);
+}
+
+AclResult
+st_function_aclcheck(Oid function, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE);
+#else
+	return pg_proc_aclcheck(function, role, ACL_EXECUTE);
+#endif
 }

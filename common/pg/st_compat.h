@@ -18,6 +18,7 @@
 #include "access/transam.h"
 #include "nodes/pathnodes.h"
 #include "storage/bufmgr.h"
+#include "utils/acl.h"
 #include "utils/rel.h"
 
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
@@ -191,6 +192,9 @@ extern void st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by)
 	st_object_ownercheck(classid, objectid, roleid)
 extern bool st_object_ownercheck(Oid classid, Oid objectid, Oid roleid);
 #endif
+
+/* Right to call a function (16: object_aclcheck, c727f511bd7). */
+extern AclResult st_function_aclcheck(Oid function, Oid role);
 
 /* 17: MAINTAIN (ecb0fd33720), before that the owner's right. */
 extern bool st_can_maintain(Relation rel);

@@ -16,6 +16,8 @@
 #include "utils/guc.h"
 
 #include "cc_access.h"
+#include "cc_agg.h"
+#include "cc_agg_path.h"
 #include "cc_format.h"
 #include "cc_paths.h"
 #include "cc_scan.h"
@@ -37,6 +39,8 @@ _PG_init(void)
 	cc_bitmap_scan_init();
 	cc_scan_init();
 	cc_paths_init();
+	cc_agg_path_init();
+	cc_agg_init();
 
 	/* Last: from here on, unknown settings of ours are errors. */
 	MarkGUCPrefixReserved("colcompress");

@@ -69,10 +69,8 @@ cc_batch_remove_deleted(CcBatch *batch, const uint64 *deleted)
 }
 
 void
-cc_batch_decode(CcBatch *batch, CcBatchColumn *column)
+cc_batch_attach(CcBatch *batch, CcBatchColumn *column, const CcVector *v)
 {
-	const CcVector *v = cc_reader_vector(batch->reader, column->attno, batch->vecno);
-
 	Assert(v->n == batch->nrows);
 	column->vector = v;
 	column->has_nulls = v->has_nulls;
@@ -112,6 +110,13 @@ cc_batch_decode(CcBatch *batch, CcBatchColumn *column)
 		column->buffer = MemoryContextAlloc(batch->mcxt, ST_NUMERIC_MAX_BYTES);
 }
 
+void
+cc_batch_decode(CcBatch *batch, CcBatchColumn *column)
+{
+	cc_batch_attach(batch, column,
+					cc_reader_vector(batch->reader, column->attno, batch->vecno));
+}
+
 Datum
 cc_batch_decimal(CcBatchColumn *column, int row)
 {
@@ -122,4 +127,23 @@ cc_batch_decimal(CcBatchColumn *column, int row)
 		st_numeric_write_int128(column->buffer, ((const int128 *) column->values)[row],
 								column->vector->scale);
 	return PointerGetDatum(column->buffer);
+}
+
+int
+cc_selection_rows(const uint64 *selection, int nrows, uint16 *rows)
+{
+	int			n = 0;
+
+	for (int base = 0; base < nrows; base += 64)
+	{
+		uint64		word = selection[base / 64];
+
+		if (word == ~UINT64CONST(0))
+			for (int i = 0; i < 64; i++)
+				rows[n++] = base + i;
+		else
+			for (; word != 0; word &= word - 1)
+				rows[n++] = base + __builtin_ctzll(word);
+	}
+	return n;
 }

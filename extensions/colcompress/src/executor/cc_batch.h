@@ -50,7 +50,7 @@ typedef struct CcBatch
 	CcBatchColumn *columns;		/* ascending by attno */
 	int16	   *column_of;		/* attno - 1 -> index in columns, or -1 */
 
-	StReader   *reader;			/* of the row group at hand */
+	StReader   *reader;			/* of the row group at hand; NULL: other rows */
 	uint32		vecno;
 	int			nrows;
 	uint64		first_row;		/* row number of the batch's first row */
@@ -72,6 +72,9 @@ extern uint32 cc_batch_remove_deleted(CcBatch *batch, const uint64 *deleted);
 
 /* Decodes a column of the batch if it is not yet. */
 extern void cc_batch_decode(CcBatch *batch, CcBatchColumn *column);
+
+/* Makes v the column's vector: cc_batch_decode() for rows from elsewhere. */
+extern void cc_batch_attach(CcBatch *batch, CcBatchColumn *column, const CcVector *v);
 
 static inline CcBatchColumn *
 cc_batch_column(CcBatch *batch, AttrNumber attno)
@@ -144,5 +147,8 @@ cc_selection_count(const uint64 *selection, int nrows)
 		count += __builtin_popcountll(selection[i]);
 	return count;
 }
+
+/* Positions of the selected rows; returns how many there are. */
+extern int	cc_selection_rows(const uint64 *selection, int nrows, uint16 *rows);
 
 #endif							/* CC_BATCH_H */

@@ -305,6 +305,100 @@ next_row(ScanState *node)
 	}
 }
 
+TupleTableSlot *
+cc_scan_row_slot(CcScanState *state, int row)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+
+	if (!slot_is_ready(state))
+		prepare_slot(state);
+	st_tid_from_row(&slot->tts_tid, state->batch->first_row + row);
+	return slot;
+}
+
+/* Quals that were left for rows: take the rows that fail out of the batch. */
+static void
+filter_rows(CcScanState *state)
+{
+	CcBatch    *batch = state->batch;
+
+	if (state->filter->ndeferred == 0)
+		return;
+	for (int w = 0; w < (batch->nrows + 63) / 64; w++)
+	{
+		for (uint64 left = batch->selection[w]; left != 0; left &= left - 1)
+		{
+			int			bit = __builtin_ctzll(left);
+
+			CHECK_FOR_INTERRUPTS();
+			(void) cc_scan_row_slot(state, w * 64 + bit);
+			if (!cc_filter_row(state->filter, batch, w * 64 + bit))
+			{
+				batch->selection[w] &= ~(UINT64CONST(1) << bit);
+				InstrCountFiltered1(&state->css, 1);
+			}
+			ResetExprContext(state->css.ss.ps.ps_ExprContext);
+		}
+	}
+}
+
+/* The next rows of the delta's chunk become the batch; false at its end. */
+static bool
+next_delta_batch(CcScanState *state)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+
+	if (state->row_vectors == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->batch->mcxt);
+
+		state->row_vectors = cc_row_vectors_create(state->batch, slot->tts_tupleDescriptor);
+		MemoryContextSwitchTo(old);
+	}
+	cc_row_vectors_reset(state->row_vectors);
+	while (!cc_row_vectors_full(state->row_vectors))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!next_delta_row(state, slot))
+		{
+			state->unit = CC_SOURCE_END;
+			break;
+		}
+		cc_row_vectors_add(state->row_vectors, slot);
+		ResetExprContext(state->css.ss.ps.ps_ExprContext);
+	}
+	return cc_row_vectors_finish(state->row_vectors);
+}
+
+bool
+cc_scan_next_batch(CcScanState *state)
+{
+	for (;;)
+	{
+		if (state->unit == CC_SOURCE_DELTA && next_delta_batch(state))
+			return true;
+
+		state->unit = cc_source_next(state->source);
+		if (state->unit == CC_SOURCE_END)
+			return false;
+		if (state->unit == CC_SOURCE_DELTA)
+			continue;
+		begin_batch(state);
+		filter_rows(state);
+		if (!cc_selection_is_empty(state->batch->selection, state->batch->nrows))
+			return true;
+	}
+}
+
+CcScanState *
+cc_scan_state(PlanState *ps)
+{
+	if (!IsA(ps, CustomScanState) ||
+		((CustomScanState *) ps)->methods != &exec_methods)
+		return NULL;
+	return (CcScanState *) ps;
+}
+
 /*
  * Recheck method of ExecScan: a row that EvalPlanQual brings.  All quals run
  * inside this node, so all of them are to be checked again.

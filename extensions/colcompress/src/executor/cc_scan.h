@@ -17,6 +17,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
+#include "cc_row_vectors.h"
 #include "cc_source.h"
 
 typedef struct CcScanState
@@ -39,11 +40,31 @@ typedef struct CcScanState
 	int			nfetched;		/* outputs that are fetched row by row */
 	bool	   *fetched;		/* by attribute number - 1 */
 
+	/* for a node that takes batches */
+	CcRowVectors *row_vectors;	/* of rows of the delta; NULL until needed */
+
 	CcSharedScan *shared;		/* leader of a parallel scan, until shutdown */
 	CcScanStats workers;		/* counters of workers of earlier set-ups */
 } CcScanState;
 
 extern const CustomScanMethods cc_scan_methods;
+
+/*
+ * For a node above that takes vectors instead of rows.  The next batch
+ * (state->batch) with rows that pass all quals: its selection has those, and
+ * at least one.  Its reader is NULL if the rows are the delta's.  False at
+ * the end.  Not to be mixed with ExecProcNode().
+ */
+extern bool cc_scan_next_batch(CcScanState *state);
+
+/*
+ * The scan's slot as a virtual row that stands for a row of the batch; its
+ * values are for the caller to set.
+ */
+extern TupleTableSlot *cc_scan_row_slot(CcScanState *state, int row);
+
+/* The node below the given one, if it is a scan of ours, or NULL. */
+extern CcScanState *cc_scan_state(PlanState *ps);
 
 /* cc_scan_parallel.c */
 extern Size cc_scan_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);

@@ -120,6 +120,7 @@ cc_source_enter(CcSource *source, uint32 group)
 		source->reader = cc_reader_open(source->rel, g, source->group_mcxt);
 		source->bytes_counted = 0;
 		source->group = group;
+		source->nopened++;
 		source->group_tested = false;
 	}
 	if (!source->group_tested)

@@ -92,6 +92,7 @@ typedef struct CcSource
 	uint32		next_delta;
 	uint32		steal_from;		/* parallel: groups before are all taken */
 	int			group;			/* index of the row group at hand, or -1 */
+	uint64		nopened;		/* readers so far: tells row groups apart */
 	StReader   *reader;			/* of it */
 	uint64		bytes_counted;	/* of it, in stats */
 	bool		group_tested;	/* its zones, with today's parameters */

@@ -145,6 +145,51 @@ add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 	}
 }
 
+/* A table or materialized view whose rows are all to be read. */
+static bool
+is_plain_table(RelOptInfo *rel, RangeTblEntry *rte)
+{
+	return rte->rtekind == RTE_RELATION && !rte->inh &&
+		rte->tablesample == NULL && !IS_DUMMY_REL(rel) &&
+		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW) &&
+		(rel->reloptkind == RELOPT_BASEREL || rel->reloptkind == RELOPT_OTHER_MEMBER_REL);
+}
+
+/* Some condition is the same for all rows: the server tests it above the scan. */
+static bool
+has_pseudoconstant(RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
+			return true;
+	return false;
+}
+
+CustomPath *
+cc_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+						 PathTarget *target)
+{
+	Bitmapset  *attnos = NULL;
+	CustomPath *cpath;
+	ListCell   *lc;
+
+	if (!cc_enable_custom_scan || has_current_of(rel) ||
+		!is_plain_table(rel, planner_rt_fetch(rel->relid, root)) ||
+		rel->lateral_relids != NULL || has_pseudoconstant(rel))
+		return NULL;
+	pull_varattnos((Node *) target->exprs, rel->relid, &attnos);
+	foreach(lc, rel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &attnos);
+	if (needs_tuple_header(attnos))
+		return NULL;
+
+	cpath = make_scan_path(root, rel, relation, NULL, attnos, 0);
+	cpath->path.pathtarget = target;
+	return cpath;
+}
+
 static void
 set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
@@ -153,10 +198,7 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	if (prev_set_rel_pathlist)
 		prev_set_rel_pathlist(root, rel, rti, rte);
 
-	if (rte->rtekind != RTE_RELATION || rte->inh ||
-		rte->tablesample != NULL || IS_DUMMY_REL(rel) ||
-		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
-		(rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_OTHER_MEMBER_REL))
+	if (!is_plain_table(rel, rte))
 		return;
 
 	/* The planner holds a lock on it. */

@@ -20,6 +20,13 @@
 extern void cc_paths_init(void);
 
 /*
+ * A serial scan of the relation for a node that takes its vectors and not its
+ * rows; target holds nothing but columns.  NULL if our scan cannot serve.
+ */
+extern CustomPath *cc_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel,
+											Relation relation, PathTarget *target);
+
+/*
  * Sets rows and costs of a scan path.  attnos: what the scan decodes, offset
  * by FirstLowInvalidHeapAttributeNumber.  path has its target, parameters
  * and number of workers already.

@@ -1,0 +1,253 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_agg.h
+ *	  The custom node that aggregates vectors.
+ *
+ *	 cc_agg_node.c		the node: reads batches, returns groups
+ *	 cc_agg_input.c		arguments, filters and keys as vectors
+ *	 cc_agg_group.c		from keys to group numbers
+ *	 cc_agg_intern.c	distinct values of a key
+ *	 cc_agg_trans.c		states of groups: made, advanced by a batch, finished
+ *	 cc_agg_kernels.c	the loops that do it
+ *	 cc_agg_numeric.c	sums and bounds of numerics
+ *	 cc_agg_server.c	aggregates that only the server can compute
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CC_AGG_H
+#define CC_AGG_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+
+#include "cc_agg_kernels.h"
+#include "cc_agg_spec.h"
+#include "cc_scan.h"
+
+/* No group number: the row's group has no room in memory. */
+#define CC_NO_GROUP		PG_UINT32_MAX
+
+/*
+ * An expression over the table's columns, as a vector of the batch at hand.
+ * Evaluated only for the rows that pass the filter.
+ */
+typedef struct CcAggInput
+{
+	Expr	   *expr;
+	int			filter;			/* index of the input that is its filter, or -1 */
+	AttrNumber	attno;			/* it is this column, or 0 */
+	ExprState  *state;			/* else */
+	int			ncolumns;
+	AttrNumber *attnos;			/* columns that it refers to */
+	Oid			type;			/* base type */
+	int16		typlen;
+	bool		typbyval;
+	CcRep		rep;			/* of own */
+	MemoryContext values_mcxt;	/* values by reference of own */
+	CcVector	own;
+	const CcVector *vector;		/* of the batch, or NULL: not evaluated yet */
+} CcAggInput;
+
+typedef struct CcServerAgg CcServerAgg;
+
+/* What is kept per group for one or more aggregates. */
+typedef struct CcAggTrans
+{
+	CcTransKind kind;
+	const Aggref *ref;			/* the first of them */
+	int			ninputs;		/* arguments; 0: count(*) */
+	int		   *inputs;
+	int			filter;			/* index of an input, or -1 */
+	Size		offset;			/* of the state in a group's record */
+	int			scale;			/* CC_TRANS_*_NUMERIC: of the fast part; -1: not known */
+	CcServerAgg *server;		/* CC_TRANS_SERVER */
+} CcAggTrans;
+
+/* One output column behind the keys. */
+typedef struct CcAggOutput
+{
+	int			trans;
+	bool		average;
+	Oid			type;
+} CcAggOutput;
+
+typedef struct CcIntern CcIntern;
+
+/* Key column of the groups. */
+typedef struct CcAggKey
+{
+	int			input;
+	bool		integer;		/* its word is the value, else the number of the value */
+	CcIntern   *intern;
+
+	/* word by code of a dictionary */
+	uint64		dict_group;		/* row group it is for (CcSource.nopened) */
+	const CcDictionary *dict;
+	uint32	   *dict_words;		/* CC_NO_WORD: not known yet */
+
+	/* range of local numbers in the direct table */
+	bool		is_code;
+	int64		base;
+	uint64		size;			/* local numbers, null's included */
+} CcAggKey;
+
+/* Groups in memory. */
+typedef struct CcGroups
+{
+	MemoryContext mcxt;			/* all of it */
+	int			nkeys;
+	CcAggKey   *keys;
+	int			width;			/* words per group: keys and a mask of nulls */
+
+	uint32		ngroups;
+	uint32		capacity;
+	uint64	   *words;			/* by group number */
+	char	   *states;			/* records, by group number */
+	Size		stride;			/* bytes of a record; first is the count of rows */
+	char	   *initial;		/* record of a new group */
+
+	uint64	   *slots;			/* open addressing: hash << 32 | group + 1 */
+	uint32		nslots;			/* a power of two */
+
+	/* by combination of local numbers of the keys, if there are few */
+	uint32	   *direct;
+	uint64		ndirect;		/* in use; 0: none */
+	uint64		direct_capacity;
+	uint64		direct_group;	/* row group it was made for */
+	bool		direct_failed;	/* not for this row group */
+
+	uint32		gids[ST_VECTOR_SIZE];
+} CcGroups;
+
+typedef struct CcAggState
+{
+	CustomScanState css;		/* must be first */
+
+	CcScanState *scan;
+	MemoryContext mcxt;			/* groups and what hangs on them */
+	MemoryContext batch_mcxt;	/* while a batch is worked on */
+	ExprContext *econtext;		/* of expressions over rows */
+
+	int			ninputs;
+	CcAggInput *inputs;
+	int			ntrans;
+	CcAggTrans *trans;
+	int			noutputs;
+	CcAggOutput *outputs;
+	CcGroups   *groups;
+
+	bool		filled;			/* groups are complete */
+	uint32		next;			/* that is to be returned */
+} CcAggState;
+
+extern const CustomScanMethods cc_agg_methods;
+
+/* Registers the node; from _PG_init. */
+extern void cc_agg_init(void);
+
+/* ---- cc_agg_input.c ---- */
+
+/* Number of the input for the expression; made if there is none yet. */
+extern int	cc_agg_input(CcAggState *state, Expr *expr, int filter);
+
+/* A new batch stands: nothing is evaluated. */
+extern void cc_agg_inputs_reset(CcAggState *state);
+
+/*
+ * The input's vector.  Rows that the batch's selection, or the input's
+ * filter, leaves out have undefined values.
+ */
+extern const CcVector *cc_agg_vector(CcAggState *state, int input);
+
+/*
+ * Rows of the batch that pass the filter, as a bitmap in result (with
+ * filter -1: the batch's selection).
+ */
+extern void cc_agg_selection(CcAggState *state, int filter, uint64 *result);
+
+/* A Datum of the input's type, which is by value, as vectors hold it. */
+extern int64 cc_agg_integer(const CcAggInput *input, Datum value);
+
+/* The vector's value at a row, not null; numerics are written to buffer. */
+extern Datum cc_agg_datum(const CcVector *v, int row, void *buffer);
+
+/* ---- cc_agg_group.c ---- */
+
+extern CcGroups *cc_groups_create(CcAggState *state, int nkeys, Size stride);
+extern void cc_groups_reset(CcGroups *groups);
+
+/* Makes the only group of an aggregation without keys. */
+extern void cc_groups_add_only(CcGroups *groups);
+
+/*
+ * Group numbers of the selected rows to groups->gids, one after another;
+ * rows: their positions.  New groups are made as needed.
+ */
+extern void cc_groups_assign(CcAggState *state, const uint16 *rows, int n);
+
+/* Value of a group's key. */
+extern Datum cc_group_key(CcGroups *groups, uint32 gid, int key, bool *isnull);
+
+static inline char *
+cc_group_record(const CcGroups *groups, uint32 gid)
+{
+	return groups->states + (Size) gid * groups->stride;
+}
+
+/* ---- cc_agg_intern.c ---- */
+
+#define CC_NO_WORD	PG_UINT32_MAX
+
+/*
+ * Distinct values of a type under an equality operator, numbered as they
+ * come.  bytes: equality is that of the bytes (cc_is_bytes_key()).
+ */
+extern CcIntern *cc_intern_create(Oid type, Oid eqop, Oid collation, bool bytes);
+extern void cc_intern_reset(CcIntern *intern);
+extern uint32 cc_intern(CcIntern *intern, Datum value);
+extern Datum cc_intern_value(const CcIntern *intern, uint32 number);
+
+/* ---- cc_agg_trans.c ---- */
+
+/* Number of the transition that serves the aggregate; made if there is none. */
+extern int	cc_agg_trans(CcAggState *state, const Aggref *ref, const CcAggSpec *spec);
+
+/* Lays out the records; returns their size. */
+extern Size cc_agg_layout(CcAggState *state);
+
+/* No groups, or if there are no keys, one. */
+extern void cc_agg_start(CcAggState *state);
+
+/* Advances all groups by the selected rows of the batch. */
+extern void cc_agg_advance(CcAggState *state, const uint16 *rows, int n, bool all);
+
+/* Result of an aggregate for a group, in the current memory context. */
+extern Datum cc_agg_result(CcAggState *state, int output, uint32 gid, bool *isnull);
+
+/* ---- cc_agg_numeric.c ---- */
+
+extern void cc_numeric_advance(CcAggState *state, CcAggTrans *trans, const CcVector *v,
+							   const CcAggRows *rows);
+extern Datum cc_numeric_result(CcAggState *state, CcAggTrans *trans,
+							   char *record, int64 count);
+
+/* ---- cc_agg_server.c ---- */
+
+extern CcServerAgg *cc_server_agg_create(CcAggState *state, const Aggref *ref);
+extern Size cc_server_agg_state_size(void);
+extern void cc_server_agg_initial(CcServerAgg *agg, void *agg_state);
+extern void cc_server_agg_advance(CcAggState *state, CcAggTrans *trans,
+								  const CcAggRows *rows);
+extern Datum cc_server_agg_result(CcAggState *state, CcAggTrans *trans, void *agg_state,
+								  bool *isnull);
+extern void cc_server_agg_reset(CcServerAgg *agg);
+
+/* Raises an error unless the user may call the aggregate. */
+extern void cc_agg_check_rights(const Aggref *ref);
+
+/* cc_agg_explain.c */
+extern void cc_agg_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+
+#endif							/* CC_AGG_H */

@@ -1,0 +1,470 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_agg_group.c
+ *	  From the keys of rows to numbers of groups.
+ *
+ * Every key of a row becomes a word of 64 bits: integers and what is ordered
+ * like them are the word themselves, other values are numbered
+ * (cc_agg_intern.c).  A group is found by its words, and a mask of the keys
+ * that are null, in a hash table with open addressing.
+ *
+ * Most rows never get there.  Where the keys of a row group have few
+ * combinations (codes of dictionaries, integers of a small range according to
+ * the zones) a row's combination is an index into the direct table, which
+ * holds the group's number; only the first row of a combination asks the hash
+ * table.  The direct table is made anew for every row group whose
+ * dictionaries differ, and kept when all keys are integers in its range.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/memutils.h"
+
+#include "cc_agg.h"
+#include "st_numeric.h"
+
+#define INITIAL_GROUPS	64
+
+/* Combinations that the direct table takes at most. */
+#define MAX_DIRECT		((uint64) 256 * 1024)
+
+CcGroups *
+cc_groups_create(CcAggState *state, int nkeys, Size stride)
+{
+	CcGroups   *groups = palloc0(sizeof(CcGroups));
+
+	groups->mcxt = state->mcxt;
+	groups->nkeys = nkeys;
+	groups->keys = palloc0(sizeof(CcAggKey) * (nkeys + 1));
+	groups->width = nkeys + 1;
+	groups->stride = stride;
+	groups->initial = palloc0(stride);
+	return groups;
+}
+
+void
+cc_groups_reset(CcGroups *groups)
+{
+	/* The arrays are in the context that the caller has reset. */
+	groups->ngroups = 0;
+	groups->capacity = INITIAL_GROUPS;
+	groups->words = MemoryContextAlloc(groups->mcxt, sizeof(uint64) * groups->width *
+									   groups->capacity);
+	groups->states = MemoryContextAlloc(groups->mcxt, groups->stride * groups->capacity);
+	groups->nslots = INITIAL_GROUPS * 2;
+	groups->slots = MemoryContextAllocZero(groups->mcxt, sizeof(uint64) * groups->nslots);
+	groups->direct = NULL;
+	groups->ndirect = 0;
+	groups->direct_capacity = 0;
+	groups->direct_group = 0;
+	groups->direct_failed = false;
+	for (int i = 0; i < groups->nkeys; i++)
+	{
+		CcAggKey   *key = &groups->keys[i];
+
+		key->dict = NULL;
+		key->dict_words = NULL;
+		key->dict_group = 0;
+		key->size = 0;
+		if (key->intern)
+			cc_intern_reset(key->intern);
+	}
+}
+
+/* ---- words ---- */
+
+/* Number of a dictionary's value, asked for once per row group. */
+static uint64
+code_word(CcAggState *state, CcAggKey *key, const CcVector *v, uint32 code)
+{
+	uint64		nopened = state->scan->source->nopened;
+
+	if (key->dict != v->dict || key->dict_group != nopened)
+	{
+		if (key->dict_words)
+			pfree(key->dict_words);
+		key->dict_words = MemoryContextAllocHuge(state->groups->mcxt,
+												 sizeof(uint32) * Max(1, v->dict->nvalues));
+		memset(key->dict_words, 0xFF, sizeof(uint32) * v->dict->nvalues);
+		key->dict = v->dict;
+		key->dict_group = nopened;
+	}
+	if (key->dict_words[code] == CC_NO_WORD)
+		key->dict_words[code] = cc_intern(key->intern, v->dict->values[code]);
+	return key->dict_words[code];
+}
+
+/* Words of a row's keys, then the mask of those that are null. */
+static void
+row_words(CcAggState *state, int row, uint64 *words)
+{
+	CcGroups   *groups = state->groups;
+	uint64		nulls = 0;
+
+	for (int k = 0; k < groups->nkeys; k++)
+	{
+		CcAggKey   *key = &groups->keys[k];
+		const CcVector *v = cc_agg_vector(state, key->input);
+
+		words[k] = 0;
+		if (cc_vector_isnull(v, row))
+			nulls |= UINT64CONST(1) << k;
+		else if (key->integer)
+			words[k] = v->u.i64[row];
+		else if (v->rep == CC_REP_CODE)
+			words[k] = code_word(state, key, v, v->u.code[row]);
+		else
+		{
+			char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+
+			words[k] = cc_intern(key->intern, cc_agg_datum(v, row, buffer));
+		}
+	}
+	words[groups->nkeys] = nulls;
+}
+
+/* ---- the hash table ---- */
+
+static inline uint64
+hash_words(const uint64 *words, int width)
+{
+	uint64		h = 0;
+
+	for (int i = 0; i < width; i++)
+	{
+		h = (h ^ words[i]) * UINT64CONST(0x9E3779B97F4A7C15);
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+static void
+grow_slots(CcGroups *groups)
+{
+	uint32		nslots = groups->nslots * 2;
+	uint64	   *slots = MemoryContextAllocExtended(groups->mcxt, sizeof(uint64) * nslots,
+												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (uint32 gid = 0; gid < groups->ngroups; gid++)
+	{
+		uint32		hash = hash_words(groups->words + (Size) gid * groups->width,
+									  groups->width) >> 32;
+		uint32		at = hash & (nslots - 1);
+
+		while (slots[at] != 0)
+			at = (at + 1) & (nslots - 1);
+		slots[at] = (uint64) hash << 32 | (gid + 1);
+	}
+	pfree(groups->slots);
+	groups->slots = slots;
+	groups->nslots = nslots;
+}
+
+static uint32
+add_group(CcGroups *groups, const uint64 *words)
+{
+	uint32		gid = groups->ngroups;
+
+	if (gid == groups->capacity)
+	{
+		groups->capacity *= 2;
+		groups->words = repalloc_huge(groups->words, sizeof(uint64) * groups->width *
+									  groups->capacity);
+		groups->states = repalloc_huge(groups->states, groups->stride * groups->capacity);
+	}
+	if (groups->nkeys > 0)
+		memcpy(groups->words + (Size) gid * groups->width, words,
+			   sizeof(uint64) * groups->width);
+	memcpy(cc_group_record(groups, gid), groups->initial, groups->stride);
+	groups->ngroups++;
+	return gid;
+}
+
+void
+cc_groups_add_only(CcGroups *groups)
+{
+	(void) add_group(groups, NULL);
+}
+
+static inline bool
+words_are_equal(const uint64 *a, const uint64 *b, int width)
+{
+	for (int i = 0; i < width; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+static uint32
+find_group(CcGroups *groups, const uint64 *words)
+{
+	uint32		hash = hash_words(words, groups->width) >> 32;
+	uint32		at;
+	uint32		gid;
+
+	if (groups->ngroups >= groups->nslots / 2)
+		grow_slots(groups);
+	at = hash & (groups->nslots - 1);
+	while (groups->slots[at] != 0)
+	{
+		if (groups->slots[at] >> 32 == hash)
+		{
+			gid = (uint32) groups->slots[at] - 1;
+			if (words_are_equal(groups->words + (Size) gid * groups->width, words,
+								groups->width))
+				return gid;
+		}
+		at = (at + 1) & (groups->nslots - 1);
+	}
+	gid = add_group(groups, words);
+	groups->slots[at] = (uint64) hash << 32 | (gid + 1);
+	return gid;
+}
+
+static void
+assign_by_hash(CcAggState *state, const uint16 *rows, int n)
+{
+	CcGroups   *groups = state->groups;
+	uint64		words[64];
+
+	for (int i = 0; i < n; i++)
+	{
+		row_words(state, rows[i], words);
+		groups->gids[i] = find_group(groups, words);
+	}
+}
+
+/* ---- the direct table ---- */
+
+/* Least and greatest value of an integer key in the row group at hand. */
+static bool
+zone_range(CcAggState *state, const CcAggInput *input, int64 *lo, int64 *hi)
+{
+	StZone		zone;
+
+	if (input->attno == InvalidAttrNumber ||
+		!cc_reader_zone(state->scan->batch->reader, input->attno, -1, &zone))
+		return false;
+	*lo = *hi = 0;
+	if (zone.nnulls == zone.nrows)
+		return true;
+	if (!zone.has_minmax)
+		return false;
+	*lo = cc_agg_integer(input, zone.min);
+	*hi = cc_agg_integer(input, zone.max);
+	return *lo <= *hi;
+}
+
+/*
+ * Range of local numbers of an integer key.  The range of the row groups
+ * before is kept if it is wide enough.
+ */
+static bool
+integer_range(CcAggState *state, CcAggKey *key, bool *changed)
+{
+	int64		lo;
+	int64		hi;
+
+	if (!zone_range(state, &state->inputs[key->input], &lo, &hi))
+		return false;
+	if (key->size > 0)
+	{
+		int64		last = key->base + (int64) (key->size - 2);
+
+		if (lo >= key->base && hi <= last)
+			return true;
+		lo = Min(lo, key->base);
+		hi = Max(hi, last);
+	}
+	if ((uint64) hi - (uint64) lo >= MAX_DIRECT)
+		return false;
+	key->base = lo;
+	key->size = (uint64) hi - (uint64) lo + 2;
+	*changed = true;
+	return true;
+}
+
+/*
+ * Sets up the direct table for the row group at hand.  False if its keys
+ * have too many combinations, or values that have no local numbers.
+ */
+static bool
+prepare_direct(CcAggState *state)
+{
+	CcGroups   *groups = state->groups;
+	bool		changed = groups->ndirect == 0;
+	uint64		product = 1;
+
+	for (int k = 0; k < groups->nkeys; k++)
+	{
+		CcAggKey   *key = &groups->keys[k];
+
+		if (key->integer)
+		{
+			key->is_code = false;
+			if (!integer_range(state, key, &changed))
+				return false;
+		}
+		else
+		{
+			const CcVector *v = cc_agg_vector(state, key->input);
+
+			if (v->rep != CC_REP_CODE)
+				return false;
+			key->is_code = true;
+			key->size = (uint64) v->dict->nvalues + 1;
+			changed = true;
+		}
+		product *= key->size;
+		if (product > MAX_DIRECT)
+			return false;
+	}
+	if (!changed)
+		return true;
+
+	if (product > groups->direct_capacity)
+	{
+		if (groups->direct)
+			pfree(groups->direct);
+		groups->direct = MemoryContextAlloc(groups->mcxt, sizeof(uint32) * product);
+		groups->direct_capacity = product;
+	}
+	groups->ndirect = product;
+	memset(groups->direct, 0xFF, sizeof(uint32) * product);
+	return true;
+}
+
+/*
+ * Adds a key's local numbers to the indexes of all rows of the batch, those
+ * of the keys before being multiplied.  False if a value is out of range.
+ */
+static bool
+add_local_numbers(const CcAggKey *key, const CcVector *v, uint32 *index)
+{
+	uint32		size = key->size;
+	uint32		null = size - 1;
+	uint32		wrong = 0;
+
+	if (key->is_code)
+	{
+		if (v->rep != CC_REP_CODE)
+			return false;
+		for (int i = 0; i < v->n; i++)
+			index[i] = index[i] * size + v->u.code[i];
+	}
+	else if (!v->has_nulls)
+	{
+		uint64		base = key->base;
+
+		for (int i = 0; i < v->n; i++)
+		{
+			uint64		local = (uint64) v->u.i64[i] - base;
+
+			wrong |= local >= null;
+			index[i] = index[i] * size + (uint32) local;
+		}
+		return !wrong;
+	}
+	else
+	{
+		for (int i = 0; i < v->n; i++)
+		{
+			uint64		local = (uint64) v->u.i64[i] - (uint64) key->base;
+
+			if (cc_vector_isnull(v, i))
+				local = null;
+			else
+				wrong |= local >= null;
+			index[i] = index[i] * size + (uint32) local;
+		}
+		return !wrong;
+	}
+	if (v->has_nulls)
+		for (int i = 0; i < v->n; i++)
+			if (cc_vector_isnull(v, i))
+				index[i] = index[i] - v->u.code[i] + null;
+	return true;
+}
+
+static bool
+assign_directly(CcAggState *state, const uint16 *rows, int n)
+{
+	CcGroups   *groups = state->groups;
+	uint32		buffer[ST_VECTOR_SIZE];
+	const uint32 *index = buffer;
+	uint32		missing = 0;
+
+	if (groups->nkeys == 1 && groups->keys[0].is_code)
+	{
+		const CcVector *v = cc_agg_vector(state, groups->keys[0].input);
+
+		if (v->rep == CC_REP_CODE && !v->has_nulls)
+			index = v->u.code;
+	}
+	if (index == buffer)
+	{
+		memset(buffer, 0, sizeof(uint32) * state->scan->batch->nrows);
+		for (int k = 0; k < groups->nkeys; k++)
+			if (!add_local_numbers(&groups->keys[k],
+								   cc_agg_vector(state, groups->keys[k].input), buffer))
+				return false;
+	}
+
+	for (int i = 0; i < n; i++)
+	{
+		groups->gids[i] = groups->direct[index[rows[i]]];
+		missing |= groups->gids[i] == CC_NO_GROUP;
+	}
+	for (int i = 0; missing && i < n; i++)
+	{
+		uint32	   *entry = &groups->direct[index[rows[i]]];
+
+		if (*entry == CC_NO_GROUP)
+		{
+			uint64		words[64];
+
+			row_words(state, rows[i], words);
+			*entry = find_group(groups, words);
+		}
+		groups->gids[i] = *entry;
+	}
+	return true;
+}
+
+void
+cc_groups_assign(CcAggState *state, const uint16 *rows, int n)
+{
+	CcGroups   *groups = state->groups;
+	CcBatch    *batch = state->scan->batch;
+
+	if (batch->reader != NULL)
+	{
+		uint64		nopened = state->scan->source->nopened;
+
+		if (groups->direct_group != nopened)
+		{
+			groups->direct_group = nopened;
+			groups->direct_failed = !prepare_direct(state);
+			if (groups->direct_failed)
+				groups->ndirect = 0;
+		}
+		if (!groups->direct_failed && assign_directly(state, rows, n))
+			return;
+	}
+	assign_by_hash(state, rows, n);
+}
+
+Datum
+cc_group_key(CcGroups *groups, uint32 gid, int k, bool *isnull)
+{
+	const uint64 *words = groups->words + (Size) gid * groups->width;
+	const CcAggKey *key = &groups->keys[k];
+
+	*isnull = (words[groups->nkeys] & (UINT64CONST(1) << k)) != 0;
+	if (*isnull)
+		return (Datum) 0;
+	return key->integer ? (Datum) words[k] : cc_intern_value(key->intern, words[k]);
+}

@@ -1,0 +1,304 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_agg_kernels.c
+ *	  Loops that advance the states of groups by the values of a vector.
+ *
+ * Two templates make every kernel.  EACH_ROW runs a statement per row, with
+ * the row's position and its group's state: one group after another is
+ * touched, which no vector instruction can do.  ONE_GROUP reduces a vector
+ * to one value, which the compiler does with vector instructions, and adds
+ * that to the only group.
+ *
+ * Allocates nothing and raises nothing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "cc_agg_kernels.h"
+
+/* clang before 18 gives clones a name that other files do not find. */
+#if defined(__x86_64__) && defined(__linux__) && \
+	(!defined(__clang__) || __clang_major__ >= 18)
+#define CC_KERNEL __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#define CC_KERNEL
+#endif
+
+/*
+ * Runs statement for each row: x is its value, s the state of its group.
+ * type: of values; state_type: of the states.
+ */
+#define EACH_ROW(type, state_type, statement) \
+	do { \
+		if (r->rows == NULL) \
+		{ \
+			for (int i = 0; i < r->n; i++) \
+			{ \
+				state_type *s = (state_type *) (states + (Size) r->gids[i] * stride); \
+				type		x = values[i]; \
+				statement; \
+			} \
+		} \
+		else \
+		{ \
+			for (int i = 0; i < r->n; i++) \
+			{ \
+				state_type *s = (state_type *) (states + (Size) r->gids[i] * stride); \
+				type		x = values[r->rows[i]]; \
+				statement; \
+			} \
+		} \
+	} while (0)
+
+/*
+ * Runs statement for each row of the only group: x is its value, acc what the
+ * statement gathers, of which lanes independent ones are kept so that one
+ * addition need not wait for the last; merge then takes each of them as x
+ * into s, the group's state.
+ */
+#define ONE_GROUP(type, acc_type, start, state_type, statement, merge) \
+	do { \
+		state_type *s = (state_type *) states; \
+		acc_type	lanes[16]; \
+		int			i = 0; \
+		for (int l = 0; l < 16; l++) \
+			lanes[l] = (start); \
+		if (r->rows == NULL) \
+		{ \
+			for (; i + 16 <= r->n; i += 16) \
+				for (int l = 0; l < 16; l++) \
+				{ \
+					type		x = values[i + l]; \
+					acc_type	acc = lanes[l]; \
+					statement; \
+					lanes[l] = acc; \
+				} \
+			for (; i < r->n; i++) \
+			{ \
+				type		x = values[i]; \
+				acc_type	acc = lanes[0]; \
+				statement; \
+				lanes[0] = acc; \
+			} \
+		} \
+		else \
+		{ \
+			for (; i + 4 <= r->n; i += 4) \
+				for (int l = 0; l < 4; l++) \
+				{ \
+					type		x = values[r->rows[i + l]]; \
+					acc_type	acc = lanes[l]; \
+					statement; \
+					lanes[l] = acc; \
+				} \
+			for (; i < r->n; i++) \
+			{ \
+				type		x = values[r->rows[i]]; \
+				acc_type	acc = lanes[0]; \
+				statement; \
+				lanes[0] = acc; \
+			} \
+		} \
+		for (int l = 0; l < 16; l++) \
+		{ \
+			acc_type	x = lanes[l]; \
+			merge; \
+		} \
+	} while (0)
+
+void
+cc_agg_count_rows(char *states, Size stride, const CcAggRows *r)
+{
+	if (r->gids == NULL)
+	{
+		*(int64 *) states += r->n;
+		return;
+	}
+	for (int i = 0; i < r->n; i++)
+		(*(int64 *) (states + (Size) r->gids[i] * stride))++;
+}
+
+CC_KERNEL void
+cc_agg_sum_int64(char *states, Size stride, const CcAggRows *r, const int64 *values)
+{
+	if (r->gids == NULL)
+		ONE_GROUP(int64, uint64, 0, CcInt64State,
+				  acc += (uint64) x,
+				  s->value = (int64) ((uint64) s->value + x));
+	else
+		EACH_ROW(int64, CcInt64State,
+				 s->value = (int64) ((uint64) s->value + (uint64) x));
+}
+
+/*
+ * Sum of 64-bit integers beyond 64 bits: the upper halves (signed) and the
+ * lower ones (unsigned) apart, neither of which can overflow.
+ */
+static inline __attribute__((always_inline)) int128
+sum_wide(const CcAggRows *r, const int64 *values)
+{
+	int64		high = 0;
+	uint64		low = 0;
+
+	if (r->rows == NULL)
+	{
+		for (int i = 0; i < r->n; i++)
+		{
+			high += values[i] >> 32;
+			low += (uint32) values[i];
+		}
+	}
+	else
+	{
+		for (int i = 0; i < r->n; i++)
+		{
+			int64		x = values[r->rows[i]];
+
+			high += x >> 32;
+			low += (uint32) x;
+		}
+	}
+	return (int128) high * ((int128) 1 << 32) + low;
+}
+
+CC_KERNEL void
+cc_agg_sum_int128(char *states, Size stride, const CcAggRows *r, const int64 *values)
+{
+	if (r->gids == NULL)
+		((CcInt128State *) states)->sum += sum_wide(r, values);
+	else
+		EACH_ROW(int64, CcInt128State, s->sum += x);
+}
+
+CC_KERNEL void
+cc_agg_min_int64(char *states, Size stride, const CcAggRows *r, const int64 *values)
+{
+	if (r->gids == NULL)
+		ONE_GROUP(int64, int64, PG_INT64_MAX, CcInt64State,
+				  acc = x < acc ? x : acc,
+				  s->value = Min(s->value, x));
+	else
+		EACH_ROW(int64, CcInt64State, s->value = x < s->value ? x : s->value);
+}
+
+CC_KERNEL void
+cc_agg_max_int64(char *states, Size stride, const CcAggRows *r, const int64 *values)
+{
+	if (r->gids == NULL)
+		ONE_GROUP(int64, int64, PG_INT64_MIN, CcInt64State,
+				  acc = x > acc ? x : acc,
+				  s->value = Max(s->value, x));
+	else
+		EACH_ROW(int64, CcInt64State, s->value = x > s->value ? x : s->value);
+}
+
+CC_KERNEL void
+cc_agg_min_int128(char *states, Size stride, const CcAggRows *r, const int64 *values)
+{
+	if (r->gids == NULL)
+		ONE_GROUP(int64, int64, PG_INT64_MAX, CcNumericState,
+				  acc = x < acc ? x : acc,
+				  s->value = Min(s->value, x));
+	else
+		EACH_ROW(int64, CcNumericState, s->value = x < s->value ? x : s->value);
+}
+
+CC_KERNEL void
+cc_agg_max_int128(char *states, Size stride, const CcAggRows *r, const int64 *values)
+{
+	if (r->gids == NULL)
+		ONE_GROUP(int64, int64, PG_INT64_MIN, CcNumericState,
+				  acc = x > acc ? x : acc,
+				  s->value = Max(s->value, x));
+	else
+		EACH_ROW(int64, CcNumericState, s->value = x > s->value ? x : s->value);
+}
+
+CC_KERNEL void
+cc_agg_sum_float8(char *states, Size stride, const CcAggRows *r, const double *values)
+{
+	if (r->gids == NULL)
+		ONE_GROUP(double, double, -0.0, CcFloatState, acc += x, s->value += x);
+	else
+		EACH_ROW(double, CcFloatState, s->value += x);
+}
+
+CC_KERNEL void
+cc_agg_sum_float4(char *states, Size stride, const CcAggRows *r, const float *values)
+{
+	/* In a row's order: lanes would differ too much from the server's sum. */
+	if (r->gids == NULL)
+	{
+		CcFloat4State *s = (CcFloat4State *) states;
+
+		for (int i = 0; i < r->n; i++)
+			s->value += values[cc_agg_row(r, i)];
+	}
+	else
+		EACH_ROW(float, CcFloat4State, s->value += x);
+}
+
+CC_KERNEL bool
+cc_agg_all_finite8(const double *values, const CcAggRows *r)
+{
+	uint64		special = 0;
+
+	/* All ones in the exponent: adding one to it carries into the sign. */
+	if (r->rows == NULL)
+	{
+		for (int i = 0; i < r->n; i++)
+		{
+			uint64		bits;
+
+			memcpy(&bits, &values[i], sizeof(bits));
+			special |= ((bits & UINT64CONST(0x7FFFFFFFFFFFFFFF)) +
+						UINT64CONST(0x0010000000000000));
+		}
+		return (special >> 63) == 0;
+	}
+	for (int i = 0; i < r->n; i++)
+		if (!isfinite(values[r->rows[i]]))
+			return false;
+	return true;
+}
+
+CC_KERNEL bool
+cc_agg_all_finite4(const float *values, const CcAggRows *r)
+{
+	for (int i = 0; i < r->n; i++)
+		if (!isfinite(values[cc_agg_row(r, i)]))
+			return false;
+	return true;
+}
+
+/* Of equal values (0 and -0) the last one stays, as in the server. */
+CC_KERNEL void
+cc_agg_min_float8(char *states, Size stride, const CcAggRows *r, const double *values)
+{
+	for (int i = 0; i < r->n; i++)
+	{
+		CcFloatState *s = (CcFloatState *) (states + (Size) cc_agg_gid(r, i) * stride);
+		double		x = values[cc_agg_row(r, i)];
+
+		/* The state starts as NaN, and NaN is replaced by anything. */
+		if (!(s->value < x) && (x == x || s->value != s->value))
+			s->value = x;
+	}
+}
+
+CC_KERNEL void
+cc_agg_max_float8(char *states, Size stride, const CcAggRows *r, const double *values)
+{
+	for (int i = 0; i < r->n; i++)
+	{
+		CcFloatState *s = (CcFloatState *) (states + (Size) cc_agg_gid(r, i) * stride);
+		double		x = values[cc_agg_row(r, i)];
+
+		/* The state starts as -Infinity. */
+		if (!(s->value > x) && s->value == s->value)
+			s->value = x;
+	}
+}

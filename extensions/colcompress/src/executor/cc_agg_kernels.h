@@ -1,0 +1,121 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_agg_kernels.h
+ *	  Loops that advance the states of groups by the values of a vector.
+ *
+ * A state stands in its group's record at a fixed place: states points to
+ * that of group 0, and stride bytes further is the next group's.  Kernels
+ * see only rows that count: nulls, and rows that an aggregate's filter takes
+ * away, were counted as skipped before.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CC_AGG_KERNELS_H
+#define CC_AGG_KERNELS_H
+
+#include "postgres.h"
+
+/* Rows of a batch and their groups. */
+typedef struct CcAggRows
+{
+	int			n;
+	const uint16 *rows;			/* positions; NULL: 0 .. n-1 */
+	const uint32 *gids;			/* n group numbers; NULL: all group 0 */
+} CcAggRows;
+
+static inline int
+cc_agg_row(const CcAggRows *r, int i)
+{
+	return r->rows ? r->rows[i] : i;
+}
+
+static inline uint32
+cc_agg_gid(const CcAggRows *r, int i)
+{
+	return r->gids ? r->gids[i] : 0;
+}
+
+/* Every state starts with the number of rows that did not count. */
+typedef struct CcCountState
+{
+	int64		skipped;
+} CcCountState;
+
+typedef struct CcInt64State
+{
+	int64		skipped;
+	int64		value;			/* sum, least or greatest value */
+} CcInt64State;
+
+typedef struct CcInt128State
+{
+	int64		skipped;
+	int128		sum;
+} CcInt128State;
+
+typedef struct CcFloatState
+{
+	int64		skipped;
+	double		value;
+	bool		special;		/* an infinity or NaN is in the sum */
+} CcFloatState;
+
+typedef struct CcFloat4State
+{
+	int64		skipped;
+	float		value;
+	bool		special;
+} CcFloat4State;
+
+/* Part of a numeric's sum or bound that is no int64 of the common scale. */
+typedef struct CcSlowNumeric CcSlowNumeric;
+
+typedef struct CcNumericState
+{
+	int64		skipped;
+	int128		value;
+	CcSlowNumeric *slow;		/* or NULL */
+} CcNumericState;
+
+typedef struct CcBoolState
+{
+	int64		skipped;
+	int64		value;
+} CcBoolState;
+
+/* Adds one per row: to the counts of rows at the start of records. */
+extern void cc_agg_count_rows(char *states, Size stride, const CcAggRows *r);
+
+extern void cc_agg_sum_int64(char *states, Size stride, const CcAggRows *r,
+							 const int64 *values);
+
+/* CcInt128State and CcNumericState alike. */
+extern void cc_agg_sum_int128(char *states, Size stride, const CcAggRows *r,
+							  const int64 *values);
+
+extern void cc_agg_min_int64(char *states, Size stride, const CcAggRows *r,
+							 const int64 *values);
+extern void cc_agg_max_int64(char *states, Size stride, const CcAggRows *r,
+							 const int64 *values);
+
+/* The same for CcNumericState. */
+extern void cc_agg_min_int128(char *states, Size stride, const CcAggRows *r,
+							  const int64 *values);
+extern void cc_agg_max_int128(char *states, Size stride, const CcAggRows *r,
+							  const int64 *values);
+
+/* Finite values only: cc_agg_all_finite(). */
+extern void cc_agg_sum_float8(char *states, Size stride, const CcAggRows *r,
+							  const double *values);
+extern void cc_agg_sum_float4(char *states, Size stride, const CcAggRows *r,
+							  const float *values);
+extern bool cc_agg_all_finite8(const double *values, const CcAggRows *r);
+extern bool cc_agg_all_finite4(const float *values, const CcAggRows *r);
+
+/* The server's order: NaN is greater than everything else. */
+extern void cc_agg_min_float8(char *states, Size stride, const CcAggRows *r,
+							  const double *values);
+extern void cc_agg_max_float8(char *states, Size stride, const CcAggRows *r,
+							  const double *values);
+
+#endif							/* CC_AGG_KERNELS_H */

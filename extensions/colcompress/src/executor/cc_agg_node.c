@@ -1,0 +1,225 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_agg_node.c
+ *	  The custom node that aggregates vectors.
+ *
+ * Takes batches from the scan below, finds the group of every selected row
+ * (cc_agg_group.c), advances the groups' states (cc_agg_trans.c), and returns
+ * one row per group at the end.  HAVING is the node's qual; expressions over
+ * aggregates are its projection.
+ *
+ * Memory: groups and their states live in a context that goes with the next
+ * rescan; what functions allocate while a batch is worked on, in one that is
+ * reset after every batch; results in the per-tuple context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/memutils.h"
+
+#include "cc_agg.h"
+#include "cc_agg_path.h"
+
+static Node *create_agg_state(CustomScan *cscan);
+static void begin_agg(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *exec_agg(CustomScanState *node);
+static void end_agg(CustomScanState *node);
+static void rescan_agg(CustomScanState *node);
+
+const CustomScanMethods cc_agg_methods = {
+	.CustomName = CC_AGGREGATE_NAME,
+	.CreateCustomScanState = create_agg_state,
+};
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = CC_AGGREGATE_NAME,
+	.BeginCustomScan = begin_agg,
+	.ExecCustomScan = exec_agg,
+	.EndCustomScan = end_agg,
+	.ReScanCustomScan = rescan_agg,
+	.ExplainCustomScan = cc_agg_explain,
+};
+
+static Node *
+create_agg_state(CustomScan *cscan)
+{
+	CcAggState *state = (CcAggState *) newNode(sizeof(CcAggState), T_CustomScanState);
+
+	state->css.methods = &exec_methods;
+	return (Node *) state;
+}
+
+static void
+init_key(CcAggState *state, CcAggKey *key, Expr *expr, Oid eqop)
+{
+	Oid			type = exprType((Node *) expr);
+	Oid			collation = exprCollation((Node *) expr);
+
+	key->input = cc_agg_input(state, expr, -1);
+	key->integer = cc_is_integer_key(type, eqop);
+	if (!key->integer)
+		key->intern = cc_intern_create(type, eqop, collation,
+									   cc_is_bytes_key(type, eqop, collation));
+}
+
+static void
+init_output(CcAggState *state, const Aggref *ref)
+{
+	CcAggSpec	spec;
+	CcAggOutput *output = &state->outputs[state->noutputs++];
+
+	cc_agg_check_rights(ref);
+	if (!cc_agg_resolve(ref, &spec))
+		elog(ERROR, "aggregate %u has no vector form", ref->aggfnoid);
+	output->trans = cc_agg_trans(state, ref, &spec);
+	output->average = spec.average;
+	output->type = ref->aggtype;
+}
+
+static void
+begin_agg(CustomScanState *node, EState *estate, int eflags)
+{
+	CcAggState *state = (CcAggState *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	List	   *tlist = plan->custom_scan_tlist;
+	int			nkeys = list_length(plan->custom_private);
+	PlanState  *child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
+	CcGroups   *groups;
+
+	node->custom_ps = list_make1(child);
+	state->scan = cc_scan_state(child);
+	if (state->scan == NULL)
+		elog(ERROR, "aggregation over vectors needs a scan of vectors");
+	state->mcxt = AllocSetContextCreate(CurrentMemoryContext, "colcompress groups",
+										ALLOCSET_DEFAULT_SIZES);
+	state->econtext = CreateExprContext(estate);
+	state->batch_mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											  "colcompress aggregation of a batch",
+											  ALLOCSET_DEFAULT_SIZES);
+
+	state->trans = palloc0(sizeof(CcAggTrans) * (list_length(tlist) + 1));
+	state->outputs = palloc0(sizeof(CcAggOutput) * (list_length(tlist) + 1));
+	for (int i = nkeys; i < list_length(tlist); i++)
+		init_output(state, castNode(Aggref, list_nth_node(TargetEntry, tlist, i)->expr));
+
+	groups = cc_groups_create(state, nkeys, cc_agg_layout(state));
+	for (int i = 0; i < nkeys; i++)
+		init_key(state, &groups->keys[i], list_nth_node(TargetEntry, tlist, i)->expr,
+				 list_nth_oid(plan->custom_private, i));
+	state->groups = groups;
+	cc_agg_start(state);
+}
+
+/* Reads everything. */
+static void
+fill_groups(CcAggState *state)
+{
+	CcScanState *scan = state->scan;
+	Instrumentation *instrument = scan->css.ss.ps.instrument;
+	uint16		rows[ST_VECTOR_SIZE];
+
+	for (;;)
+	{
+		CcBatch    *batch = scan->batch;
+		MemoryContext old;
+		bool		more;
+		int			n;
+
+		CHECK_FOR_INTERRUPTS();
+		if (instrument)
+			InstrStartNode(instrument);
+		more = cc_scan_next_batch(scan);
+		n = more ? cc_selection_rows(batch->selection, batch->nrows, rows) : 0;
+		if (instrument)
+			InstrStopNode(instrument, n);
+		if (!more)
+			break;
+
+		cc_agg_inputs_reset(state);
+		old = MemoryContextSwitchTo(state->batch_mcxt);
+		if (state->groups->nkeys > 0)
+			cc_groups_assign(state, rows, n);
+		cc_agg_advance(state, rows, n, n == batch->nrows);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(state->batch_mcxt);
+	}
+	state->filled = true;
+}
+
+/* The next group, in the scan slot. */
+static TupleTableSlot *
+next_group(CcAggState *state)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	CcGroups   *groups = state->groups;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	uint32		gid = state->next++;
+	MemoryContext old;
+
+	ExecClearTuple(slot);
+	if (gid >= groups->ngroups)
+		return NULL;
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	for (int k = 0; k < groups->nkeys; k++)
+		slot->tts_values[k] = cc_group_key(groups, gid, k, &slot->tts_isnull[k]);
+	for (int i = 0; i < state->noutputs; i++)
+		slot->tts_values[groups->nkeys + i] =
+			cc_agg_result(state, i, gid, &slot->tts_isnull[groups->nkeys + i]);
+	MemoryContextSwitchTo(old);
+	return ExecStoreVirtualTuple(slot);
+}
+
+static TupleTableSlot *
+exec_agg(CustomScanState *node)
+{
+	CcAggState *state = (CcAggState *) node;
+	PlanState  *ps = &node->ss.ps;
+	ExprContext *econtext = ps->ps_ExprContext;
+
+	if (!state->filled)
+		fill_groups(state);
+	for (;;)
+	{
+		TupleTableSlot *slot;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(econtext);
+		slot = next_group(state);
+		if (slot == NULL)
+			return ps->ps_ProjInfo ? ExecClearTuple(ps->ps_ResultTupleSlot) :
+				node->ss.ss_ScanTupleSlot;
+		econtext->ecxt_scantuple = slot;
+		if (ExecQual(ps->qual, econtext))
+			return ps->ps_ProjInfo ? ExecProject(ps->ps_ProjInfo) : slot;
+		InstrCountFiltered1(node, 1);
+	}
+}
+
+static void
+rescan_agg(CustomScanState *node)
+{
+	CcAggState *state = (CcAggState *) node;
+	PlanState  *child = linitial(node->custom_ps);
+
+	/* Rows do not come by ExecProcNode(), which would rescan the child. */
+	if (node->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(child, node->ss.ps.chgParam);
+	ExecReScan(child);
+	cc_agg_start(state);
+}
+
+static void
+end_agg(CustomScanState *node)
+{
+	ExecEndNode(linitial(node->custom_ps));
+}
+
+void
+cc_agg_init(void)
+{
+	RegisterCustomScanMethods(&cc_agg_methods);
+}

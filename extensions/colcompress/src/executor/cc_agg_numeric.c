@@ -1,0 +1,195 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_agg_numeric.c
+ *	  Sums, and least and greatest values, of numerics.
+ *
+ * Nearly all vectors of a numeric column hold 64-bit integers of one scale,
+ * the column's: their sum is kept as an int128, which cannot overflow.  The
+ * scale is that of the first such vector.  Values of another scale, larger
+ * ones, NaN and infinities make the slow part of a group's state, an int128
+ * of its own scale as long as that fits, and a numeric of the server.
+ *
+ * The display scale of a sum is the largest of those of its values, as in
+ * the server.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
+
+#include "cc_agg.h"
+#include "st_numeric.h"
+
+struct CcSlowNumeric
+{
+	int64		count;			/* values in here */
+	int128		sum;
+	int			scale;			/* of sum; -1: it has no value */
+	Datum		numeric;		/* sum or bound of what has no such form, or 0 */
+};
+
+static CcSlowNumeric *
+slow_part(CcAggState *state, CcNumericState *s)
+{
+	if (s->slow == NULL)
+	{
+		s->slow = MemoryContextAllocZero(state->mcxt, sizeof(CcSlowNumeric));
+		s->slow->scale = -1;
+	}
+	return s->slow;
+}
+
+/* Replaces the numeric by what function makes of it and another value. */
+static void
+combine_numeric(CcAggState *state, CcSlowNumeric *slow, PGFunction function, Datum value)
+{
+	Datum		result = value;
+	MemoryContext old;
+
+	if (slow->numeric != (Datum) 0)
+		result = DirectFunctionCall2(function, slow->numeric, value);
+	if (slow->numeric != (Datum) 0 && result == slow->numeric)
+		return;
+
+	old = MemoryContextSwitchTo(state->mcxt);
+	if (slow->numeric != (Datum) 0)
+		pfree(DatumGetPointer(slow->numeric));
+	slow->numeric = PointerGetDatum(PG_DETOAST_DATUM_COPY(result));
+	MemoryContextSwitchTo(old);
+}
+
+/* Makes value, of scale from, one of scale to; false if it does not fit. */
+static bool
+rescale(int128 *value, int from, int to)
+{
+	for (; from < to; from++)
+		if (__builtin_mul_overflow(*value, (int128) 10, value))
+			return false;
+	return true;
+}
+
+static Datum
+make_numeric(int128 value, int scale)
+{
+	void	   *buffer = palloc(ST_NUMERIC_MAX_BYTES);
+
+	st_numeric_write_int128(buffer, value, scale);
+	return PointerGetDatum(buffer);
+}
+
+static void
+add_scaled(CcAggState *state, CcSlowNumeric *slow, int128 value, int scale)
+{
+	int			common = Max(slow->scale, scale);
+	int128		a = slow->scale >= 0 ? slow->sum : 0;
+	int128		b = value;
+	int128		sum;
+
+	if (rescale(&a, Max(slow->scale, 0), common) && rescale(&b, scale, common) &&
+		!__builtin_add_overflow(a, b, &sum))
+	{
+		slow->sum = sum;
+		slow->scale = common;
+	}
+	else
+		combine_numeric(state, slow, numeric_add, make_numeric(value, scale));
+}
+
+static void
+add_value(CcAggState *state, CcSlowNumeric *slow, const CcVector *v, int row)
+{
+	int128		value;
+	int			scale;
+
+	switch (v->rep)
+	{
+		case CC_REP_DECIMAL64:
+			add_scaled(state, slow, v->u.i64[row], v->scale);
+			break;
+		case CC_REP_DECIMAL128:
+			add_scaled(state, slow, v->u.i128[row], v->scale);
+			break;
+		default:
+			{
+				Datum		num = cc_agg_datum(v, row, NULL);
+
+				if (st_numeric_to_int128(num, &value, &scale))
+					add_scaled(state, slow, value, scale);
+				else
+					combine_numeric(state, slow, numeric_add, num);
+			}
+			break;
+	}
+}
+
+static void
+advance_slowly(CcAggState *state, CcAggTrans *trans, const CcVector *v, const CcAggRows *r)
+{
+	CcGroups   *groups = state->groups;
+	PGFunction	bound = trans->kind == CC_TRANS_MIN_NUMERIC ? numeric_smaller :
+		numeric_larger;
+
+	for (int i = 0; i < r->n; i++)
+	{
+		int			row = cc_agg_row(r, i);
+		CcNumericState *s = (CcNumericState *)
+			(cc_group_record(groups, cc_agg_gid(r, i)) + trans->offset);
+		CcSlowNumeric *slow = slow_part(state, s);
+
+		slow->count++;
+		if (trans->kind == CC_TRANS_SUM_NUMERIC)
+			add_value(state, slow, v, row);
+		else
+		{
+			char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+
+			combine_numeric(state, slow, bound, cc_agg_datum(v, row, buffer));
+		}
+	}
+}
+
+void
+cc_numeric_advance(CcAggState *state, CcAggTrans *trans, const CcVector *v,
+				   const CcAggRows *r)
+{
+	char	   *states = state->groups->states + trans->offset;
+	Size		stride = state->groups->stride;
+
+	if (v->rep == CC_REP_DECIMAL64 && trans->scale < 0)
+		trans->scale = v->scale;
+	if (v->rep != CC_REP_DECIMAL64 || v->scale != trans->scale)
+		advance_slowly(state, trans, v, r);
+	else if (trans->kind == CC_TRANS_SUM_NUMERIC)
+		cc_agg_sum_int128(states, stride, r, v->u.i64);
+	else if (trans->kind == CC_TRANS_MIN_NUMERIC)
+		cc_agg_min_int128(states, stride, r, v->u.i64);
+	else
+		cc_agg_max_int128(states, stride, r, v->u.i64);
+}
+
+Datum
+cc_numeric_result(CcAggState *state, CcAggTrans *trans, char *record,
+				  int64 count)
+{
+	CcNumericState *s = (CcNumericState *) (record + trans->offset);
+	CcSlowNumeric *slow = s->slow;
+	PGFunction	combine = trans->kind == CC_TRANS_SUM_NUMERIC ? numeric_add :
+		trans->kind == CC_TRANS_MIN_NUMERIC ? numeric_smaller : numeric_larger;
+	Datum		result = (Datum) 0;
+
+	if (slow == NULL || slow->count < count)
+		result = make_numeric(s->value, trans->scale);
+	if (slow && slow->scale >= 0)
+	{
+		Datum		sum = make_numeric(slow->sum, slow->scale);
+
+		result = result ? DirectFunctionCall2(combine, result, sum) : sum;
+	}
+	if (slow && slow->numeric)
+		result = result ? DirectFunctionCall2(combine, result, slow->numeric) :
+			slow->numeric;
+	return result;
+}

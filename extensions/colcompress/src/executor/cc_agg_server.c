@@ -1,0 +1,345 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_agg_server.c
+ *	  Aggregates that only the server can compute: its transition function is
+ *	  called row by row, with arguments out of vectors.
+ *
+ * Functions of aggregates ask their caller for the memory context in which
+ * their state may live, and take an AggState for an answer.  They get one
+ * that is no plan node, but has the two expression contexts that they look
+ * at.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_proc.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_agg.h"
+#include "parser/parse_coerce.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/expandeddatum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+#include "cc_agg.h"
+#include "st_compat.h"
+#include "st_numeric.h"
+
+typedef struct ServerState
+{
+	CcCountState count;			/* not used: nulls are the function's business */
+	Datum		value;
+	bool		isnull;
+	bool		not_started;	/* strict function: the first value is the state */
+} ServerState;
+
+struct CcServerAgg
+{
+	AggState   *caller;			/* what functions see */
+	FmgrInfo	transfn;
+	FmgrInfo	finalfn;
+	bool		has_finalfn;
+	int			nfinalargs;
+	Oid			collation;
+	int16		translen;
+	bool		transbyval;
+	Datum		initial;
+	bool		initial_isnull;
+	FunctionCallInfo call;		/* of the transition function */
+};
+
+static void
+check_function(Oid function, Oid role, ObjectType type)
+{
+	AclResult	result = st_function_aclcheck(function, role);
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, type, get_func_name(function));
+	InvokeFunctionExecuteHook(function);
+}
+
+void
+cc_agg_check_rights(const Aggref *ref)
+{
+	check_function(ref->aggfnoid, GetUserId(), OBJECT_AGGREGATE);
+}
+
+static Oid
+function_owner(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+static AggState *
+make_caller(CcAggState *state)
+{
+	AggState   *caller = makeNode(AggState);
+	EState	   *estate = state->css.ss.ps.state;
+
+	caller->ss.ps.state = estate;
+	caller->ss.ps.plan = state->css.ss.ps.plan;
+	caller->curaggcontext = CreateExprContext(estate);
+	caller->tmpcontext = CreateExprContext(estate);
+	return caller;
+}
+
+static void
+init_transition(CcServerAgg *agg, const Aggref *ref, Oid function, Oid *argtypes, int nargs)
+{
+	Expr	   *expr;
+
+	build_aggregate_transfn_expr(argtypes, nargs, 0, false, ref->aggtranstype,
+								 ref->inputcollid, function, InvalidOid, &expr, NULL);
+	fmgr_info(function, &agg->transfn);
+	fmgr_info_set_expr((Node *) expr, &agg->transfn);
+	agg->call = palloc0(SizeForFunctionCallInfo(nargs + 1));
+	InitFunctionCallInfoData(*agg->call, &agg->transfn, nargs + 1, ref->inputcollid,
+							 (Node *) agg->caller, NULL);
+}
+
+static void
+init_final(CcServerAgg *agg, const Aggref *ref, Oid function, Oid *argtypes, int nargs,
+		   bool extra)
+{
+	Expr	   *expr;
+
+	agg->has_finalfn = OidIsValid(function);
+	agg->nfinalargs = extra ? nargs + 1 : 1;
+	if (!agg->has_finalfn)
+		return;
+	build_aggregate_finalfn_expr(argtypes, agg->nfinalargs, ref->aggtranstype,
+								 ref->aggtype, ref->inputcollid, function, &expr);
+	fmgr_info(function, &agg->finalfn);
+	fmgr_info_set_expr((Node *) expr, &agg->finalfn);
+}
+
+static void
+init_value(CcServerAgg *agg, const Aggref *ref, HeapTuple tuple)
+{
+	Datum		initval = SysCacheGetAttr(AGGFNOID, tuple, Anum_pg_aggregate_agginitval,
+										  &agg->initial_isnull);
+	Oid			input;
+	Oid			ioparam;
+
+	if (agg->initial_isnull)
+		return;
+	getTypeInputInfo(ref->aggtranstype, &input, &ioparam);
+	agg->initial = OidInputFunctionCall(input, TextDatumGetCString(initval), ioparam, -1);
+}
+
+/* A strict function whose first value becomes the state needs one of its type. */
+static void
+check_first_value(const CcServerAgg *agg, const Aggref *ref, Oid *argtypes, int nargs)
+{
+	if (agg->transfn.fn_strict && agg->initial_isnull &&
+		(nargs == 0 || !IsBinaryCoercible(argtypes[0], ref->aggtranstype)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+				 errmsg("aggregate %u needs to have compatible input type and transition type",
+						ref->aggfnoid)));
+}
+
+CcServerAgg *
+cc_server_agg_create(CcAggState *state, const Aggref *ref)
+{
+	CcServerAgg *agg = palloc0(sizeof(CcServerAgg));
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(ref->aggfnoid));
+	Oid			owner = function_owner(ref->aggfnoid);
+	Oid			argtypes[FUNC_MAX_ARGS];
+	int			nargs = get_aggregate_argtypes(unconstify(Aggref *, ref), argtypes);
+	Form_pg_aggregate form;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", ref->aggfnoid);
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	check_function(form->aggtransfn, owner, OBJECT_FUNCTION);
+	if (OidIsValid(form->aggfinalfn))
+		check_function(form->aggfinalfn, owner, OBJECT_FUNCTION);
+
+	agg->caller = make_caller(state);
+	agg->collation = ref->inputcollid;
+	get_typlenbyval(ref->aggtranstype, &agg->translen, &agg->transbyval);
+	init_transition(agg, ref, form->aggtransfn, argtypes, nargs);
+	init_final(agg, ref, form->aggfinalfn, argtypes, nargs, form->aggfinalextra);
+	init_value(agg, ref, tuple);
+	check_first_value(agg, ref, argtypes, nargs);
+	ReleaseSysCache(tuple);
+	return agg;
+}
+
+Size
+cc_server_agg_state_size(void)
+{
+	return sizeof(ServerState);
+}
+
+void
+cc_server_agg_initial(CcServerAgg *agg, void *agg_state)
+{
+	ServerState *s = agg_state;
+
+	/* A value by reference is copied when the function first runs. */
+	s->value = agg->initial;
+	s->isnull = agg->initial_isnull;
+	s->not_started = agg->initial_isnull;
+}
+
+void
+cc_server_agg_reset(CcServerAgg *agg)
+{
+	ReScanExprContext(agg->caller->curaggcontext);
+	ReScanExprContext(agg->caller->tmpcontext);
+}
+
+static MemoryContext
+state_context(const CcServerAgg *agg)
+{
+	return agg->caller->curaggcontext->ecxt_per_tuple_memory;
+}
+
+/* The function returned another value by reference than it was given. */
+static Datum
+keep_value(CcServerAgg *agg, ServerState *s, Datum value, bool isnull)
+{
+	MemoryContext old = MemoryContextSwitchTo(state_context(agg));
+
+	if (isnull)
+		value = (Datum) 0;
+	else if (!DatumIsReadWriteExpandedObject(value, false, agg->translen) ||
+			 MemoryContextGetParent(DatumGetEOHP(value)->eoh_context) != CurrentMemoryContext)
+		value = datumCopy(value, agg->transbyval, agg->translen);
+	if (!s->isnull && s->value != agg->initial)
+	{
+		if (DatumIsReadWriteExpandedObject(s->value, false, agg->translen))
+			DeleteExpandedObject(s->value);
+		else
+			pfree(DatumGetPointer(s->value));
+	}
+	MemoryContextSwitchTo(old);
+	return value;
+}
+
+static void
+start_with(CcServerAgg *agg, ServerState *s, Datum value)
+{
+	MemoryContext old = MemoryContextSwitchTo(state_context(agg));
+
+	s->value = datumCopy(value, agg->transbyval, agg->translen);
+	s->isnull = false;
+	s->not_started = false;
+	MemoryContextSwitchTo(old);
+}
+
+static void
+advance_state(CcServerAgg *agg, ServerState *s)
+{
+	FunctionCallInfo call = agg->call;
+	Datum		value;
+
+	if (agg->transfn.fn_strict)
+	{
+		for (int i = 1; i < call->nargs; i++)
+			if (call->args[i].isnull)
+				return;
+		if (s->not_started)
+		{
+			start_with(agg, s, call->args[1].value);
+			return;
+		}
+		if (s->isnull)
+			return;
+	}
+
+	/* The function may change a value by reference: the initial one is shared. */
+	if (!agg->transbyval && !s->isnull && s->value == agg->initial && !agg->initial_isnull)
+		start_with(agg, s, agg->initial);
+	call->args[0].value = s->value;
+	call->args[0].isnull = s->isnull;
+	call->isnull = false;
+	value = FunctionCallInvoke(call);
+	if (!agg->transbyval && DatumGetPointer(value) != DatumGetPointer(s->value))
+		value = keep_value(agg, s, value, call->isnull);
+	s->value = value;
+	s->isnull = call->isnull;
+	s->not_started = false;
+}
+
+void
+cc_server_agg_advance(CcAggState *state, CcAggTrans *trans, const CcAggRows *r)
+{
+	CcServerAgg *agg = trans->server;
+	FunctionCallInfo call = agg->call;
+	const CcVector *vectors[FUNC_MAX_ARGS];
+	char		(*buffers)[ST_NUMERIC_MAX_BYTES] = palloc(ST_NUMERIC_MAX_BYTES *
+														  (trans->ninputs + 1));
+	MemoryContext temporary = agg->caller->tmpcontext->ecxt_per_tuple_memory;
+	MemoryContext old;
+
+	for (int a = 0; a < trans->ninputs; a++)
+		vectors[a] = cc_agg_vector(state, trans->inputs[a]);
+
+	old = MemoryContextSwitchTo(temporary);
+	for (int i = 0; i < r->n; i++)
+	{
+		int			row = cc_agg_row(r, i);
+
+		for (int a = 0; a < trans->ninputs; a++)
+		{
+			call->args[a + 1].isnull = cc_vector_isnull(vectors[a], row);
+			call->args[a + 1].value = call->args[a + 1].isnull ? (Datum) 0 :
+				cc_agg_datum(vectors[a], row, buffers[a]);
+		}
+		advance_state(agg, (ServerState *) (cc_group_record(state->groups,
+															cc_agg_gid(r, i)) +
+											trans->offset));
+		MemoryContextReset(temporary);
+		CHECK_FOR_INTERRUPTS();
+	}
+	MemoryContextSwitchTo(old);
+}
+
+Datum
+cc_server_agg_result(CcAggState *state, CcAggTrans *trans, void *agg_state, bool *isnull)
+{
+	CcServerAgg *agg = trans->server;
+	ServerState *s = agg_state;
+	LOCAL_FCINFO(call, FUNC_MAX_ARGS);
+	bool		anynull = s->isnull || agg->nfinalargs > 1;
+	Datum		value = MakeExpandedObjectReadOnly(s->value, s->isnull, agg->translen);
+
+	*isnull = s->isnull;
+	if (!agg->has_finalfn)
+		return value;
+
+	InitFunctionCallInfoData(*call, &agg->finalfn, agg->nfinalargs, agg->collation,
+							 (Node *) agg->caller, NULL);
+	call->args[0].value = value;
+	call->args[0].isnull = s->isnull;
+	for (int i = 1; i < agg->nfinalargs; i++)
+	{
+		call->args[i].value = (Datum) 0;
+		call->args[i].isnull = true;
+	}
+	*isnull = true;
+	if (agg->finalfn.fn_strict && anynull)
+		return (Datum) 0;
+	value = FunctionCallInvoke(call);
+	*isnull = call->isnull;
+	return value;
+}

@@ -1,0 +1,458 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_agg_trans.c
+ *	  States of groups: where they stand, how a batch advances them, and the
+ *	  result at the end.
+ *
+ * A group's record starts with the number of its rows; the state of every
+ * transition follows.  A state counts the rows that it did not use (nulls,
+ * and those its filter took away), so that the number of those it used need
+ * not be kept where all rows count.
+ *
+ * Results are those of the server: sums of integers and numerics are exact,
+ * averages of them are divided by the server's numeric_div(), an overflow of
+ * a float sum is the same error.  Float sums differ from the server's in the
+ * last digits, because values are not added in the same order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "utils/float.h"
+#include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+
+#include "cc_agg.h"
+#include "st_numeric.h"
+
+/* Rows that count for a transition: a part of the batch's. */
+typedef struct RowBuffer
+{
+	CcAggRows	part;
+	uint16		rows[ST_VECTOR_SIZE];
+	uint32		gids[ST_VECTOR_SIZE];
+} RowBuffer;
+
+static bool
+same_transition(CcAggState *state, const CcAggTrans *trans, const Aggref *ref,
+				CcTransKind kind, int filter)
+{
+	if (trans->kind != kind || trans->filter != filter ||
+		trans->ninputs != list_length(ref->args))
+		return false;
+	for (int i = 0; i < trans->ninputs; i++)
+	{
+		TargetEntry *tle = list_nth_node(TargetEntry, ref->args, i);
+
+		if (trans->inputs[i] != cc_agg_input(state, tle->expr, filter))
+			return false;
+	}
+	/* sum(int8) and avg(int8) share; two of the server's must be the same. */
+	return kind != CC_TRANS_SERVER || ref->aggfnoid == trans->ref->aggfnoid;
+}
+
+int
+cc_agg_trans(CcAggState *state, const Aggref *ref, const CcAggSpec *spec)
+{
+	CcAggTrans *trans;
+	int			filter = ref->aggfilter ? cc_agg_input(state, ref->aggfilter, -1) : -1;
+	ListCell   *lc;
+
+	for (int i = 0; i < state->ntrans; i++)
+		if (same_transition(state, &state->trans[i], ref, spec->trans, filter))
+			return i;
+
+	trans = &state->trans[state->ntrans];
+	trans->kind = spec->trans;
+	trans->ref = ref;
+	trans->filter = filter;
+	trans->scale = -1;
+	trans->inputs = palloc(sizeof(int) * (list_length(ref->args) + 1));
+	foreach(lc, ref->args)
+		trans->inputs[trans->ninputs++] =
+			cc_agg_input(state, lfirst_node(TargetEntry, lc)->expr, filter);
+	if (trans->kind == CC_TRANS_SERVER)
+		trans->server = cc_server_agg_create(state, ref);
+	return state->ntrans++;
+}
+
+static Size
+state_size(CcTransKind kind)
+{
+	switch (kind)
+	{
+		case CC_TRANS_COUNT:
+			return sizeof(CcCountState);
+		case CC_TRANS_SUM_INT:
+		case CC_TRANS_MIN_INT:
+		case CC_TRANS_MAX_INT:
+		case CC_TRANS_BOOL_AND:
+		case CC_TRANS_BOOL_OR:
+			return sizeof(CcInt64State);
+		case CC_TRANS_SUM_INT8:
+			return sizeof(CcInt128State);
+		case CC_TRANS_SUM_NUMERIC:
+		case CC_TRANS_MIN_NUMERIC:
+		case CC_TRANS_MAX_NUMERIC:
+			return sizeof(CcNumericState);
+		case CC_TRANS_SUM_FLOAT4:
+			return sizeof(CcFloat4State);
+		case CC_TRANS_SUM_FLOAT8:
+		case CC_TRANS_MIN_FLOAT:
+		case CC_TRANS_MAX_FLOAT:
+			return sizeof(CcFloatState);
+		case CC_TRANS_SERVER:
+			break;
+	}
+	return cc_server_agg_state_size();
+}
+
+Size
+cc_agg_layout(CcAggState *state)
+{
+	Size		size = sizeof(int64);
+
+	for (int i = 0; i < state->ntrans; i++)
+	{
+		state->trans[i].offset = size;
+		size += MAXALIGN(state_size(state->trans[i].kind));
+	}
+	return size;
+}
+
+/* Fills the record of a new group. */
+static void
+make_initial(CcAggState *state, char *record)
+{
+	for (int i = 0; i < state->ntrans; i++)
+	{
+		CcAggTrans *trans = &state->trans[i];
+		void	   *s = record + trans->offset;
+
+		switch (trans->kind)
+		{
+			case CC_TRANS_MIN_INT:
+			case CC_TRANS_BOOL_AND:
+				((CcInt64State *) s)->value = PG_INT64_MAX;
+				break;
+			case CC_TRANS_MAX_INT:
+			case CC_TRANS_BOOL_OR:
+				((CcInt64State *) s)->value = PG_INT64_MIN;
+				break;
+			case CC_TRANS_MIN_NUMERIC:
+				((CcNumericState *) s)->value = PG_INT64_MAX;
+				break;
+			case CC_TRANS_MAX_NUMERIC:
+				((CcNumericState *) s)->value = PG_INT64_MIN;
+				break;
+			case CC_TRANS_SUM_FLOAT4:
+				((CcFloat4State *) s)->value = -0.0f;
+				break;
+			case CC_TRANS_SUM_FLOAT8:
+				((CcFloatState *) s)->value = -0.0;
+				break;
+			case CC_TRANS_MIN_FLOAT:
+				((CcFloatState *) s)->value = get_float8_nan();
+				break;
+			case CC_TRANS_MAX_FLOAT:
+				((CcFloatState *) s)->value = -get_float8_infinity();
+				break;
+			case CC_TRANS_SERVER:
+				cc_server_agg_initial(trans->server, s);
+				break;
+			default:
+				break;
+		}
+	}
+}
+
+void
+cc_agg_start(CcAggState *state)
+{
+	CcGroups   *groups = state->groups;
+
+	MemoryContextReset(state->mcxt);
+	for (int i = 0; i < state->ntrans; i++)
+	{
+		state->trans[i].scale = -1;
+		if (state->trans[i].server)
+			cc_server_agg_reset(state->trans[i].server);
+	}
+	make_initial(state, groups->initial);
+	cc_groups_reset(groups);
+	if (groups->nkeys == 0)
+		cc_groups_add_only(groups);
+	state->filled = false;
+	state->next = 0;
+}
+
+/* ---- a batch ---- */
+
+/*
+ * Rows that count: those that pass the filter and whose argument (v, or NULL)
+ * is not null.  The others are counted as skipped.
+ */
+static const CcAggRows *
+counting_rows(CcAggState *state, const CcAggTrans *trans, const CcVector *v,
+			  const CcAggRows *all, RowBuffer *buffer)
+{
+	CcGroups   *groups = state->groups;
+	char	   *states = groups->states + trans->offset;
+	uint64		pass[CC_SELECTION_WORDS];
+	CcAggRows  *part = &buffer->part;
+	int			n = 0;
+
+	if (trans->filter < 0 && (v == NULL || !v->has_nulls))
+		return all;
+
+	cc_agg_selection(state, trans->filter, pass);
+	if (v && v->has_nulls)
+		for (int w = 0; w < (v->n + 63) / 64; w++)
+			pass[w] &= v->valid[w];
+	for (int i = 0; i < all->n; i++)
+	{
+		int			row = cc_agg_row(all, i);
+		uint32		gid = cc_agg_gid(all, i);
+
+		if (pass[row / 64] & (UINT64CONST(1) << (row % 64)))
+		{
+			buffer->rows[n] = row;
+			buffer->gids[n++] = gid;
+		}
+		else
+			((CcCountState *) (states + (Size) gid * groups->stride))->skipped++;
+	}
+	part->n = n;
+	part->rows = buffer->rows;
+	part->gids = all->gids ? buffer->gids : NULL;
+	return part;
+}
+
+/* Values as doubles, in buffer if they are not already. */
+static const double *
+double_values(const CcVector *v, double *buffer)
+{
+	if (v->rep == CC_REP_FLOAT8)
+		return v->u.f64;
+	Assert(v->rep == CC_REP_FLOAT4);
+	for (int i = 0; i < v->n; i++)
+		buffer[i] = v->u.f32[i];
+	return buffer;
+}
+
+/* Infinities and NaN among the values: as the server's float8pl(). */
+static void
+sum_special8(char *states, Size stride, const CcAggRows *r, const double *values)
+{
+	for (int i = 0; i < r->n; i++)
+	{
+		CcFloatState *s = (CcFloatState *) (states + (Size) cc_agg_gid(r, i) * stride);
+		double		x = values[cc_agg_row(r, i)];
+		double		sum = s->value + x;
+
+		if (isinf(sum) && !isinf(s->value) && !isinf(x))
+			float_overflow_error();
+		s->special |= !isfinite(x);
+		s->value = sum;
+	}
+}
+
+static void
+sum_special4(char *states, Size stride, const CcAggRows *r, const float *values)
+{
+	for (int i = 0; i < r->n; i++)
+	{
+		CcFloat4State *s = (CcFloat4State *) (states + (Size) cc_agg_gid(r, i) * stride);
+		float		x = values[cc_agg_row(r, i)];
+		float		sum = s->value + x;
+
+		if (isinf(sum) && !isinf(s->value) && !isinf(x))
+			float_overflow_error();
+		s->special |= !isfinite(x);
+		s->value = sum;
+	}
+}
+
+static void
+advance_floats(const CcAggTrans *trans, char *states, Size stride, const CcVector *v,
+			   const CcAggRows *r)
+{
+	double		buffer[ST_VECTOR_SIZE];
+
+	if (trans->kind == CC_TRANS_SUM_FLOAT4)
+	{
+		if (cc_agg_all_finite4(v->u.f32, r))
+			cc_agg_sum_float4(states, stride, r, v->u.f32);
+		else
+			sum_special4(states, stride, r, v->u.f32);
+		return;
+	}
+	if (trans->kind == CC_TRANS_MIN_FLOAT)
+		cc_agg_min_float8(states, stride, r, double_values(v, buffer));
+	else if (trans->kind == CC_TRANS_MAX_FLOAT)
+		cc_agg_max_float8(states, stride, r, double_values(v, buffer));
+	else
+	{
+		const double *values = double_values(v, buffer);
+
+		if (cc_agg_all_finite8(values, r))
+			cc_agg_sum_float8(states, stride, r, values);
+		else
+			sum_special8(states, stride, r, values);
+	}
+}
+
+static void
+advance(CcAggState *state, CcAggTrans *trans, const CcAggRows *all)
+{
+	CcGroups   *groups = state->groups;
+	char	   *states = groups->states + trans->offset;
+	Size		stride = groups->stride;
+	RowBuffer	buffer;
+	const CcAggRows *r;
+	const CcVector *v;
+
+	if (trans->kind == CC_TRANS_SERVER)
+	{
+		cc_server_agg_advance(state, trans, counting_rows(state, trans, NULL, all, &buffer));
+		return;
+	}
+	v = trans->ninputs > 0 ? cc_agg_vector(state, trans->inputs[0]) : NULL;
+	r = counting_rows(state, trans, v, all, &buffer);
+	if (r->n == 0 || v == NULL)
+		return;
+
+	switch (trans->kind)
+	{
+		case CC_TRANS_COUNT:
+			break;
+		case CC_TRANS_SUM_INT:
+			cc_agg_sum_int64(states, stride, r, v->u.i64);
+			break;
+		case CC_TRANS_SUM_INT8:
+			cc_agg_sum_int128(states, stride, r, v->u.i64);
+			break;
+		case CC_TRANS_MIN_INT:
+		case CC_TRANS_BOOL_AND:
+			cc_agg_min_int64(states, stride, r, v->u.i64);
+			break;
+		case CC_TRANS_MAX_INT:
+		case CC_TRANS_BOOL_OR:
+			cc_agg_max_int64(states, stride, r, v->u.i64);
+			break;
+		case CC_TRANS_SUM_NUMERIC:
+		case CC_TRANS_MIN_NUMERIC:
+		case CC_TRANS_MAX_NUMERIC:
+			cc_numeric_advance(state, trans, v, r);
+			break;
+		default:
+			advance_floats(trans, states, stride, v, r);
+			break;
+	}
+}
+
+void
+cc_agg_advance(CcAggState *state, const uint16 *rows, int n, bool all)
+{
+	CcGroups   *groups = state->groups;
+	CcAggRows	r = {n, all ? NULL : rows, groups->nkeys > 0 ? groups->gids : NULL};
+
+	cc_agg_count_rows(groups->states, groups->stride, &r);
+	for (int i = 0; i < state->ntrans; i++)
+		advance(state, &state->trans[i], &r);
+}
+
+/* ---- results ---- */
+
+static Datum
+numeric_of_int128(int128 value)
+{
+	void	   *buffer = palloc(ST_NUMERIC_MAX_BYTES);
+
+	st_numeric_write_int128(buffer, value, 0);
+	return PointerGetDatum(buffer);
+}
+
+static Datum
+average_of(Datum sum, int64 count)
+{
+	return DirectFunctionCall2(numeric_div, sum,
+							   NumericGetDatum(int64_to_numeric(count)));
+}
+
+static Datum
+float_result(const CcAggTrans *trans, const CcAggOutput *output, void *s, int64 count)
+{
+	if (trans->kind == CC_TRANS_SUM_FLOAT4)
+	{
+		CcFloat4State *f = s;
+
+		if (!isfinite(f->value) && !f->special)
+			float_overflow_error();
+		return Float4GetDatum(f->value);
+	}
+	else
+	{
+		CcFloatState *f = s;
+
+		if (trans->kind == CC_TRANS_SUM_FLOAT8)
+		{
+			if (!isfinite(f->value) && !f->special)
+				float_overflow_error();
+			return Float8GetDatum(output->average ? f->value / count : f->value);
+		}
+		if (output->type == FLOAT4OID)
+			return Float4GetDatum((float4) f->value);
+		return Float8GetDatum(f->value);
+	}
+}
+
+Datum
+cc_agg_result(CcAggState *state, int number, uint32 gid, bool *isnull)
+{
+	const CcAggOutput *output = &state->outputs[number];
+	CcAggTrans *trans = &state->trans[output->trans];
+	char	   *record = cc_group_record(state->groups, gid);
+	void	   *s = record + trans->offset;
+	int64		count = *(int64 *) record - ((CcCountState *) s)->skipped;
+	Datum		sum;
+
+	*isnull = false;
+	if (trans->kind == CC_TRANS_SERVER)
+		return cc_server_agg_result(state, trans, s, isnull);
+	if (trans->kind == CC_TRANS_COUNT)
+		return Int64GetDatum(count);
+	if (count == 0)
+	{
+		*isnull = true;
+		return (Datum) 0;
+	}
+	switch (trans->kind)
+	{
+		case CC_TRANS_SUM_INT:
+			if (!output->average)
+				return Int64GetDatum(((CcInt64State *) s)->value);
+			sum = NumericGetDatum(int64_to_numeric(((CcInt64State *) s)->value));
+			return average_of(sum, count);
+		case CC_TRANS_SUM_INT8:
+			sum = numeric_of_int128(((CcInt128State *) s)->sum);
+			return output->average ? average_of(sum, count) : sum;
+		case CC_TRANS_MIN_INT:
+		case CC_TRANS_MAX_INT:
+			return (Datum) ((CcInt64State *) s)->value;
+		case CC_TRANS_BOOL_AND:
+		case CC_TRANS_BOOL_OR:
+			return BoolGetDatum(((CcInt64State *) s)->value != 0);
+		case CC_TRANS_SUM_NUMERIC:
+		case CC_TRANS_MIN_NUMERIC:
+		case CC_TRANS_MAX_NUMERIC:
+			sum = cc_numeric_result(state, trans, record, count);
+			return output->average ? average_of(sum, count) : sum;
+		default:
+			return float_result(trans, output, s, count);
+	}
+}

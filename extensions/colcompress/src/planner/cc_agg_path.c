@@ -1,0 +1,328 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_agg_path.c
+ *	  Offers the planner aggregation over vectors.
+ *
+ * Owns create_upper_paths_hook.  Where a query groups or aggregates the rows
+ * of one colcompress table, a custom path that takes vectors straight from
+ * the scan stands beside the server's aggregation, and competes with it by
+ * cost.  HAVING and the expressions above the aggregates are the node's qual
+ * and projection; sorting is the server's.
+ *
+ * The node's scan tuple is custom_scan_tlist: group keys, then aggregates.
+ * The expressions in there refer to the table's columns and are computed by
+ * the executor.  Parameters in them are shown to the server in custom_exprs,
+ * which is how it learns what the node depends on.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/planner.h"
+#include "optimizer/prep.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "cc_agg_path.h"
+#include "cc_agg_spec.h"
+#include "cc_format.h"
+#include "cc_paths.h"
+#include "st_store.h"
+
+/* Share of a transition function's cost when it runs as a kernel. */
+#define CC_KERNEL_COST	0.1
+
+static bool cc_enable_vector_aggregate = true;
+static create_upper_paths_hook_type prev_create_upper_paths = NULL;
+
+static Plan *plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+							List *tlist, List *clauses, List *custom_plans);
+
+static const CustomPathMethods path_methods = {
+	.CustomName = CC_AGGREGATE_NAME,
+	.PlanCustomPath = plan_aggregate,
+};
+
+/* Aggregates of an expression, each once. */
+static bool
+collect_aggregates(Node *node, List **aggregates)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+	{
+		*aggregates = list_append_unique(*aggregates, node);
+		return false;
+	}
+	return expression_tree_walker(node, collect_aggregates, aggregates);
+}
+
+static bool
+collect_params(Node *node, List **params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+	{
+		*params = list_append_unique(*params, node);
+		return false;
+	}
+	return expression_tree_walker(node, collect_params, params);
+}
+
+/* Everything outside of aggregates must be made of group keys. */
+typedef struct UngroupedContext
+{
+	List	   *keys;
+} UngroupedContext;
+
+static bool
+has_ungrouped_column(Node *node, UngroupedContext *context)
+{
+	if (node == NULL || IsA(node, Aggref) || list_member(context->keys, node))
+		return false;
+	if (IsA(node, Var))
+		return true;
+	return expression_tree_walker(node, has_ungrouped_column, context);
+}
+
+/* An expression that the executor can compute from a row of the scan. */
+static bool
+is_computable(Node *expr, Index relid)
+{
+	List	   *vars;
+	ListCell   *lc;
+
+	if (contain_volatile_functions(expr) || contain_subplans(expr) ||
+		expression_returns_set(expr))
+		return false;
+	vars = pull_var_clause(expr, PVC_INCLUDE_PLACEHOLDERS);
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst(lc);
+
+		if (!IsA(var, Var) || var->varno != relid || var->varattno <= 0)
+			return false;
+	}
+	return true;
+}
+
+static bool
+aggregate_is_supported(Aggref *agg, Index relid)
+{
+	CcAggSpec	spec;
+	ListCell   *lc;
+
+	if (!cc_agg_resolve(agg, &spec))
+		return false;
+	foreach(lc, agg->args)
+		if (!is_computable((Node *) lfirst_node(TargetEntry, lc)->expr, relid))
+			return false;
+	return agg->aggfilter == NULL || is_computable((Node *) agg->aggfilter, relid);
+}
+
+static bool
+keys_are_supported(List *clauses, List *keys, Index relid)
+{
+	ListCell   *lc1;
+	ListCell   *lc2;
+
+	if (list_length(keys) >= 64)
+		return false;
+	forboth(lc1, clauses, lc2, keys)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc1);
+		Oid			left;
+		Oid			right;
+
+		if (!clause->hashable || !is_computable(lfirst(lc2), relid) ||
+			!get_op_hash_functions(clause->eqop, &left, &right))
+			return false;
+	}
+	return true;
+}
+
+static List *
+equality_operators(List *clauses)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+		result = lappend_oid(result, lfirst_node(SortGroupClause, lc)->eqop);
+	return result;
+}
+
+static Plan *
+plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+			   List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *cscan = makeNode(CustomScan);
+	List	   *keys = linitial(best_path->custom_private);
+	List	   *having = lsecond(best_path->custom_private);
+	List	   *aggregates = NIL;
+	List	   *scan_tlist = NIL;
+	ListCell   *lc;
+
+	collect_aggregates((Node *) tlist, &aggregates);
+	collect_aggregates((Node *) having, &aggregates);
+	foreach(lc, list_concat_copy(keys, aggregates))
+		scan_tlist = lappend(scan_tlist, makeTargetEntry(lfirst(lc),
+														 list_length(scan_tlist) + 1,
+														 NULL, false));
+
+	cscan->scan.plan.targetlist = tlist;
+	cscan->scan.plan.qual = having;
+	cscan->custom_scan_tlist = scan_tlist;
+	cscan->custom_plans = custom_plans;
+	cscan->custom_private = lthird(best_path->custom_private);
+	cscan->flags = best_path->flags;
+	cscan->methods = GetCustomScanMethods(CC_AGGREGATE_NAME, false);
+	collect_params((Node *) scan_tlist, &cscan->custom_exprs);
+	return &cscan->scan.plan;
+}
+
+/* Columns that keys and aggregates are computed from. */
+static PathTarget *
+scan_target(PlannerInfo *root, List *exprs)
+{
+	PathTarget *target = create_empty_pathtarget();
+	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
+									   PVC_INCLUDE_PLACEHOLDERS);
+
+	add_new_columns_to_pathtarget(target, vars);
+	return set_pathtarget_cost_width(root, target);
+}
+
+/*
+ * Startup: all rows are read before the first group comes out.  A kernel
+ * costs a fraction of what the server reckons for a transition function.
+ */
+static void
+cost_aggregate(PlannerInfo *root, CustomPath *cpath, Path *scan, List *keys,
+			   List *aggregates, List *having, double ngroups)
+{
+	AggClauseCosts costs;
+	double		per_row;
+	QualCost	qual_cost;
+
+	MemSet(&costs, 0, sizeof(costs));
+	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
+	per_row = CC_KERNEL_COST * (costs.transCost.per_tuple +
+								cpu_operator_cost * list_length(keys));
+	cpath->path.startup_cost = scan->total_cost + costs.transCost.startup +
+		costs.finalCost.startup + per_row * scan->rows;
+	cpath->path.total_cost = cpath->path.startup_cost +
+		ngroups * (costs.finalCost.per_tuple + cpu_tuple_cost +
+				   cpath->path.pathtarget->cost.per_tuple);
+	cpath->path.startup_cost += cpath->path.pathtarget->cost.startup;
+	cpath->path.total_cost += cpath->path.pathtarget->cost.startup;
+	cpath->path.rows = ngroups;
+	if (having)
+	{
+		cost_qual_eval(&qual_cost, having, root);
+		cpath->path.startup_cost += qual_cost.startup;
+		cpath->path.total_cost += qual_cost.startup + ngroups * qual_cost.per_tuple;
+		cpath->path.rows = clamp_row_est(ngroups *
+										 clauselist_selectivity(root, having, 0,
+																JOIN_INNER, NULL));
+	}
+}
+
+static void
+add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+				   GroupPathExtraData *extra, Relation relation)
+{
+	Query	   *parse = root->parse;
+	PathTarget *target = grouped_rel->reltarget;
+	List	   *having = (List *) extra->havingQual;
+	List	   *keys = get_sortgrouplist_exprs(parse->groupClause, root->processed_tlist);
+	UngroupedContext ungrouped = {keys};
+	List	   *aggregates = NIL;
+	PathTarget *scan_target_;
+	CustomPath *scan;
+	CustomPath *cpath;
+	double		ngroups = 1;
+	ListCell   *lc;
+
+	collect_aggregates((Node *) target->exprs, &aggregates);
+	collect_aggregates((Node *) having, &aggregates);
+	foreach(lc, aggregates)
+		if (!aggregate_is_supported(lfirst_node(Aggref, lc), input_rel->relid))
+			return;
+	if (!keys_are_supported(parse->groupClause, keys, input_rel->relid) ||
+		has_ungrouped_column((Node *) target->exprs, &ungrouped) ||
+		has_ungrouped_column((Node *) having, &ungrouped))
+		return;
+
+	scan_target_ = scan_target(root, list_concat_copy(keys, aggregates));
+	scan = cc_make_vector_scan_path(root, input_rel, relation, scan_target_);
+	if (scan == NULL)
+		return;
+	if (keys != NIL)
+		ngroups = estimate_num_groups(root, keys, scan->path.rows, NULL, NULL);
+
+	cpath = makeNode(CustomPath);
+	cpath->path.pathtype = T_CustomScan;
+	cpath->path.parent = grouped_rel;
+	cpath->path.pathtarget = target;
+	cpath->path.parallel_safe = false;
+	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	cpath->methods = &path_methods;
+	cpath->custom_paths = list_make1(scan);
+	cpath->custom_private = list_make3(keys, having,
+									   equality_operators(parse->groupClause));
+	cost_aggregate(root, cpath, &scan->path, keys, aggregates, having, ngroups);
+	add_path(grouped_rel, &cpath->path);
+}
+
+static void
+create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				   RelOptInfo *output_rel, void *extra)
+{
+	RangeTblEntry *rte;
+	Relation	relation;
+
+	if (prev_create_upper_paths)
+		prev_create_upper_paths(root, stage, input_rel, output_rel, extra);
+
+	if (stage != UPPERREL_GROUP_AGG || !cc_enable_vector_aggregate || extra == NULL ||
+		input_rel->reloptkind != RELOPT_BASEREL || input_rel->rtekind != RTE_RELATION ||
+		IS_DUMMY_REL(input_rel) || root->parse->groupingSets != NIL)
+		return;
+	rte = planner_rt_fetch(input_rel->relid, root);
+	if (rte->inh)
+		return;
+
+	/* The planner holds a lock on it. */
+	relation = table_open(rte->relid, NoLock);
+	if (st_relation_format(relation) == &cc_format)
+		add_aggregate_path(root, input_rel, output_rel, extra, relation);
+	table_close(relation, NoLock);
+}
+
+void
+cc_agg_path_init(void)
+{
+	DefineCustomBoolVariable("colcompress.enable_vector_aggregate",
+							 "Enables the planner's use of aggregation over vectors of colcompress tables.",
+							 NULL,
+							 &cc_enable_vector_aggregate,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	prev_create_upper_paths = create_upper_paths_hook;
+	create_upper_paths_hook = create_upper_paths;
+}
