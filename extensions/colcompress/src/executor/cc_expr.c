@@ -200,6 +200,7 @@ cc_node_eval(CcNode *node, const uint64 *rows)
 	if (node->eval)
 		return node->eval(node, rows);
 
+	memset(&truth, 0, sizeof(truth));
 	node->truth(node, rows, &truth);
 	cc_node_begin(node, CC_REP_INT64);
 	cc_vec_bits_to_int64(truth.istrue, expr->batch->nrows, node->out.u.i64);

@@ -239,7 +239,7 @@ cc_call_compile(CcNode *node, Oid funcid, List *args, Oid collation)
 	fmgr_info(funcid, node->flinfo);
 	fmgr_info_set_expr(node->clause, node->flinfo);
 	/* Functions whose calls are counted are counted by the server only. */
-	if (node->flinfo->fn_retset || node->flinfo->fn_stats > pgstat_track_functions)
+	if (node->flinfo->fn_retset || pgstat_track_functions > node->flinfo->fn_stats)
 		return false;
 
 	node->nargs = list_length(args);

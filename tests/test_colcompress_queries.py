@@ -1,0 +1,181 @@
+"""Random queries give heap's rows, with every optimisation on and off.
+
+SECONDS=n runs the generator that long instead of a fixed number of queries;
+SEED repeats a run.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections import Counter
+from decimal import Decimal
+
+import psycopg
+import pytest
+from psycopg.types.string import TextLoader
+from strata.queries import COLUMNS, Generator, rows_sql
+
+ROWS = 12000
+QUERIES = 150
+
+
+def load(conn) -> None:
+    """A table of row groups, a delta, deleted and updated rows, and its twin."""
+    for name, am in (("ours", "colcompress"), ("heap", "heap")):
+        conn.execute(f"CREATE TABLE {name} ({COLUMNS}) USING {am}")
+        if am == "colcompress":
+            conn.execute(
+                "SELECT colcompress.set_options('ours', row_group_rows => 4096)"
+            )
+        conn.execute(f"INSERT INTO {name} {rows_sql(1, ROWS, 7)}")
+        conn.execute(f"INSERT INTO {name} {rows_sql(ROWS + 1, ROWS + 60, 8)}")
+        conn.execute(f"DELETE FROM {name} WHERE k % 37 = 5 OR (j4 = 0 AND k % 2 = 0)")
+        conn.execute(f"UPDATE {name} SET i4 = 7, t = 'blue' WHERE k % 101 = 3")
+        conn.execute(f"ANALYZE {name}")
+
+
+def show_text(conn) -> None:
+    """Types of which Python has not all values come as text."""
+    for name in ("date", "timestamp", "timestamptz", "interval"):
+        conn.adapters.register_loader(name, TextLoader)
+
+
+def switches(conn) -> list[str]:
+    conn.execute("LOAD 'colcompress'")
+    return [
+        row[0]
+        for row in conn.execute(
+            "SELECT name FROM pg_settings WHERE name ~ '^colcompress\\.enable_'"
+        )
+    ]
+
+
+def set_plan(conn, rng, names: list[str]) -> list[str]:
+    """Switches some optimisations off, and parallel plans on or off."""
+    conn.execute("RESET ALL")
+    settings = ["SET timezone = 'Europe/Berlin'"]
+    if rng.random() < 0.5:
+        settings += [f"SET {name} = off" for name in names if rng.random() < 0.2]
+    if rng.random() < 0.3:
+        settings += [
+            "SET parallel_setup_cost = 0",
+            "SET parallel_tuple_cost = 0",
+            "SET min_parallel_table_scan_size = 0",
+        ]
+    else:
+        settings += ["SET max_parallel_workers_per_gather = 0"]
+    if rng.random() < 0.2:
+        settings += ["SET work_mem = '64kB'"]
+    if rng.random() < 0.2:
+        settings += ["SET enable_hashagg = off"]
+    for setting in settings:
+        conn.execute(setting)
+    return settings
+
+
+def alike(one, two) -> bool:
+    """Equal, floats up to the order of their sums."""
+    if isinstance(one, float) and isinstance(two, float):
+        if math.isnan(one) or math.isnan(two):
+            return math.isnan(one) and math.isnan(two)
+        # a difference of large terms may be anything: sums are the user's risk
+        return one == two or math.isclose(one, two, rel_tol=1e-4, abs_tol=1e-3)
+    return repr(one) == repr(two)
+
+
+def without_scale(rows: list) -> list:
+    """1.0 and 1.00, 0 and -0 are one group: which of them stands for it is chance."""
+
+    def plain(v):
+        if isinstance(v, Decimal):
+            return v.normalize() + 0
+        return v + 0.0 if isinstance(v, float) else v
+
+    return [tuple(map(plain, row)) for row in rows]
+
+
+def same_rows(ours: list, heap: list) -> bool:
+    if Counter(map(repr, ours)) == Counter(map(repr, heap)):
+        return True
+    if len(ours) != len(heap):
+        return False
+    key = repr
+    return all(
+        len(a) == len(b) and all(map(alike, a, b))
+        for a, b in zip(sorted(ours, key=key), sorted(heap, key=key), strict=True)
+    )
+
+
+def outcome(conn, sql: str):
+    try:
+        return conn.execute(sql).fetchall(), None
+    except psycopg.Error as error:
+        if not error.sqlstate or error.sqlstate.startswith(("57", "XX", "08")):
+            raise
+        return None, f"{error.sqlstate} {error}"
+
+
+def compare(conn, query: str) -> str | None:
+    """What differs, if anything does."""
+    heap, heap_error = outcome(conn, query.replace("TBL", "heap"))
+    if heap_error:
+        # what it raises depends on the order in which conditions are taken
+        outcome(conn, query.replace("TBL", "ours"))
+        return None
+    ours, error = outcome(conn, query.replace("TBL", "ours"))
+    if error:
+        return f"heap gives {len(heap)} rows, ours raises {error}"
+    if re.search(r"DISTINCT|GROUP BY|min\(|max\(", query):
+        ours, heap = without_scale(ours), without_scale(heap)
+    if same_rows(ours, heap):
+        return None
+    lost = Counter(map(repr, heap)) - Counter(map(repr, ours))
+    more = Counter(map(repr, ours)) - Counter(map(repr, heap))
+    return f"lost {list(lost)[:3]}, more {list(more)[:3]}"
+
+
+def run(conn, rng, queries: int, seconds: float = 0) -> list[str]:
+    show_text(conn)
+    generator = Generator(rng)
+    names = switches(conn)
+    assert len(names) > 3
+    faults = []
+    done = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end if seconds else done < queries:
+        settings = set_plan(conn, rng, names)
+        for _ in range(10):
+            query = generator.query()
+            done += 1
+            fault = compare(conn, query)
+            if fault:
+                faults.append("\n".join([*settings, query, "-- " + fault]))
+                if len(faults) >= 5:
+                    return faults
+    return faults
+
+
+def test_queries(conn, rng):
+    load(conn)
+    seconds = float(os.environ.get("SECONDS", 0))
+    faults = run(conn, rng, QUERIES, seconds)
+    assert not faults, "\n\n".join(faults)
+
+
+@pytest.mark.skipif(not shutil.which("sqlsmith"), reason="sqlsmith is not installed")
+def test_sqlsmith(db, conn):
+    """Nothing that sqlsmith makes up crashes the server (a crash fails any test)."""
+    load(conn)
+    seconds = float(os.environ.get("SECONDS", 15))
+    subprocess.run(
+        ["sqlsmith", f"--target={db.cluster.dsn(db.name)}", "--max-queries=100000",
+         "--exclude-catalog"],
+        timeout=None if not seconds else seconds + 60,
+        check=False,
+        capture_output=True,
+    )  # fmt: skip
