@@ -282,7 +282,9 @@ fetch_dirty(StFetch *f, uint64 row, Snapshot snapshot, StGroup *group,
 	TransactionId deleter;
 
 	InitDirtySnapshot(dirty);
-	if (!st_group_lookup(&f->catalog, row, &dirty, group, finished))
+	dirty.xmin = dirty.xmax = InvalidTransactionId;
+	if (!st_locked_group(f->rel, row, group) &&
+		!st_group_lookup(&f->catalog, row, &dirty, group, finished))
 		return false;
 	inserter = dirty.xmin;
 	deleter = dirty.xmax;
@@ -335,7 +337,8 @@ fetch_visible(StFetch *f, uint64 row, Snapshot snapshot, StGroup *group,
 			return st_group_lookup(&f->catalog, row, snapshot, group, finished) &&
 				!st_tombstone_seen(&f->catalog, row, snapshot);
 		case SNAPSHOT_ANY:
-			return st_group_lookup(&f->catalog, row, snapshot, group, NULL);
+			return st_locked_group(f->rel, row, group) ||
+				st_group_lookup(&f->catalog, row, snapshot, group, NULL);
 		case SNAPSHOT_NON_VACUUMABLE:
 			return st_group_lookup(&f->catalog, row, snapshot, group, NULL) &&
 				!row_vacuumable(f, row, snapshot);
@@ -428,9 +431,22 @@ keep_values(StFetch *f, TupleTableSlot *slot, const bool *needed)
 	}
 }
 
-/* Fills a slot whose scan has said what it needs. */
 static void
-store_needed(StFetch *f, StFetchGroup *g, uint64 row, TupleTableSlot *slot)
+find_columns(StFetch *f, TupleTableSlot *slot)
+{
+	if (slot == f->slot)
+		return;
+	f->slot = slot;
+	f->columns = st_scan_columns_of(slot);
+}
+
+/*
+ * Fills a slot whose scan has said what it needs.  g: of a group that an MVCC
+ * snapshot saw, else NULL.
+ */
+static void
+store_needed(StFetch *f, StFetchGroup *g, const StGroup *group, uint64 row,
+			 TupleTableSlot *slot)
 {
 	const bool *needed = f->recheck ? f->columns->recheck : f->columns->output;
 
@@ -439,8 +455,9 @@ store_needed(StFetch *f, StFetchGroup *g, uint64 row, TupleTableSlot *slot)
 		   slot->tts_tupleDescriptor->natts * sizeof(bool));
 	if (needed != NULL)
 	{
-		st_reader_row(group_reader(f, g), row - g->group.first_row, needed,
-					  slot->tts_values, slot->tts_isnull);
+		st_reader_row(g != NULL ? group_reader(f, g) : single_reader(f, group),
+					  row - group->first_row, needed, slot->tts_values,
+					  slot->tts_isnull);
 		keep_values(f, slot, needed);
 	}
 	st_store_virtual_row(slot, f->rel, row);
@@ -470,14 +487,10 @@ fetch_seen(StFetch *f, ItemPointer tid, uint64 row, Snapshot snapshot,
 		return false;
 	if (slot == NULL)
 		return true;
-	if (slot != f->slot)
-	{
-		f->slot = slot;
-		f->columns = st_scan_columns_of(slot);
-	}
+	find_columns(f, slot);
 	g->group.incarnation = f->incarnation;
 	if (f->columns != NULL)
-		store_needed(f, g, row, slot);
+		store_needed(f, g, &g->group, row, slot);
 	else
 		store_all(f, group_reader(f, g), &g->group, row, slot);
 	return true;
@@ -511,7 +524,12 @@ st_fetch_row(StFetch *f, ItemPointer tid, Snapshot snapshot,
 	if (!fetch_visible(f, row, snapshot, &group, &finished))
 		return false;
 	group.incarnation = f->incarnation;
-	if (slot != NULL)
+	if (slot == NULL)
+		return true;
+	find_columns(f, slot);
+	if (f->columns != NULL && finished)
+		store_needed(f, NULL, &group, row, slot);
+	else
 		store_all(f, finished ? single_reader(f, &group) : NULL, &group, row,
 				  slot);
 	return true;

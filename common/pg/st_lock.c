@@ -49,6 +49,7 @@ typedef struct StLockedGroup
 {
 	StLockedGroupKey key;		/* first: hash key */
 	uint32		nrows;
+	StGroup		group;			/* incarnation 0 */
 	SubTransactionId subid;
 	bool		own;			/* made by this transaction, as command cmin */
 	CommandId	cmin;
@@ -66,6 +67,17 @@ locked_group_find(Relation rel, uint64 row)
 		row - last_locked->key.first_row < last_locked->nrows)
 		return last_locked;
 	return NULL;
+}
+
+bool
+st_locked_group(Relation rel, uint64 row, StGroup *group)
+{
+	StLockedGroup *known = locked_group_find(rel, row);
+
+	if (known == NULL)
+		return false;
+	*group = known->group;
+	return true;
 }
 
 static StLockedGroupKey
@@ -99,6 +111,7 @@ locked_group_remember(Relation rel, const StGroup *group, HeapTupleHeader header
 	if (found)
 		return;
 	last_locked->nrows = group->nrows;
+	last_locked->group = *group;
 	last_locked->subid = GetCurrentSubTransactionId();
 	last_locked->own = TransactionIdIsCurrentTransactionId(group->xmin);
 	last_locked->cmin = last_locked->own ? HeapTupleHeaderGetCmin(header) :
@@ -369,14 +382,27 @@ wait_for(StRowOp *op, TransactionId xwait)
 	return false;
 }
 
-/* Makes the anchor, under the row mutex. */
-static void
+/*
+ * Makes the anchor and locks it, under the row mutex.  Nobody else can have
+ * found it yet, so the lock is there for the taking; if it is not (VACUUM
+ * may have removed the anchor), the caller looks again.
+ */
+static bool
 insert_anchor(StRowOp *op)
 {
 	StAnchorPayload payload = {.version = ST_ANCHOR_VERSION};
+	TM_FailureData tmfd;
+	HeapTupleData tuple;
+	Buffer		buffer;
+	TM_Result	result;
 
 	st_catalog_insert(&op->catalog, ST_ANCHOR, op->row, &payload,
-					  sizeof(payload), op->cid, HEAP_INSERT_FROZEN, NULL);
+					  sizeof(payload), op->cid, HEAP_INSERT_FROZEN,
+					  &tuple.t_self);
+	result = heap_lock_tuple(op->catalog.toast, &tuple, op->cid, op->mode,
+							 LockWaitSkip, false, &buffer, &tmfd);
+	ReleaseBuffer(buffer);
+	return result == TM_Ok;
 }
 
 typedef enum AnchorState
@@ -421,6 +447,42 @@ lock_anchor(StRowOp *op, bool have_lock)
 		result == TM_Ok ? ANCHOR_LOCKED : ANCHOR_RETRY;
 }
 
+/*
+ * FOR KEY SHARE meets an UPDATE in progress, under the row mutex.  If that
+ * changes no key, the two get along: the lock is taken on the new version,
+ * and on the anchor in case the update is rolled back.  False: wait.
+ */
+static bool
+lock_beside_update(StRowOp *op)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	TM_FailureData tmfd;
+	bool		locked;
+
+	if (op->mode != LockTupleKeyShare || !op->keep_lock ||
+		!st_update_keeps_key(op, &op->tmfd->ctid))
+		return false;
+
+	st_catalog_scan_begin(&scan, &op->catalog, ST_ANCHOR, op->row, op->row,
+						  SnapshotSelf);
+	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	if (entry == NULL)
+		locked = insert_anchor(op);
+	else
+	{
+		HeapTupleData tuple;
+		Buffer		buffer;
+
+		tuple.t_self = entry->tuple->t_self;
+		locked = heap_lock_tuple(op->catalog.toast, &tuple, op->cid, op->mode,
+								 LockWaitSkip, false, &buffer, &tmfd) == TM_Ok;
+		ReleaseBuffer(buffer);
+	}
+	st_catalog_scan_end(&scan);
+	return locked && st_add_key_lock(op, &op->tmfd->ctid);
+}
+
 TM_Result
 st_row_acquire(StRowOp *op)
 {
@@ -437,6 +499,8 @@ st_row_acquire(StRowOp *op)
 		CHECK_FOR_INTERRUPTS();
 		row_mutex_lock(op);
 		result = check_tombstone(op, &xwait);
+		if (result == TM_BeingModified && lock_beside_update(op))
+			return TM_Ok;
 		if (result != TM_Ok)
 		{
 			st_row_release(op);
@@ -450,9 +514,8 @@ st_row_acquire(StRowOp *op)
 		switch (lock_anchor(op, have_lock))
 		{
 			case ANCHOR_NONE:
-				if (!op->keep_lock)
+				if (!op->keep_lock || insert_anchor(op))
 					return TM_Ok;
-				insert_anchor(op);
 				st_row_release(op);
 				have_lock = false;
 				break;
@@ -605,14 +668,19 @@ lock_next_version(StRowOp *op, ItemPointer tid, Snapshot snapshot,
 	}
 }
 
-/* Fills the slot with the row, as the snapshot sees it. */
+/*
+ * Fills the slot with the row.  A deleter does not matter: we hold a lock, or
+ * the caller asks who made the row.
+ */
 static void
-fetch_locked(StRowOp *op, Snapshot snapshot, TupleTableSlot *slot)
+fetch_locked(StRowOp *op, TupleTableSlot *slot)
 {
 	StFetch		fetch;
 
 	st_fetch_init(&fetch, op->rel);
-	if (!st_fetch_row(&fetch, &op->tid, snapshot, slot))
+	if (st_fetch_row(&fetch, &op->tid, SnapshotAny, slot))
+		ExecMaterializeSlot(slot);	/* its values may be the fetch's */
+	else
 		elog(ERROR, "locked row (%u,%u) of relation \"%s\" is gone",
 			 ItemPointerGetBlockNumber(&op->tid),
 			 ItemPointerGetOffsetNumber(&op->tid),
@@ -642,10 +710,10 @@ lock_row(Relation rel, ItemPointer tid, Snapshot snapshot,
 	if (result == TM_Ok)
 	{
 		st_row_release(&op);
-		fetch_locked(&op, SnapshotSelf, slot);
+		fetch_locked(&op, slot);
 	}
 	else if (result == TM_Invisible)
-		fetch_locked(&op, SnapshotAny, slot);	/* ON CONFLICT asks who made it */
+		fetch_locked(&op, slot);	/* ON CONFLICT asks who made it */
 	else if (result == TM_Updated &&
 			 (flags & TUPLE_LOCK_FLAG_FIND_LAST_VERSION) != 0 &&
 			 !st_tid_is_virtual(&tmfd->ctid))

@@ -9,6 +9,9 @@
  * new tuple the old one's lockers as xmax; here the old row's lockers are in
  * the multixact of its anchor, and the new version is a tuple of the delta.
  *
+ * Who takes KEY SHARE while such an UPDATE is in progress does not wait for
+ * it either, and locks the new version himself.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -18,6 +21,7 @@
 #include "access/multixact.h"
 #include "access/xact.h"
 #include "access/xloginsert.h"
+#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
@@ -72,17 +76,13 @@ other_lockers(StRowOp *op, MultiXactMember **lockers)
 	return n;
 }
 
-/* Writes xmax as a key share lock into a tuple that we just inserted. */
+/* Writes xmax as a key share lock into a tuple on a page locked exclusively. */
 static void
-set_key_lock(Relation rel, ItemPointer tid, TransactionId xmax, bool multi)
+write_key_lock(Relation rel, Buffer buffer, OffsetNumber off,
+			   TransactionId xmax, bool multi)
 {
-	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(tid));
-	OffsetNumber off = ItemPointerGetOffsetNumber(tid);
 	Page		page = BufferGetPage(buffer);
-	HeapTupleHeader header;
-
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	header = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, off));
+	HeapTupleHeader header = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, off));
 
 	START_CRIT_SECTION();
 	header->t_infomask &= ~(HEAP_XMAX_BITS | HEAP_MOVED);
@@ -111,7 +111,111 @@ set_key_lock(Relation rel, ItemPointer tid, TransactionId xmax, bool multi)
 		PageSetLSN(page, lsn);
 	}
 	END_CRIT_SECTION();
+}
+
+/* The same for a tuple that we just inserted. */
+static void
+set_key_lock(Relation rel, ItemPointer tid, TransactionId xmax, bool multi)
+{
+	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(tid));
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	write_key_lock(rel, buffer, ItemPointerGetOffsetNumber(tid), xmax, multi);
 	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * The xmax of a tuple that is at most key share locked, with this transaction
+ * added.  False if there is more to it than that; *xmax is invalid if nothing
+ * is to be changed.
+ */
+static bool
+add_self(HeapTupleHeader header, TransactionId *xmax, bool *multi)
+{
+	TransactionId me = GetCurrentTransactionId();
+	TransactionId other = HeapTupleHeaderGetRawXmax(header);
+	uint16		infomask = header->t_infomask;
+
+	*xmax = me;
+	*multi = false;
+	if ((infomask & HEAP_XMAX_INVALID) != 0)
+		return true;
+	if (!HEAP_XMAX_IS_LOCKED_ONLY(infomask) ||
+		!HEAP_XMAX_IS_KEYSHR_LOCKED(infomask))
+		return false;
+
+	if ((infomask & HEAP_XMAX_IS_MULTI) != 0)
+	{
+		*xmax = MultiXactIdExpand(other, me, MultiXactStatusForKeyShare);
+		*multi = true;
+	}
+	else if (TransactionIdIsCurrentTransactionId(other))
+		*xmax = InvalidTransactionId;
+	else if (TransactionIdIsInProgress(other))
+	{
+		*xmax = MultiXactIdCreate(other, MultiXactStatusForKeyShare,
+								  me, MultiXactStatusForKeyShare);
+		*multi = true;
+	}
+	return true;
+}
+
+bool
+st_add_key_lock(StRowOp *op, ItemPointer new_tid)
+{
+	OffsetNumber off = ItemPointerGetOffsetNumber(new_tid);
+	Buffer		buffer = ReadBuffer(op->rel, ItemPointerGetBlockNumber(new_tid));
+	Page		page = BufferGetPage(buffer);
+	bool		locked = false;
+
+	(void) GetCurrentTransactionId();
+	MultiXactIdSetOldestMember();
+
+	/*
+	 * The updater may have committed by now, and others have come to the
+	 * tuple; an all-visible page, which a lock would have to unmark, is a sign
+	 * of that.
+	 */
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if (off <= PageGetMaxOffsetNumber(page) &&
+		ItemIdIsNormal(PageGetItemId(page, off)) && !PageIsAllVisible(page))
+	{
+		HeapTupleHeader header = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, off));
+		TransactionId xmax;
+		bool		multi;
+
+		if (HeapTupleHeaderGetRawXmin(header) == op->updater &&
+			add_self(header, &xmax, &multi))
+		{
+			if (TransactionIdIsValid(xmax))
+				write_key_lock(op->rel, buffer, off, xmax, multi);
+			locked = true;
+		}
+	}
+	UnlockReleaseBuffer(buffer);
+	return locked;
+}
+
+bool
+st_update_keeps_key(StRowOp *op, ItemPointer new_tid)
+{
+	TupleTableSlot *slot;
+	bool		keeps = false;
+
+	if (ItemPointerEquals(new_tid, &op->tid) || st_tid_is_virtual(new_tid) ||
+		ItemPointerIndicatesMovedPartitions(new_tid))
+		return false;			/* a DELETE, or a row that moved away */
+
+	slot = MakeSingleTupleTableSlot(RelationGetDescr(op->rel), &TTSOpsBufferHeapTuple);
+	if (st_heapam()->tuple_fetch_row_version(op->rel, new_tid, SnapshotAny, slot))
+	{
+		HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
+
+		keeps = HeapTupleHeaderGetRawXmin(tuple->t_data) == op->updater &&
+			st_update_lock_mode(op->rel, &op->tid, slot) == LockTupleNoKeyExclusive;
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	return keeps;
 }
 
 /*

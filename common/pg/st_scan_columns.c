@@ -21,6 +21,7 @@
 
 #include "access/sysattr.h"
 #include "catalog/pg_am_d.h"
+#include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/hsearch.h"
@@ -176,6 +177,114 @@ note_bitmap_scan(BitmapHeapScanState *node)
 	list_free(output);
 }
 
+/* What else than target list and filter a scan node looks at, of any kind. */
+static bool
+scan_conditions(PlanState *planstate, List **exprs)
+{
+	Plan	   *plan = planstate->plan;
+
+	switch (nodeTag(plan))
+	{
+		case T_SeqScan:
+		case T_SampleScan:
+			break;
+		case T_IndexScan:
+			*exprs = list_concat(*exprs, ((IndexScan *) plan)->indexqualorig);
+			*exprs = list_concat(*exprs, ((IndexScan *) plan)->indexorderbyorig);
+			break;
+		case T_BitmapHeapScan:
+			*exprs = list_concat(*exprs, ((BitmapHeapScan *) plan)->bitmapqualorig);
+			break;
+		case T_TidScan:
+			*exprs = list_concat(*exprs, ((TidScan *) plan)->tidquals);
+			break;
+		case T_TidRangeScan:
+			*exprs = list_concat(*exprs, ((TidRangeScan *) plan)->tidrangequals);
+			break;
+		case T_CustomScan:
+			if (((CustomScan *) plan)->custom_plans != NIL)
+				return false;
+			*exprs = list_concat(*exprs, ((CustomScan *) plan)->custom_exprs);
+			break;
+		default:
+			return false;
+	}
+	return true;
+}
+
+/* The scan of a range table entry, and whether it is the only one. */
+typedef struct FindScan
+{
+	Index		rti;
+	PlanState  *scan;
+	bool		several;
+} FindScan;
+
+static bool
+find_scan(PlanState *planstate, void *context)
+{
+	FindScan   *find = context;
+
+	switch (nodeTag(planstate))
+	{
+		case T_SeqScanState:
+		case T_SampleScanState:
+		case T_IndexScanState:
+		case T_IndexOnlyScanState:
+		case T_BitmapHeapScanState:
+		case T_TidScanState:
+		case T_TidRangeScanState:
+		case T_CustomScanState:
+			if (((Scan *) planstate->plan)->scanrelid == find->rti)
+			{
+				find->several = find->scan != NULL;
+				find->scan = planstate;
+			}
+			break;
+		default:
+			break;
+	}
+	return planstate_tree_walker(planstate, find_scan, context);
+}
+
+/*
+ * A row that is locked is fetched once more.  That row is looked at only if
+ * the plan runs again over locked rows, because one of them has changed; and
+ * then by its scan alone.
+ */
+static void
+note_row_mark(LockRowsState *node, ExecRowMark *erm)
+{
+	FindScan	find = {.rti = erm->rti};
+	TupleTableSlot *slot;
+	List	   *exprs;
+
+	(void) find_scan(outerPlanState(node), &find);
+	if (find.scan == NULL || find.several)
+		return;
+	exprs = list_concat_copy(find.scan->plan->targetlist, find.scan->plan->qual);
+	if (scan_conditions(find.scan, &exprs))
+	{
+		slot = EvalPlanQualSlot(&node->lr_epqstate, erm->relation, erm->rti);
+		note_scan((ScanState *) find.scan, slot, exprs, NIL);
+	}
+	list_free(exprs);
+}
+
+static void
+note_lock_rows(LockRowsState *node)
+{
+	ListCell   *lc;
+
+	foreach(lc, node->lr_arowMarks)
+	{
+		ExecRowMark *erm = ((ExecAuxRowMark *) lfirst(lc))->rowmark;
+
+		if (erm->relation != NULL && st_relation_format(erm->relation) != NULL)
+			note_row_mark(node, erm);
+	}
+}
+
 static bool
 is_ours(ScanState *node)
 {
@@ -205,6 +314,9 @@ register_columns(PlanState *planstate, void *context)
 		case T_BitmapHeapScanState:
 			if (is_ours((ScanState *) planstate))
 				note_bitmap_scan((BitmapHeapScanState *) planstate);
+			break;
+		case T_LockRowsState:
+			note_lock_rows((LockRowsState *) planstate);
 			break;
 		default:
 			break;

@@ -565,6 +565,21 @@ extern void st_row_release(StRowOp *op);
 extern void st_copy_key_locks(StRowOp *op, ItemPointer new_tid);
 
 /*
+ * Under the row mutex, about an UPDATE in progress (op->updater) that made
+ * the version at new_tid: does it leave the key alone, and KEY SHARE of this
+ * transaction on that version.  False: rather wait for it.
+ */
+extern bool st_update_keeps_key(StRowOp *op, ItemPointer new_tid);
+extern bool st_add_key_lock(StRowOp *op, ItemPointer new_tid);
+
+/*
+ * The group of a row whose descriptor the running transaction has locked: it
+ * stays until the transaction ends, whatever others do.  Only the group that
+ * was locked last is asked.
+ */
+extern bool st_locked_group(Relation rel, uint64 row, StGroup *group);
+
+/*
  * The lock that heap_update() would ask for: NO KEY UPDATE unless a column
  * of a unique key changes.
  */
