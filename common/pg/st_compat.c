@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "access/amapi.h"
+#include "access/nbtree.h"
 #include "access/nbtxlog.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
@@ -168,5 +170,17 @@ st_function_aclcheck(Oid function, Oid role)
 	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE);
 #else
 	return pg_proc_aclcheck(function, role, ACL_EXECUTE);
+#endif
+}
+
+void
+st_index_am_set_ordered(struct IndexAmRoutine *routine)
+{
+	routine->amcanorder = true;
+#if PG_VERSION_NUM >= 180000
+	routine->amconsistentequality = true;
+	routine->amconsistentordering = true;
+	routine->amtranslatestrategy = bttranslatestrategy;
+	routine->amtranslatecmptype = bttranslatecmptype;
 #endif
 }

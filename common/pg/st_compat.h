@@ -184,6 +184,16 @@ extern void st_xlog_register_data(const void *data, uint32 len);
  */
 extern void st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by);
 
+/* ---- index access methods ---- */
+
+struct IndexAmRoutine;
+
+/*
+ * Marks an index access method as ordered by a btree's strategies (18: how
+ * strategies are to be read is its own business, 622f678c102).
+ */
+extern void st_index_am_set_ordered(struct IndexAmRoutine *routine);
+
 /* ---- rights ---- */
 
 /* 16: one function for all kinds of objects (c727f511bd7). */

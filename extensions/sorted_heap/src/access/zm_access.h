@@ -1,0 +1,53 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_access.h
+ *	  Callbacks of the index access method zonemap.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZM_ACCESS_H
+#define ZM_ACCESS_H
+
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/genam.h"
+#include "nodes/execnodes.h"
+#include "nodes/tidbitmap.h"
+
+/* zm_build.c */
+extern IndexBuildResult *zm_build(Relation heap, Relation index,
+								  IndexInfo *info);
+extern void zm_build_empty(Relation index);
+
+/* zm_insert.c */
+extern bool zm_insert(Relation index, Datum *values, bool *nulls,
+					  ItemPointer tid, Relation heap, IndexUniqueCheck check,
+					  bool unchanged, IndexInfo *info);
+
+/* zm_scan.c */
+extern IndexScanDesc zm_begin_scan(Relation index, int nkeys, int norderbys);
+extern void zm_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+					  ScanKey orderbys, int norderbys);
+extern bool zm_get_tuple(IndexScanDesc scan, ScanDirection direction);
+extern int64 zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern void zm_end_scan(IndexScanDesc scan);
+
+/* zm_vacuum.c */
+extern IndexBulkDeleteResult *zm_bulk_delete(IndexVacuumInfo *info,
+											 IndexBulkDeleteResult *stats,
+											 IndexBulkDeleteCallback callback,
+											 void *callback_state);
+extern IndexBulkDeleteResult *zm_vacuum_cleanup(IndexVacuumInfo *info,
+												IndexBulkDeleteResult *stats);
+
+/* zm_validate.c */
+extern bool zm_validate(Oid opclass);
+
+/* zm_options.c */
+#define ZM_DEFAULT_FILLFACTOR 90
+extern void zm_options_init(void);
+extern bytea *zm_options(Datum reloptions, bool validate);
+extern int	zm_fillfactor(Relation index);
+
+#endif							/* ZM_ACCESS_H */

@@ -1,0 +1,253 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_cursor.c
+ *	  Walks the groups of a zonemap that the ranges of a scan meet, in both
+ *	  directions.
+ *
+ * A group is a zone with the exact entries up to the next zone.  A leaf is
+ * copied under its lock and then read without it: what it lacks came after
+ * the scan's snapshot.  A leaf to the right is found by the copy's right link,
+ * one to the left by a descent for the position where the copy begins.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "zm_scan.h"
+
+/* Copies a locked leaf, and lets it go. */
+static void
+take_leaf(ZmCursor *cursor, Buffer buf)
+{
+	Page		page = BufferGetPage(buf);
+	PageHeader	header = (PageHeader) page;
+
+	memcpy(cursor->leaf.data, page, header->pd_lower);
+	memcpy(cursor->leaf.data + header->pd_upper,
+		   (char *) page + header->pd_upper, BLCKSZ - header->pd_upper);
+	UnlockReleaseBuffer(buf);
+}
+
+/* The group after the current zone, or the first or last of a range. */
+OffsetNumber
+zm_cursor_group_end(ZmCursor *cursor)
+{
+	Page		page = cursor->leaf.data;
+	OffsetNumber off = cursor->zone + 1;
+
+	while (off <= PageGetMaxOffsetNumber(page) &&
+		   !ZmIsZone(ZmPageGetEntry(page, off)))
+		off++;
+	return off;
+}
+
+/* Whether the upper bound is before the position of an entry. */
+static bool
+ends_before(ZmCursor *cursor, IndexTuple itup)
+{
+	return zm_compare(&cursor->space, &cursor->quals.range.upper, itup) <= 0;
+}
+
+static bool
+begin_at_lower(ZmCursor *cursor)
+{
+	Page		page = cursor->leaf.data;
+	const ZmTarget *lower = &cursor->quals.range.lower;
+
+	take_leaf(cursor, zm_descend(&cursor->space, lower, BUFFER_LOCK_SHARE));
+	cursor->zone = zm_zone_at(page, zm_search(&cursor->space, page, lower));
+	return !ends_before(cursor, ZmPageGetEntry(page, cursor->zone));
+}
+
+static void
+begin_at_upper(ZmCursor *cursor)
+{
+	Page		page = cursor->leaf.data;
+	const ZmTarget *upper = &cursor->quals.range.upper;
+
+	take_leaf(cursor, zm_descend(&cursor->space, upper, BUFFER_LOCK_SHARE));
+	cursor->zone = zm_zone_at(page, zm_search(&cursor->space, page, upper));
+}
+
+/* The next group of the range. */
+static bool
+step_right(ZmCursor *cursor)
+{
+	Page		page = cursor->leaf.data;
+	OffsetNumber next = zm_cursor_group_end(cursor);
+	Buffer		buf;
+
+	if (next <= PageGetMaxOffsetNumber(page))
+	{
+		if (ends_before(cursor, ZmPageGetEntry(page, next)))
+			return false;
+		cursor->zone = next;
+		return true;
+	}
+	if (ZmPageIsRightmost(page) ||
+		ends_before(cursor, ZmPageGetEntry(page, ZM_HIGH_KEY)))
+		return false;
+	CHECK_FOR_INTERRUPTS();
+	buf = ReadBuffer(cursor->space.index, ZmPageGetOpaque(page)->right);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	zm_page_check(cursor->space.index, buf);
+	take_leaf(cursor, buf);
+	cursor->zone = ZmPageFirst(page);
+	return true;
+}
+
+/* The previous group of the range. */
+static bool
+step_left(ZmCursor *cursor)
+{
+	Page		page = cursor->leaf.data;
+	IndexTuple	zone = ZmPageGetEntry(page, cursor->zone);
+	ZmTarget	low;
+
+	/* What is left of a zone at or before the lower bound is before it. */
+	if ((ZmFlags(zone) & ZM_NO_KEY) ||
+		zm_compare(&cursor->space, &cursor->quals.range.lower, zone) >= 0)
+		return false;
+	if (cursor->zone > ZmPageFirst(page))
+	{
+		cursor->zone = zm_zone_at(page, cursor->zone - 1);
+		return true;
+	}
+	CHECK_FOR_INTERRUPTS();
+	zone = CopyIndexTuple(zone);
+	zm_target_from_entry(&cursor->space, &low, zone);
+	take_leaf(cursor, zm_descend_before(&cursor->space, &low));
+	pfree(zone);
+	cursor->zone = zm_zone_at(page, PageGetMaxOffsetNumber(page));
+	return true;
+}
+
+/* Goes to the next group; false at the end. */
+bool
+zm_cursor_next(ZmCursor *cursor)
+{
+	ZmQuals    *quals = &cursor->quals;
+	int			range;
+
+	if (cursor->place == ZM_PLACE_AFTER || quals->impossible)
+		return false;
+	if (cursor->place == ZM_PLACE_GROUP)
+	{
+		if (step_right(cursor))
+			return true;
+		range = quals->current + 1;
+	}
+	else
+		range = 0;
+	for (; range < quals->nranges; range++)
+	{
+		zm_quals_range(quals, range);
+		if (begin_at_lower(cursor))
+		{
+			cursor->place = ZM_PLACE_GROUP;
+			return true;
+		}
+	}
+	cursor->place = ZM_PLACE_AFTER;
+	return false;
+}
+
+/* Goes to the previous group; false at the end. */
+bool
+zm_cursor_previous(ZmCursor *cursor)
+{
+	ZmQuals    *quals = &cursor->quals;
+	int			range;
+
+	if (cursor->place == ZM_PLACE_BEFORE || quals->impossible)
+		return false;
+	if (cursor->place == ZM_PLACE_GROUP)
+	{
+		if (step_left(cursor))
+			return true;
+		range = quals->current - 1;
+	}
+	else
+		range = quals->nranges - 1;
+	if (range >= 0)
+	{
+		zm_quals_range(quals, range);
+		begin_at_upper(cursor);
+		cursor->place = ZM_PLACE_GROUP;
+		return true;
+	}
+	cursor->place = ZM_PLACE_BEFORE;
+	return false;
+}
+
+/*
+ * The heap page of the current group's zone, if rows of it can be in the
+ * range; else InvalidBlockNumber.
+ */
+BlockNumber
+zm_cursor_block(ZmCursor *cursor)
+{
+	Page		page = cursor->leaf.data;
+	IndexTuple	zone = ZmPageGetEntry(page, cursor->zone);
+	const ZmTarget *lower = &cursor->quals.range.lower;
+	OffsetNumber next;
+	int			result;
+
+	if (ZmBlock(zone) == InvalidBlockNumber)
+		return InvalidBlockNumber;
+	next = zm_cursor_group_end(cursor);
+	if (next > PageGetMaxOffsetNumber(page))
+	{
+		if (ZmPageIsRightmost(page))
+			return ZmBlock(zone);
+		next = ZM_HIGH_KEY;
+	}
+	result = zm_compare_entry_key(&cursor->space, lower,
+								  ZmPageGetEntry(page, next));
+	if (result > 0)
+		return InvalidBlockNumber;
+	/* equal as far as the bound goes: more columns may follow */
+	if (result == 0 && lower->ncolumns == cursor->space.ncolumns &&
+		((ZmFlags(ZmPageGetEntry(page, next)) & ZM_FENCED) ||
+		 lower->tie == ZM_TIE_AFTER))
+		return InvalidBlockNumber;
+	return ZmBlock(zone);
+}
+
+/* The exact entries of the current group that are in the range. */
+bool
+zm_cursor_exact(ZmCursor *cursor, OffsetNumber *from, OffsetNumber *to)
+{
+	Page		page = cursor->leaf.data;
+	OffsetNumber end = zm_cursor_group_end(cursor);
+
+	*from = cursor->zone + 1;
+	*to = end;
+	if (*from == *to)
+		return false;
+	*from = Max(*from, zm_search(&cursor->space, page,
+								 &cursor->quals.range.lower) + 1);
+	*to = Min(*to, zm_search(&cursor->space, page,
+							 &cursor->quals.range.upper) + 1);
+	return *from < *to;
+}
+
+/* Whether a zone of the leaf covers the row of an exact entry as well. */
+bool
+zm_cursor_repeats(ZmCursor *cursor, IndexTuple exact)
+{
+	Page		page = cursor->leaf.data;
+	IndexTuple	zone = ZmPageGetEntry(page, cursor->zone);
+	ZmTarget	target;
+
+	/* Only a zone that touches it can be another one. */
+	if ((ZmFlags(zone) & (ZM_FENCED | ZM_NO_KEY)) &&
+		ZmBlock(zone) != ItemPointerGetBlockNumber(&exact->t_tid))
+		return false;
+	zm_target_from_entry(&cursor->space, &target, exact);
+	return zm_block_covers(&cursor->space, page, &target,
+						   ItemPointerGetBlockNumber(&exact->t_tid));
+}

@@ -1,0 +1,531 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_group.c
+ *	  The rows of one group: those of a heap page that its zone covers, and
+ *	  those of its exact entries, in key order.
+ *
+ * Integer keys are read from the heap page under its lock; for others the page
+ * is copied, because comparisons may fetch values stored out of line.
+ *
+ * A tuple that is not part of a HOT chain is taken by its key alone; the
+ * executor checks whether it is visible.  Of a chain the member visible to the
+ * snapshot counts, because a chain may be older than the index and then its
+ * members' keys may differ.  Snapshots that are not MVCC get every chain with
+ * a member that qualifies, once, to be checked again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/relscan.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "zm_scan.h"
+
+/* What is known about the tuples of the heap page being read. */
+typedef struct PageRead
+{
+	IndexScanDesc scan;
+	ZmScan	   *state;
+	BlockNumber block;
+	Buffer		buf;
+	Page		page;			/* in the buffer */
+	bool		mvcc;
+
+	/* bounds that both the zone and the range set, for integer keys */
+	bool		fast;
+	bool		empty;
+	int64		low;
+	int64		high;
+	ZmTarget   *zone_lower;		/* of the zone; NULL: none */
+	bool		zone_lower_open;
+	ZmTarget   *zone_upper;
+	bool		zone_upper_open;
+
+	bool		have_roots;
+	OffsetNumber roots[MaxHeapTuplesPerPage];
+	bool		seen[MaxHeapTuplesPerPage + 1];	/* chains, by first tuple */
+} PageRead;
+
+/* ---- items ---- */
+
+static ZmItem *
+new_item(ZmScan *state)
+{
+	if (state->nitems == ZM_MAX_ITEMS)
+		elog(ERROR, "too many rows in a group of a zonemap");
+	return &state->items[state->nitems++];
+}
+
+/* Adds a row with its key, which has to live until the next group. */
+static void
+add_item(ZmScan *state, ItemPointer tid, bool recheck, const Datum *values,
+		 const bool *nulls)
+{
+	int			n = state->cursor.space.ncolumns;
+	ZmItem	   *item = new_item(state);
+
+	item->tid = *tid;
+	item->recheck = recheck;
+	item->key = state->nkeys++;
+	memcpy(state->item_values + item->key * n, values, n * sizeof(Datum));
+	memcpy(state->item_nulls + item->key * n, nulls, n * sizeof(bool));
+}
+
+static void
+add_number(ZmScan *state, ItemPointer tid, bool recheck, int64 number)
+{
+	ZmItem	   *item = new_item(state);
+
+	item->tid = *tid;
+	item->recheck = recheck;
+	item->key = -1;
+	item->number = number;
+}
+
+/* Keys of items are all numbers, or NULL with the kernel for integers. */
+static int
+compare_items(const ZmItem *a, const ZmItem *b, ZmScan *state)
+{
+	int			n = state->cursor.space.ncolumns;
+
+	if (state->cursor.space.fast != ZM_FAST_NONE)
+	{
+		if (a->key < 0 && b->key < 0)
+			return (a->number > b->number) - (a->number < b->number);
+		if (a->key >= 0 && b->key >= 0)
+			return 0;
+		return (a->key >= 0) ==
+			state->cursor.space.columns[0].nulls_first ? -1 : 1;
+	}
+	return zm_compare_values(&state->cursor.space,
+							 state->item_values + a->key * n,
+							 state->item_nulls + a->key * n,
+							 state->item_values + b->key * n,
+							 state->item_nulls + b->key * n);
+}
+
+#define ST_SORT sort_items
+#define ST_ELEMENT_TYPE ZmItem
+#define ST_COMPARE(a, b, state) compare_items(a, b, state)
+#define ST_COMPARE_ARG_TYPE ZmScan
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* Puts the items in key order; most often they are. */
+static void
+order_items(ZmScan *state)
+{
+	for (int i = 1; i < state->nitems; i++)
+		if (compare_items(&state->items[i - 1], &state->items[i], state) > 0)
+		{
+			sort_items(state->items, state->nitems, state);
+			return;
+		}
+}
+
+/* ---- bounds ---- */
+
+/* Where the current zone ends: the next zone, or the high key, or NULL. */
+static IndexTuple
+zone_end(ZmCursor *cursor)
+{
+	Page		page = cursor->leaf.data;
+	OffsetNumber next = zm_cursor_group_end(cursor);
+
+	if (next <= PageGetMaxOffsetNumber(page))
+		return ZmPageGetEntry(page, next);
+	return ZmPageIsRightmost(page) ? NULL :
+		ZmPageGetEntry(page, ZM_HIGH_KEY);
+}
+
+/* Raises the lower number to that of a bound; exclusive of it if open. */
+static void
+raise_low(PageRead *read, int64 number, bool open)
+{
+	if (open && number == PG_INT64_MAX)
+		read->empty = true;
+	else
+		read->low = Max(read->low, number + open);
+}
+
+static void
+lower_high(PageRead *read, int64 number, bool open)
+{
+	if (open && number == PG_INT64_MIN)
+		read->empty = true;
+	else
+		read->high = Min(read->high, number - open);
+}
+
+static int64
+entry_number(const ZmSpace *space, IndexTuple itup)
+{
+	return zm_fast_fetch(space->fast, (char *) itup +
+						 MAXALIGN(sizeof(IndexTupleData)));
+}
+
+/*
+ * Bounds of the page's rows as numbers, if all are.  Nulls do not come here:
+ * they are checked on their own.
+ */
+static void
+number_bounds(PageRead *read, ZmCursor *cursor, IndexTuple zone,
+			  IndexTuple end)
+{
+	const ZmSpace *space = &cursor->space;
+	const ZmRange *range = &cursor->quals.range;
+	bool		nulls_first = space->columns[0].nulls_first;
+
+	read->low = PG_INT64_MIN;
+	read->high = PG_INT64_MAX;
+	read->fast = space->fast != ZM_FAST_NONE &&
+		cursor->quals.nfilters == 0 &&
+		(range->lower.fast || range->lower.ncolumns == 0 ||
+		 range->lower.parts[0].null) &&
+		(range->upper.fast || range->upper.ncolumns == 0 ||
+		 range->upper.parts[0].null);
+	if (!read->fast)
+		return;
+	if (range->lower.fast)
+		raise_low(read, range->lower.number,
+				  range->lower.tie == ZM_TIE_AFTER);
+	else if (range->lower.ncolumns > 0 && !nulls_first)
+		read->empty = true;
+	if (range->upper.fast)
+		lower_high(read, range->upper.number,
+				   range->upper.tie == ZM_TIE_BEFORE);
+	else if (range->upper.ncolumns > 0 && nulls_first)
+		read->empty = true;
+	if (!(ZmFlags(zone) & ZM_NO_KEY))
+	{
+		if (!IndexTupleHasNulls(zone))
+			raise_low(read, entry_number(space, zone),
+					  (ZmFlags(zone) & ZM_OPEN) != 0);
+		else if (!nulls_first)
+			read->empty = true;
+	}
+	if (end != NULL)
+	{
+		if (!IndexTupleHasNulls(end))
+			lower_high(read, entry_number(space, end),
+					   (ZmFlags(end) & ZM_FENCED) != 0);
+		else if (nulls_first)
+			read->empty = true;
+	}
+	if (read->low > read->high)
+		read->empty = true;
+}
+
+/* Whether a row qualifies, and its zone covers it. */
+static bool
+key_qualifies(PageRead *read, const Datum *values, const bool *nulls)
+{
+	const ZmCursor *cursor = &read->state->cursor;
+	int			result;
+
+	if (read->zone_lower != NULL)
+	{
+		result = zm_compare_key(&cursor->space, read->zone_lower, values,
+								nulls);
+		if (result > 0 || (result == 0 && read->zone_lower_open))
+			return false;
+	}
+	if (read->zone_upper != NULL)
+	{
+		result = zm_compare_key(&cursor->space, read->zone_upper, values,
+								nulls);
+		if (result < 0 || (result == 0 && read->zone_upper_open))
+			return false;
+	}
+	return zm_range_contains(&cursor->space, &cursor->quals.range, values,
+							 nulls) &&
+		zm_filter(&cursor->quals, values, nulls);
+}
+
+/* ---- HOT chains ---- */
+
+/*
+ * First tuple of the chain of a tuple that is part of one, if the row is to
+ * be returned for it; else InvalidOffsetNumber.  The buffer is locked.
+ */
+static OffsetNumber
+chain_start(PageRead *read, OffsetNumber off, HeapTuple tuple)
+{
+	OffsetNumber root = off;
+
+	if (HeapTupleIsHeapOnly(tuple))
+	{
+		if (!read->have_roots)
+			heap_get_root_tuples(read->page, read->roots);
+		read->have_roots = true;
+		root = read->roots[off - 1];
+		if (root == InvalidOffsetNumber)
+			return InvalidOffsetNumber;
+	}
+	if (read->mvcc)
+		return HeapTupleSatisfiesVisibility(tuple, read->scan->xs_snapshot,
+											read->buf) ?
+			root : InvalidOffsetNumber;
+	return root;
+}
+
+static inline bool
+in_chain(HeapTupleHeader tuple)
+{
+	return HeapTupleHeaderIsHeapOnly(tuple) ||
+		HeapTupleHeaderIsHotUpdated(tuple);
+}
+
+static inline void
+set_tuple(PageRead *read, HeapTuple tuple, OffsetNumber off, ItemId item,
+		  Page page)
+{
+	tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+	tuple->t_len = ItemIdGetLength(item);
+	tuple->t_tableOid = RelationGetRelid(read->scan->heapRelation);
+	ItemPointerSet(&tuple->t_self, read->block, off);
+}
+
+/* Snapshots like SnapshotAny want no recheck: CLUSTER refuses it. */
+static bool
+wants_recheck(PageRead *read)
+{
+	return !read->mvcc && read->scan->numberOfKeys > 0;
+}
+
+/* ---- reading the page ---- */
+
+/* Adds a tuple of an integer key that qualifies. */
+static void
+add_fast(PageRead *read, OffsetNumber off, HeapTuple tuple, int64 number,
+		 bool null)
+{
+	OffsetNumber root = off;
+	bool		recheck = false;
+	ItemPointerData tid;
+	Datum		value = 0;
+
+	if (in_chain(tuple->t_data))
+	{
+		root = chain_start(read, off, tuple);
+		if (root == InvalidOffsetNumber || read->seen[root])
+			return;
+		read->seen[root] = true;
+		recheck = wants_recheck(read);
+	}
+	ItemPointerSet(&tid, read->block, root);
+	if (null)
+		add_item(read->state, &tid, recheck, &value, &null);
+	else
+		add_number(read->state, &tid, recheck, number);
+}
+
+/* Reads integer keys, the buffer being locked. */
+static void
+read_fast(PageRead *read)
+{
+	ZmScan	   *state = read->state;
+	const ZmHeapKey *key = &state->heap_key;
+	Page		page = read->page;
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
+	{
+		ItemId		item = PageGetItemId(page, off);
+		HeapTupleData tuple;
+		int64		number = 0;
+		Datum		value;
+		bool		null = false;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		if (!zm_heap_fast(key, (HeapTupleHeader) PageGetItem(page, item),
+						  &number))
+		{
+			set_tuple(read, &tuple, off, item, page);
+			zm_heap_key(key, &tuple, &value, &null);
+			if (!null)
+				number = zm_fast_datum(state->cursor.space.fast, value);
+			else if (!key_qualifies(read, &value, &null))
+				continue;
+		}
+		if (!null && (number < read->low || number > read->high))
+			continue;
+		set_tuple(read, &tuple, off, item, page);
+		add_fast(read, off, &tuple, number, null);
+	}
+}
+
+/*
+ * Reads keys of any types.  Chains are looked at under the lock, which is let
+ * go before keys are compared, in a copy of the page.
+ */
+static void
+read_any(PageRead *read)
+{
+	ZmScan	   *state = read->state;
+	Page		copy = state->heap_page.data;
+	OffsetNumber last = PageGetMaxOffsetNumber(read->page);
+	OffsetNumber starts[MaxHeapTuplesPerPage + 1];
+
+	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
+	{
+		ItemId		item = PageGetItemId(read->page, off);
+		HeapTupleData tuple;
+
+		starts[off] = off;
+		if (!ItemIdIsNormal(item))
+			continue;
+		set_tuple(read, &tuple, off, item, read->page);
+		if (in_chain(tuple.t_data))
+			starts[off] = chain_start(read, off, &tuple);
+	}
+	memcpy(copy, read->page, BLCKSZ);
+	LockBuffer(read->buf, BUFFER_LOCK_UNLOCK);
+
+	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
+	{
+		ItemId		item = PageGetItemId(copy, off);
+		HeapTupleData tuple;
+		Datum		values[INDEX_MAX_KEYS];
+		bool		nulls[INDEX_MAX_KEYS];
+		ItemPointerData tid;
+		bool		chain;
+
+		if (!ItemIdIsNormal(item) || starts[off] == InvalidOffsetNumber)
+			continue;
+		set_tuple(read, &tuple, off, item, copy);
+		chain = in_chain(tuple.t_data);
+		if (chain && read->seen[starts[off]])
+			continue;
+		zm_heap_key(&state->heap_key, &tuple, values, nulls);
+		if (!key_qualifies(read, values, nulls))
+			continue;
+		if (chain)
+			read->seen[starts[off]] = true;
+		ItemPointerSet(&tid, read->block, starts[off]);
+		if (state->cursor.space.fast != ZM_FAST_NONE && !nulls[0])
+			add_number(state, &tid, chain && wants_recheck(read),
+					   zm_fast_datum(state->cursor.space.fast, values[0]));
+		else
+			add_item(state, &tid, chain && wants_recheck(read), values,
+					 nulls);
+	}
+}
+
+/*
+ * Reads the rows of a heap page.  The buffer becomes that of the scan's heap
+ * fetches, so that the executor, which fetches from it next, finds it pinned.
+ */
+static void
+read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
+{
+	Relation	heap = scan->heapRelation;
+	IndexFetchHeapData *fetch = (IndexFetchHeapData *) scan->xs_heapfetch;
+	ZmCursor   *cursor = &state->cursor;
+	IndexTuple	zone = ZmPageGetEntry(cursor->leaf.data, cursor->zone);
+	IndexTuple	end = zone_end(cursor);
+	Buffer		before = fetch->xs_cbuf;
+	ZmTarget	lower;
+	ZmTarget	upper;
+	PageRead	read;
+
+	read.scan = scan;
+	read.state = state;
+	read.block = block;
+	read.empty = false;
+	read.have_roots = false;
+	read.zone_lower = read.zone_upper = NULL;
+	number_bounds(&read, cursor, zone, end);
+	if (read.empty)
+	{
+		/* No number qualifies; nulls may. */
+		read.low = PG_INT64_MAX;
+		read.high = PG_INT64_MIN;
+	}
+	if (!(ZmFlags(zone) & ZM_NO_KEY))
+	{
+		zm_target_from_entry(&cursor->space, &lower, zone);
+		read.zone_lower = &lower;
+		read.zone_lower_open = (ZmFlags(zone) & ZM_OPEN) != 0;
+	}
+	if (end != NULL)
+	{
+		zm_target_from_entry(&cursor->space, &upper, end);
+		read.zone_upper = &upper;
+		read.zone_upper_open = (ZmFlags(end) & ZM_FENCED) != 0;
+	}
+	if (!zm_block_exists(heap, block))
+		return;
+
+	fetch->xs_cbuf = read.buf = ReleaseAndReadBuffer(before, heap, block);
+	if (before != read.buf)
+		heap_page_prune_opt(heap, read.buf);
+	read.page = BufferGetPage(read.buf);
+	read.mvcc = IsMVCCSnapshot(scan->xs_snapshot);
+	memset(read.seen, 0, sizeof(read.seen));
+	LockBuffer(read.buf, BUFFER_LOCK_SHARE);
+	if (read.fast)
+	{
+		read_fast(&read);
+		LockBuffer(read.buf, BUFFER_LOCK_UNLOCK);
+	}
+	else
+		read_any(&read);
+}
+
+/* Adds the exact entries of the group. */
+static void
+read_exact(ZmScan *state)
+{
+	ZmCursor   *cursor = &state->cursor;
+	const ZmSpace *space = &cursor->space;
+	OffsetNumber from;
+	OffsetNumber to;
+
+	if (!zm_cursor_exact(cursor, &from, &to))
+		return;
+	for (OffsetNumber off = from; off < to; off++)
+	{
+		IndexTuple	itup = ZmPageGetEntry(cursor->leaf.data, off);
+		Datum		values[INDEX_MAX_KEYS];
+		bool		nulls[INDEX_MAX_KEYS];
+
+		if (zm_cursor_repeats(cursor, itup))
+			continue;
+		for (int i = 0; i < space->ncolumns; i++)
+			values[i] = index_getattr(itup, i + 1, space->desc, &nulls[i]);
+		if (!zm_filter(&cursor->quals, values, nulls))
+			continue;
+		if (space->fast != ZM_FAST_NONE && !nulls[0])
+			add_number(state, &itup->t_tid, false,
+					   zm_fast_datum(space->fast, values[0]));
+		else
+			add_item(state, &itup->t_tid, false, values, nulls);
+	}
+}
+
+/* Loads the rows of the cursor's group. */
+void
+zm_group_load(IndexScanDesc scan, ZmScan *state)
+{
+	MemoryContext old;
+	BlockNumber block;
+
+	MemoryContextReset(state->group_context);
+	old = MemoryContextSwitchTo(state->group_context);
+	state->nitems = 0;
+	state->nkeys = 0;
+	block = zm_cursor_block(&state->cursor);
+	if (block != InvalidBlockNumber)
+		read_page(scan, state, block);
+	read_exact(state);
+	order_items(state);
+	MemoryContextSwitchTo(old);
+}

@@ -1,0 +1,221 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_insert.c
+ *	  A new row in a zonemap.
+ *
+ * Most rows are covered by their page's zone already and change nothing.  A
+ * row that is the first of its heap page may start a zone; any other row gets
+ * an exact entry.  src/README tells why each is safe (I11).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "zm_access.h"
+#include "zm_heap.h"
+#include "zm_tree.h"
+
+/* What a row needs of the leaf where its position is. */
+typedef enum Verdict
+{
+	COVERED,					/* nothing */
+	LOOK_LEFT,					/* a zone may reach over from the left */
+	START_ZONE,
+	ADD_EXACT,
+} Verdict;
+
+/* Memory of the inserts of one statement. */
+typedef struct InsertState
+{
+	ZmSpace		space;
+	ZmHeapKey	heap_key;
+	MemoryContext context;
+	ZmTarget	target;
+} InsertState;
+
+static InsertState *
+get_state(Relation index, Relation heap, IndexInfo *info)
+{
+	InsertState *state = info->ii_AmCache;
+
+	if (state == NULL)
+	{
+		state = MemoryContextAlloc(info->ii_Context, sizeof(InsertState));
+		zm_space_init(&state->space, index);
+		zm_heap_key_init(&state->heap_key, &state->space, heap);
+		state->context = AllocSetContextCreate(info->ii_Context,
+											   "zonemap insert",
+											   ALLOCSET_DEFAULT_SIZES);
+		info->ii_AmCache = state;
+	}
+	return state;
+}
+
+/*
+ * Whether a zone may begin at the key in the group of a zone.  Not where the
+ * group ends with the leaf but its last key may be in the next leaf too: an
+ * exact entry there would be covered twice.
+ */
+static bool
+may_start_zone(const ZmSpace *space, Page page, OffsetNumber zone,
+			   const ZmTarget *target)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	if (zm_compare_entry_key(space, target, ZmPageGetEntry(page, zone)) == 0)
+		return false;
+	while (++zone <= last)
+		if (ZmIsZone(ZmPageGetEntry(page, zone)))
+			return true;
+	return ZmPageIsRightmost(page) ||
+		(ZmFlags(ZmPageGetEntry(page, ZM_HIGH_KEY)) & ZM_FENCED);
+}
+
+static Verdict
+judge(InsertState *state, Relation heap, Page page, ItemPointer tid,
+	  bool looked_left, bool exclusive)
+{
+	const ZmSpace *space = &state->space;
+	const ZmTarget *target = &state->target;
+	OffsetNumber first = ZmPageFirst(page);
+	OffsetNumber zone;
+	IndexTuple	itup;
+
+	if (zm_block_covers(space, page, target,
+						ItemPointerGetBlockNumber(tid)))
+		return COVERED;
+	zone = zm_zone_at(page, zm_search(space, page, target));
+	itup = ZmPageGetEntry(page, zone);
+	if (!looked_left && zm_zone_at(page, first) == first &&
+		!(ZmFlags(ZmPageGetEntry(page, first)) & (ZM_FENCED | ZM_NO_KEY)) &&
+		zm_compare_entry_key(space, target, ZmPageGetEntry(page, first)) == 0)
+		return LOOK_LEFT;
+	if (!may_start_zone(space, page, zone, target))
+		return ADD_EXACT;
+	if (ZmBlock(itup) == InvalidBlockNumber)
+		return START_ZONE;
+	if (ItemPointerGetOffsetNumber(tid) != FirstOffsetNumber)
+		return ADD_EXACT;
+	/* Reading the heap page would be in vain without the lock. */
+	if (!exclusive)
+		return START_ZONE;
+	return zm_heap_page_below(&state->heap_key, heap, ZmBlock(itup), target) ?
+		START_ZONE : ADD_EXACT;
+}
+
+/* Whether the key is covered in the leaf where its first position is. */
+static bool
+covered_on_the_left(InsertState *state, ItemPointer tid)
+{
+	Buffer		buf;
+	bool		covered;
+
+	state->target.tie = ZM_TIE_BEFORE;
+	buf = zm_descend(&state->space, &state->target, BUFFER_LOCK_SHARE);
+	covered = zm_block_covers(&state->space, BufferGetPage(buf),
+							  &state->target, ItemPointerGetBlockNumber(tid));
+	UnlockReleaseBuffer(buf);
+	state->target.tie = ZM_TIE_TID;
+	return covered;
+}
+
+/*
+ * Adds the entry that the verdict asks for to a locked leaf.  Returns the
+ * bytes that are missing, 0 if it was added.
+ */
+static Size
+add_entry(InsertState *state, Buffer buf, Verdict verdict, Datum *values,
+		  bool *nulls, ItemPointer tid)
+{
+	Relation	index = state->space.index;
+	Page		page = BufferGetPage(buf);
+	ZmTarget	position = state->target;
+	IndexTuple	itup;
+
+	if (verdict == START_ZONE)
+	{
+		itup = zm_form_zone(index, values, nulls,
+							ItemPointerGetBlockNumber(tid), ZM_FENCED, NULL);
+		position.tie = ZM_TIE_BEFORE;
+	}
+	else
+		itup = zm_form_exact(index, values, nulls, tid);
+	if (PageGetFreeSpace(page) < MAXALIGN(IndexTupleSize(itup)))
+		return IndexTupleSize(itup);
+	zm_add_logged(index, buf, itup,
+				  zm_search(&state->space, page, &position) + 1);
+	return 0;
+}
+
+/* Makes the row findable: afterwards its key is covered, or in an entry. */
+static void
+publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
+		ItemPointer tid)
+{
+	int			lockmode = BUFFER_LOCK_SHARE;
+	bool		looked_left = false;
+	Datum		flat[INDEX_MAX_KEYS];
+
+	if (state->space.toastable)
+	{
+		/* Fetch what is stored out of line before pages are locked. */
+		IndexTuple	itup = zm_form_exact(state->space.index, values, nulls,
+										 tid);
+
+		for (int i = 0; i < state->space.ncolumns; i++)
+			flat[i] = index_getattr(itup, i + 1, state->space.desc,
+									&nulls[i]);
+		values = flat;
+	}
+	zm_target_from_values(&state->space, &state->target, values, nulls,
+						  ZM_TIE_TID, tid);
+	for (;;)
+	{
+		Buffer		buf = zm_descend(&state->space, &state->target, lockmode);
+		Verdict		verdict = judge(state, heap, BufferGetPage(buf), tid,
+									looked_left,
+									lockmode == BUFFER_LOCK_EXCLUSIVE);
+		Size		missing = 0;
+
+		if (lockmode == BUFFER_LOCK_EXCLUSIVE &&
+			(verdict == START_ZONE || verdict == ADD_EXACT))
+		{
+			missing = add_entry(state, buf, verdict, values, nulls, tid);
+			if (missing == 0)
+				verdict = COVERED;
+		}
+		UnlockReleaseBuffer(buf);
+		if (verdict == COVERED)
+			return;
+		if (verdict == LOOK_LEFT)
+		{
+			if (covered_on_the_left(state, tid))
+				return;
+			looked_left = true;
+		}
+		else if (missing > 0)
+			zm_split(&state->space, &state->target, missing);
+		else
+			lockmode = BUFFER_LOCK_EXCLUSIVE;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+bool
+zm_insert(Relation index, Datum *values, bool *nulls, ItemPointer tid,
+		  Relation heap, IndexUniqueCheck check, bool unchanged,
+		  IndexInfo *info)
+{
+	InsertState *state = get_state(index, heap, info);
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	publish(state, heap, values, nulls, tid);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(state->context);
+	return false;
+}

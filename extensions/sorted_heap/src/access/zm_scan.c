@@ -1,0 +1,162 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_scan.c
+ *	  Scans of a zonemap: rows in key order, forward and backward, or a bitmap.
+ *
+ * The rows of a heap page that a zone covers are found on the page itself
+ * (zm_group.c).  A bitmap gets such a page whole, to be checked again, and
+ * exact entries as what they are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relscan.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "zm_access.h"
+#include "zm_scan.h"
+
+IndexScanDesc
+zm_begin_scan(Relation index, int nkeys, int norderbys)
+{
+	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
+	ZmScan	   *state = palloc(sizeof(ZmScan));
+
+	zm_space_init(&state->cursor.space, index);
+	zm_quals_init(&state->cursor.quals, &state->cursor.space, nkeys);
+	state->cursor.place = ZM_PLACE_NONE;
+	state->begun = false;
+	state->group_context = NULL;
+	state->item_values = NULL;
+	scan->opaque = state;
+	return scan;
+}
+
+void
+zm_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys,
+		  int norderbys)
+{
+	ZmScan	   *state = scan->opaque;
+
+	if (keys != NULL && scan->numberOfKeys > 0)
+		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+	state->begun = false;
+}
+
+/* Begins the execution that the last rescan announced. */
+static void
+begin(IndexScanDesc scan, ZmScan *state)
+{
+	ZmSpace    *space = &state->cursor.space;
+
+	zm_quals_prepare(&state->cursor.quals, scan->keyData, scan->numberOfKeys);
+	state->cursor.place = ZM_PLACE_NONE;
+	state->nitems = 0;
+	state->item = -1;
+	state->begun = true;
+	pgstat_count_index_scan(scan->indexRelation);
+	if (scan->heapRelation == NULL || state->item_values != NULL)
+		return;
+
+	/* First rows */
+	zm_heap_key_init(&state->heap_key, space, scan->heapRelation);
+	state->group_context = AllocSetContextCreate(GetMemoryChunkContext(state),
+												 "zonemap rows",
+												 ALLOCSET_DEFAULT_SIZES);
+	state->item_values =
+		MemoryContextAlloc(GetMemoryChunkContext(state),
+						   ZM_MAX_ITEMS * space->ncolumns * sizeof(Datum));
+	state->item_nulls =
+		MemoryContextAlloc(GetMemoryChunkContext(state),
+						   ZM_MAX_ITEMS * space->ncolumns * sizeof(bool));
+}
+
+bool
+zm_get_tuple(IndexScanDesc scan, ScanDirection direction)
+{
+	ZmScan	   *state = scan->opaque;
+	bool		forward = ScanDirectionIsForward(direction);
+	ZmItem	   *item;
+
+	if (!state->begun)
+		begin(scan, state);
+	state->item += forward ? 1 : -1;
+	while (state->item < 0 || state->item >= state->nitems)
+	{
+		bool		more = forward ? zm_cursor_next(&state->cursor) :
+			zm_cursor_previous(&state->cursor);
+
+		if (!more)
+		{
+			/* The end stays in reach of the other direction. */
+			state->item = forward ? 0 : -1;
+			state->nitems = 0;
+			return false;
+		}
+		zm_group_load(scan, state);
+		state->item = forward ? 0 : state->nitems - 1;
+	}
+	item = &state->items[state->item];
+	scan->xs_heaptid = item->tid;
+	scan->xs_recheck = item->recheck;
+	return true;
+}
+
+int64
+zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
+{
+	ZmScan	   *state = scan->opaque;
+	ZmCursor   *cursor = &state->cursor;
+	int64		rows = 0;
+
+	begin(scan, state);
+	while (zm_cursor_next(cursor))
+	{
+		BlockNumber block = zm_cursor_block(cursor);
+		OffsetNumber from;
+		OffsetNumber to;
+
+		CHECK_FOR_INTERRUPTS();
+		if (block != InvalidBlockNumber)
+		{
+			tbm_add_page(bitmap, block);
+			rows += 10;			/* a guess: the server's own for a page */
+		}
+		if (!zm_cursor_exact(cursor, &from, &to))
+			continue;
+		for (OffsetNumber off = from; off < to; off++)
+		{
+			IndexTuple	itup = ZmPageGetEntry(cursor->leaf.data, off);
+			Datum		values[INDEX_MAX_KEYS];
+			bool		nulls[INDEX_MAX_KEYS];
+
+			for (int i = 0; i < cursor->space.ncolumns; i++)
+				values[i] = index_getattr(itup, i + 1, cursor->space.desc,
+										  &nulls[i]);
+			if (!zm_filter(&cursor->quals, values, nulls))
+				continue;
+			tbm_add_tuples(bitmap, &itup->t_tid, 1, false);
+			rows++;
+		}
+	}
+	return rows;
+}
+
+void
+zm_end_scan(IndexScanDesc scan)
+{
+	ZmScan	   *state = scan->opaque;
+
+	if (state->item_values != NULL)
+	{
+		pfree(state->item_values);
+		pfree(state->item_nulls);
+		MemoryContextDelete(state->group_context);
+	}
+	MemoryContextDelete(state->cursor.quals.context);
+	pfree(state);
+}

@@ -1,0 +1,80 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_scan.h
+ *	  State of a scan of a zonemap.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZM_SCAN_H
+#define ZM_SCAN_H
+
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/relscan.h"
+#include "access/sdir.h"
+
+#include "zm_heap.h"
+#include "zm_quals.h"
+#include "zm_tree.h"
+
+/* Rows of a heap page, and exact entries of a leaf (16 bytes or more each) */
+#define ZM_MAX_ITEMS \
+	(MaxHeapTuplesPerPage + \
+	 BLCKSZ / (sizeof(IndexTupleData) + sizeof(ItemIdData)))
+
+/* One row of the current group, in key order. */
+typedef struct ZmItem
+{
+	ItemPointerData tid;		/* of the HOT chain's first tuple */
+	bool		recheck;
+	int32		key;			/* in item_values, unless the kernel reads keys */
+	int64		number;			/* the key otherwise */
+} ZmItem;
+
+typedef enum ZmPlace
+{
+	ZM_PLACE_NONE,				/* not begun */
+	ZM_PLACE_GROUP,
+	ZM_PLACE_BEFORE,			/* before the first row */
+	ZM_PLACE_AFTER,				/* after the last row */
+} ZmPlace;
+
+/* Walks groups (a zone and the exact entries up to the next) of ranges. */
+typedef struct ZmCursor
+{
+	ZmSpace		space;
+	ZmQuals		quals;
+	ZmPlace		place;
+	OffsetNumber zone;			/* of the current group */
+	PGAlignedBlock leaf;		/* copy */
+} ZmCursor;
+
+typedef struct ZmScan
+{
+	ZmCursor	cursor;
+	ZmHeapKey	heap_key;
+	bool		begun;
+	MemoryContext group_context;	/* of one group's comparisons */
+	int			nitems;
+	int			item;			/* the one returned last */
+	int			nkeys;			/* keys in item_values */
+	ZmItem		items[ZM_MAX_ITEMS];
+	Datum	   *item_values;	/* ncolumns per key */
+	bool	   *item_nulls;
+	PGAlignedBlock heap_page;	/* copy, where keys are not integers */
+} ZmScan;
+
+/* zm_cursor.c */
+extern bool zm_cursor_next(ZmCursor *cursor);
+extern bool zm_cursor_previous(ZmCursor *cursor);
+extern OffsetNumber zm_cursor_group_end(ZmCursor *cursor);
+extern BlockNumber zm_cursor_block(ZmCursor *cursor);
+extern bool zm_cursor_exact(ZmCursor *cursor, OffsetNumber *from,
+							OffsetNumber *to);
+extern bool zm_cursor_repeats(ZmCursor *cursor, IndexTuple exact);
+
+/* zm_group.c */
+extern void zm_group_load(IndexScanDesc scan, ZmScan *state);
+
+#endif							/* ZM_SCAN_H */

@@ -1,0 +1,303 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_split.c
+ *	  Splits of a zonemap's pages.
+ *
+ * Splits of one index are serialised by the exclusive lock on its metapage,
+ * which nobody else takes.  Under it a split locks, from the leaf upwards, the
+ * page, the new page and the parent, and logs them together: there are no
+ * incomplete splits.  The order is safe because nobody waits for a child with
+ * its parent locked.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+
+#include "st_compat.h"
+#include "zm_tree.h"
+
+/* Blocks from the root down to a page. */
+typedef struct TreePath
+{
+	int			depth;
+	BlockNumber blocks[32];
+} TreePath;
+
+static void
+find_path(const ZmSpace *space, const ZmTarget *target, TreePath *path)
+{
+	BlockNumber block = ZM_ROOT_BLOCK;
+
+	path->depth = 0;
+	for (;;)
+	{
+		Buffer		buf = ReadBuffer(space->index, block);
+		Page		page = BufferGetPage(buf);
+		bool		leaf;
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		zm_page_check(space->index, buf);
+		if (path->depth == lengthof(path->blocks))
+			elog(ERROR, "index \"%s\" is too deep",
+				 RelationGetRelationName(space->index));
+		path->blocks[path->depth++] = block;
+		leaf = ZmPageIsLeaf(page);
+		if (!leaf)
+			block = ZmBlock(ZmPageGetEntry(page,
+										   zm_search(space, page, target)));
+		UnlockReleaseBuffer(buf);
+		if (leaf)
+			return;
+	}
+}
+
+/* Bytes of the entries before off. */
+static Size
+bytes_before(Page page, OffsetNumber off)
+{
+	Size		bytes = 0;
+
+	for (OffsetNumber i = ZmPageFirst(page); i < off; i++)
+		bytes += MAXALIGN(ItemIdGetLength(PageGetItemId(page, i)));
+	return bytes;
+}
+
+/*
+ * The entry that becomes the first of the right page: near the middle, or
+ * near the end of the rightmost page; on leaves a zone, if one is near.
+ */
+static OffsetNumber
+choose_split(Page page)
+{
+	OffsetNumber first = ZmPageFirst(page);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	OffsetNumber best = InvalidOffsetNumber;
+	Size		total = bytes_before(page, last + 1);
+	bool		end = ZmPageIsRightmost(page);
+	Size		wanted = end ? total / 10 * 9 : total / 2;
+	Size		least = end ? total / 2 : total / 4;
+	Size		most = end ? total : total / 4 * 3;
+	Size		best_distance = SIZE_MAX;
+	Size		bytes = 0;
+
+	/* Second best: any entry; what a zone gains is worth a quarter page. */
+	for (OffsetNumber off = first; off <= last; off++)
+	{
+		Size		distance = bytes > wanted ? bytes - wanted : wanted - bytes;
+		bool		zone = ZmIsZone(ZmPageGetEntry(page, off));
+
+		if (off > first)
+		{
+			if (!zone || bytes < least || bytes > most)
+				distance += BLCKSZ;
+			if (distance < best_distance)
+			{
+				best = off;
+				best_distance = distance;
+			}
+		}
+		bytes += MAXALIGN(ItemIdGetLength(PageGetItemId(page, off)));
+	}
+	if (best == InvalidOffsetNumber)
+		elog(ERROR, "cannot split a zonemap page with one entry");
+	return best;
+}
+
+/*
+ * The zone with which a right page begins.  If that is an exact entry now,
+ * the zone before it goes on in the right page, after the entry's key: up to
+ * the key, and with it, it stays in the left one.
+ */
+static IndexTuple
+right_start(Page page, OffsetNumber split)
+{
+	IndexTuple	itup = ZmPageGetEntry(page, split);
+	IndexTuple	zone;
+
+	if (ZmIsZone(itup))
+		return itup;
+	zone = ZmPageGetEntry(page, zm_zone_at(page, split));
+	return zm_zone_from(itup, ZmBlock(zone), ZM_OPEN | ZM_TIE, &itup->t_tid);
+}
+
+/* Fills two empty pages with the halves of a page; left gets its high key. */
+static void
+fill_halves(Page page, OffsetNumber split, IndexTuple start,
+			BlockNumber right_block, Page left, Page right)
+{
+	OffsetNumber off = FirstOffsetNumber;
+
+	zm_page_init(left, ZmPageGetOpaque(page)->level);
+	zm_page_init(right, ZmPageGetOpaque(page)->level);
+	ZmPageGetOpaque(left)->right = right_block;
+	ZmPageGetOpaque(right)->right = ZmPageGetOpaque(page)->right;
+
+	zm_page_add(left, zm_copy_as(start, right_block), off++);
+	for (OffsetNumber i = ZmPageFirst(page); i < split; i++)
+		zm_page_add(left, ZmPageGetEntry(page, i), off++);
+
+	off = FirstOffsetNumber;
+	if (!ZmPageIsRightmost(page))
+		zm_page_add(right, ZmPageGetEntry(page, ZM_HIGH_KEY), off++);
+	if (start != ZmPageGetEntry(page, split))
+		zm_page_add(right, start, off++);
+	for (OffsetNumber i = split; i <= PageGetMaxOffsetNumber(page); i++)
+		zm_page_add(right, ZmPageGetEntry(page, i), off++);
+}
+
+/* A new page at the end of the index, locked exclusively. */
+static Buffer
+new_page(Relation index)
+{
+	bool		lock = !RELATION_IS_LOCAL(index);
+	Buffer		buf;
+
+	if (lock)
+		LockRelationForExtension(index, ExclusiveLock);
+	buf = st_extend_locked(index, NULL);
+	if (lock)
+		UnlockRelationForExtension(index, ExclusiveLock);
+	return buf;
+}
+
+/* The root's content moves into two new pages below it. */
+static void
+split_root(const ZmSpace *space, Buffer root)
+{
+	Relation	index = space->index;
+	Page		page = BufferGetPage(root);
+	OffsetNumber split = choose_split(page);
+	IndexTuple	start = right_start(page, split);
+	PGAlignedBlock left_image;
+	PGAlignedBlock right_image;
+	PGAlignedBlock root_image;
+	Buffer		left = new_page(index);
+	Buffer		right = new_page(index);
+	GenericXLogState *state;
+
+	fill_halves(page, split, start, BufferGetBlockNumber(right),
+				left_image.data, right_image.data);
+	zm_page_init(root_image.data, ZmPageGetOpaque(page)->level + 1);
+	zm_page_add(root_image.data,
+				zm_copy_as(ZmPageGetEntry(page, ZmPageFirst(page)),
+						   BufferGetBlockNumber(left)), 1);
+	zm_page_add(root_image.data,
+				zm_copy_as(start, BufferGetBlockNumber(right)), 2);
+
+	state = GenericXLogStart(index);
+	memcpy(GenericXLogRegisterBuffer(state, root, GENERIC_XLOG_FULL_IMAGE),
+		   root_image.data, BLCKSZ);
+	memcpy(GenericXLogRegisterBuffer(state, left, GENERIC_XLOG_FULL_IMAGE),
+		   left_image.data, BLCKSZ);
+	memcpy(GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE),
+		   right_image.data, BLCKSZ);
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(right);
+	UnlockReleaseBuffer(left);
+	UnlockReleaseBuffer(root);
+}
+
+static OffsetNumber
+find_downlink(Page parent, BlockNumber child)
+{
+	for (OffsetNumber off = ZmPageFirst(parent);
+		 off <= PageGetMaxOffsetNumber(parent); off++)
+		if (ZmBlock(ZmPageGetEntry(parent, off)) == child)
+			return off;
+	return InvalidOffsetNumber;
+}
+
+/*
+ * Splits the page at depth `at` of the path, if it still lacks room for
+ * `needed` bytes.  Returns false if its parent had to be split instead.
+ */
+static bool
+split_page(const ZmSpace *space, TreePath *path, int at, Size needed)
+{
+	Relation	index = space->index;
+	Buffer		buf = ReadBuffer(index, path->blocks[at]);
+	Page		page = BufferGetPage(buf);
+	PGAlignedBlock left_image;
+	PGAlignedBlock right_image;
+	Buffer		parent;
+	Buffer		right;
+	OffsetNumber split;
+	OffsetNumber downlink;
+	IndexTuple	start;
+	GenericXLogState *state;
+
+	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+	if (PageGetFreeSpace(page) >= MAXALIGN(needed))
+	{
+		UnlockReleaseBuffer(buf);
+		return true;
+	}
+	if (at == 0)
+	{
+		split_root(space, buf);
+		return true;
+	}
+	split = choose_split(page);
+	start = right_start(page, split);
+
+	parent = ReadBuffer(index, path->blocks[at - 1]);
+	LockBuffer(parent, BUFFER_LOCK_EXCLUSIVE);
+	if (PageGetFreeSpace(BufferGetPage(parent)) <
+		MAXALIGN(IndexTupleSize(start)))
+	{
+		needed = IndexTupleSize(start);
+		UnlockReleaseBuffer(parent);
+		UnlockReleaseBuffer(buf);
+		split_page(space, path, at - 1, needed);
+		return false;
+	}
+	downlink = find_downlink(BufferGetPage(parent), path->blocks[at]);
+	if (downlink == InvalidOffsetNumber)
+		ereport(ERROR,
+				errcode(ERRCODE_INDEX_CORRUPTED),
+				errmsg("index \"%s\": no downlink to block %u in block %u",
+					   RelationGetRelationName(index), path->blocks[at],
+					   path->blocks[at - 1]),
+				errhint("Please REINDEX it."));
+
+	right = new_page(index);
+	fill_halves(page, split, start, BufferGetBlockNumber(right),
+				left_image.data, right_image.data);
+	start = zm_copy_as(start, BufferGetBlockNumber(right));
+
+	state = GenericXLogStart(index);
+	memcpy(GenericXLogRegisterBuffer(state, buf, GENERIC_XLOG_FULL_IMAGE),
+		   left_image.data, BLCKSZ);
+	memcpy(GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE),
+		   right_image.data, BLCKSZ);
+	zm_page_add(GenericXLogRegisterBuffer(state, parent, 0), start,
+				downlink + 1);
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(right);
+	UnlockReleaseBuffer(parent);
+	UnlockReleaseBuffer(buf);
+	return true;
+}
+
+/*
+ * Makes room for an entry of so many bytes in the leaf that holds the
+ * target's position; others may take it before the caller does.
+ */
+void
+zm_split(const ZmSpace *space, const ZmTarget *target, Size needed)
+{
+	Buffer		meta = ReadBuffer(space->index, ZM_META_BLOCK);
+	TreePath	path;
+
+	LockBuffer(meta, BUFFER_LOCK_EXCLUSIVE);
+	do
+	{
+		find_path(space, target, &path);
+	} while (!split_page(space, &path, path.depth - 1, needed));
+	UnlockReleaseBuffer(meta);
+}

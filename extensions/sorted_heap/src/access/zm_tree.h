@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_tree.h
+ *	  The tree of a zonemap index: descent, splits, logged changes of pages,
+ *	  and which zones cover a key.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZM_TREE_H
+#define ZM_TREE_H
+
+#include "postgres.h"
+
+#include "storage/bufmgr.h"
+
+#include "zm_key.h"
+
+extern Buffer zm_descend(const ZmSpace *space, const ZmTarget *target,
+						 int lockmode);
+extern Buffer zm_descend_before(const ZmSpace *space, const ZmTarget *low);
+extern Buffer zm_move_right(const ZmSpace *space, const ZmTarget *target,
+							Buffer buf, int lockmode);
+
+extern void zm_add_logged(Relation index, Buffer buf, IndexTuple itup,
+						  OffsetNumber off);
+extern void zm_split(const ZmSpace *space, const ZmTarget *target, Size needed);
+
+extern bool zm_zone_covers(const ZmSpace *space, Page page, OffsetNumber zone,
+						   const ZmTarget *target);
+extern bool zm_block_covers(const ZmSpace *space, Page page,
+							const ZmTarget *target, BlockNumber block);
+
+#endif							/* ZM_TREE_H */

@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_vacuum.c
+ *	  VACUUM of a zonemap: exact entries of dead rows go.
+ *
+ * Pages are visited by block number.  A split during that moves entries to a
+ * page at the end, which is visited later; pages are never reused.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "st_compat.h"
+#include "zm_access.h"
+#include "zm_page.h"
+
+static void
+vacuum_leaf(IndexVacuumInfo *info, Buffer buf, IndexBulkDeleteResult *stats,
+			IndexBulkDeleteCallback callback, void *callback_state)
+{
+	Page		page = BufferGetPage(buf);
+	OffsetNumber dead[MaxIndexTuplesPerPage];
+	int			ndead = 0;
+
+	for (OffsetNumber off = ZmPageFirst(page);
+		 off <= PageGetMaxOffsetNumber(page); off++)
+	{
+		IndexTuple	itup = ZmPageGetEntry(page, off);
+
+		if (ZmIsZone(itup))
+			continue;
+		if (callback(&itup->t_tid, callback_state))
+			dead[ndead++] = off;
+	}
+	if (ndead > 0)
+	{
+		GenericXLogState *state = GenericXLogStart(info->index);
+
+		page = GenericXLogRegisterBuffer(state, buf, 0);
+		PageIndexMultiDelete(page, dead, ndead);
+		GenericXLogFinish(state);
+		stats->tuples_removed += ndead;
+	}
+}
+
+IndexBulkDeleteResult *
+zm_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+			   IndexBulkDeleteCallback callback, void *callback_state)
+{
+	BlockNumber block = ZM_ROOT_BLOCK;
+	BlockNumber nblocks;
+
+	if (stats == NULL)
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	stats->estimated_count = true;
+	while (block < (nblocks = RelationGetNumberOfBlocks(info->index)))
+		for (; block < nblocks; block++)
+		{
+			Buffer		buf;
+			Page		page;
+
+			st_vacuum_delay_point(false);
+			buf = ReadBufferExtended(info->index, MAIN_FORKNUM, block,
+									 RBM_NORMAL, info->strategy);
+			/* Scans that are not MVCC hold no TIDs without a recheck. */
+			LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+			page = BufferGetPage(buf);
+			if (!PageIsNew(page))
+			{
+				zm_page_check(info->index, buf);
+				if (ZmPageIsLeaf(page))
+					vacuum_leaf(info, buf, stats, callback, callback_state);
+			}
+			UnlockReleaseBuffer(buf);
+		}
+	return stats;
+}
+
+IndexBulkDeleteResult *
+zm_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	if (info->analyze_only)
+		return stats;
+	if (stats == NULL)
+	{
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+		stats->estimated_count = true;
+	}
+	stats->num_pages = RelationGetNumberOfBlocks(info->index);
+	/* Rows are not counted: an entry may stand for a page of them. */
+	stats->num_index_tuples = info->num_heap_tuples;
+	return stats;
+}

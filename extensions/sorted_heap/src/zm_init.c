@@ -1,0 +1,69 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_init.c
+ *	  Entry points of the library, and the handlers of the access methods.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/nbtree.h"
+#include "commands/vacuum.h"
+#include "fmgr.h"
+#include "utils/guc.h"
+#include "utils/index_selfuncs.h"
+
+#include "st_compat.h"
+#include "zm_access.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(zm_index_handler);
+
+extern PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	zm_options_init();
+
+	/* Last: from here on, unknown settings of ours are errors. */
+	MarkGUCPrefixReserved("sorted_heap");
+}
+
+/*
+ * Handler of index access method zonemap.  Strategies, costs and the order of
+ * keys are a btree's.
+ */
+Datum
+zm_index_handler(PG_FUNCTION_ARGS)
+{
+	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+
+	routine->amstrategies = BTMaxStrategyNumber;
+	routine->amsupport = BTORDER_PROC;
+	st_index_am_set_ordered(routine);
+	routine->amcanbackward = true;
+	routine->amcanmulticol = true;
+	routine->amoptionalkey = true;
+	routine->amsearcharray = true;
+	routine->amsearchnulls = true;
+	routine->amclusterable = true;
+	routine->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
+
+	routine->ambuild = zm_build;
+	routine->ambuildempty = zm_build_empty;
+	routine->aminsert = zm_insert;
+	routine->ambulkdelete = zm_bulk_delete;
+	routine->amvacuumcleanup = zm_vacuum_cleanup;
+	routine->amcostestimate = btcostestimate;
+	routine->amoptions = zm_options;
+	routine->amvalidate = zm_validate;
+	routine->ambeginscan = zm_begin_scan;
+	routine->amrescan = zm_rescan;
+	routine->amgettuple = zm_get_tuple;
+	routine->amgetbitmap = zm_get_bitmap;
+	routine->amendscan = zm_end_scan;
+	PG_RETURN_POINTER(routine);
+}

@@ -1,0 +1,329 @@
+"""zonemap: every scan finds what a sequential scan of the same table finds.
+
+The table changes at random, by this session and others beside it; after each
+round random queries are run under every kind of plan in one snapshot.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import psycopg
+import pytest
+
+# name, SQL type, SQL of a value that grows with the expression %s (0..10000)
+TYPES = {
+    "int2": ("smallint", "(%s % 3000)::smallint"),
+    "int4": ("integer", "(%s * 3)::integer"),
+    "int8": ("bigint", "(%s::bigint * 10000000000)"),
+    "numeric": ("numeric", "(%s / 7.0)"),
+    "float8": ("float8", "(%s / 3.0)::float8"),
+    "text": ("text", "lpad((%s)::text, 6, '0')"),
+    "text_c": ('text COLLATE "C"', "chr(65 + (%s) / 500) || (%s)::text"),
+    "long_text": ("text", "lpad((%s)::text, 6, '0') || repeat('x', 400 + %s % 900)"),
+    "name": ("name", "lpad((%s)::text, 6, '0')::name"),
+    "uuid": ("uuid", "lpad(to_hex(%s), 32, '0')::uuid"),
+    "date": ("date", "(date '2000-01-01' + %s)"),
+    "timestamptz": (
+        "timestamptz",
+        "(timestamptz '2000-01-01 00:00+00' + %s * interval '1 min')",
+    ),
+    "time": ("time", "(time '00:00' + %s * interval '5 s')"),
+    "interval": ("interval", "(%s * interval '7 min')"),
+    "bool": ("bool", "(%s > 5000)"),
+    "bytea": ("bytea", "decode(lpad(to_hex(%s), 8, '0'), 'hex')"),
+    "inet": ("inet", "('10.0.0.0'::inet + %s)"),
+    "int4range": ("int4range", "int4range(%s, 20000)"),
+    "int_array": ("int[]", "ARRAY[%s / 10, %s % 10]"),
+    "oid": ("oid", "(%s + 2147480000::bigint)::oid"),
+}
+
+ORDERS = ("", "DESC", "NULLS FIRST", "DESC NULLS LAST")
+PATTERNS = {
+    "sorted": "g * 10000 / {n}",
+    "reversed": "(10000 - g * 10000 / {n})",
+    "random": "(random() * 10000)::int",
+    "clumped": "((g * 7919 / {n} % 13) * 700 + (random() * 20)::int)",
+    "equal": "(g / 400 * 1000 % 9000)",
+    "strays": "(CASE WHEN random() < 0.01 THEN (random() * 10000)::int"
+    " ELSE g * 10000 / {n} END)",
+    "late": "least(10000, greatest(0, g * 10000 / {n} + (random() * 60)::int - 30))",
+}
+
+PLANS = {
+    "index": ("enable_indexscan",),
+    "bitmap": ("enable_bitmapscan",),
+}
+SCANS = ("enable_seqscan", "enable_indexscan", "enable_bitmapscan")
+
+
+class Columns:
+    """One to three key columns of random types."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        names = rng.sample(sorted(TYPES), rng.choice((1, 1, 1, 2, 2, 3)))
+        if rng.random() < 0.3:
+            names = ["int8"]
+        self.types = [TYPES[name] for name in names]
+        self.names = [f"k{i}" for i in range(len(names))]
+        self.orders = [rng.choice(ORDERS) for _ in names]
+        self.nulls = rng.choice((0, 0, 0.02, 0.3))
+
+    def table(self) -> str:
+        columns = ", ".join(
+            f"{name} {kind}"
+            for name, (kind, _) in zip(self.names, self.types, strict=True)
+        )
+        return f"id serial, {columns}, v int, filler text"
+
+    def index(self) -> str:
+        return ", ".join(map(" ".join, zip(self.names, self.orders, strict=True)))
+
+    def value(self, i: int, number: str) -> str:
+        """SQL of a value of column i."""
+        if i > 0 and self.rng.random() < 0.5:
+            number = f"(({number}) % 17)"
+        return self.types[i][1].replace("%s", f"({number})")
+
+    def row(self, number: str) -> str:
+        """SQL of all key columns, some of them NULL."""
+        values = []
+        for i in range(len(self.names)):
+            value = self.value(i, number)
+            if self.nulls:
+                value = f"CASE WHEN random() >= {self.nulls} THEN {value} END"
+            values.append(value)
+        return ", ".join(values)
+
+    def condition(self) -> str:
+        """A random WHERE clause."""
+        rng = self.rng
+        parts = []
+        for i, name in enumerate(self.names):
+            if i and rng.random() < 0.3:
+                continue
+            near = rng.randrange(-50, 10100)
+            one = f"(SELECT {self.value(i, str(max(0, near)))})"
+            two = f"(SELECT {self.value(i, str(max(0, near) + rng.randrange(300)))})"
+            some = ", ".join(
+                self.value(i, str(rng.randrange(10001))) for _ in range(5)
+            )
+            parts.append(
+                rng.choice(
+                    (
+                        f"{name} = {one}",
+                        f"{name} BETWEEN {one} AND {two}",
+                        f"{name} > {one} AND {name} <= {two}",
+                        f"{name} >= {two}",
+                        f"{name} < {one}",
+                        f"{name} IN ({some}, NULL)",
+                        f"{name} = ANY (ARRAY(SELECT {name} FROM t ORDER BY id LIMIT 9))"
+                        if self.types[i][0] != "int[]"
+                        else f"{name} <> {one}",
+                        f"{name} IS NULL",
+                        f"{name} IS NOT NULL",
+                        "true",
+                    )
+                )
+            )
+        return " AND ".join(parts) or "true"
+
+    def ordering(self) -> str:
+        """The index' order, or its opposite."""
+        swap = self.rng.random() < 0.5
+        terms = []
+        for name, order in zip(self.names, self.orders, strict=True):
+            descending = "DESC" in order
+            first = "FIRST" in order or (descending and "LAST" not in order)
+            if swap:
+                descending, first = not descending, not first
+            terms.append(
+                f"{name} {'DESC' if descending else 'ASC'}"
+                f" NULLS {'FIRST' if first else 'LAST'}"
+            )
+        return ", ".join(terms)
+
+
+def only(conn, *scans: str) -> None:
+    for scan in SCANS:
+        conn.execute(f"SET LOCAL {scan} = {'on' if scan in scans else 'off'}")
+
+
+def compare(conn, columns: Columns, queries: int) -> None:
+    """Random queries under every plan, in one snapshot."""
+    keys = ", ".join(columns.names)
+    with conn.transaction():
+        conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        for _ in range(queries):
+            where = columns.condition()
+            query = f"SELECT id, {keys}, v FROM t WHERE {where}"
+            only(conn, "enable_seqscan")
+            wanted = sorted(map(repr, conn.execute(query).fetchall()))
+            for plan, scans in PLANS.items():
+                only(conn, *scans)
+                found = sorted(map(repr, conn.execute(query).fetchall()))
+                assert found == wanted, f"{plan}: {query}"
+            order = columns.ordering()
+            ordered = f"SELECT {keys} FROM t WHERE {where} ORDER BY {order}"
+            if columns.rng.random() < 0.5:
+                ordered += " LIMIT 20"
+            only(conn, "enable_seqscan")
+            wanted = conn.execute(ordered).fetchall()
+            only(conn, "enable_indexscan")
+            assert conn.execute(ordered).fetchall() == wanted, ordered
+            backwards(conn, query, order)
+
+
+def backwards(conn, query: str, order: str) -> None:
+    """A cursor that turns around sees the same rows both ways."""
+    conn.execute(f"DECLARE c SCROLL CURSOR FOR {query} ORDER BY {order}")
+    some = conn.execute("FETCH 30 FROM c").fetchall()
+    back = conn.execute("FETCH BACKWARD ALL FROM c").fetchall()
+    rest = conn.execute("FETCH ALL FROM c").fetchall()
+    again = conn.execute("FETCH BACKWARD ALL FROM c").fetchall()
+    conn.execute("CLOSE c")
+    assert rest[: len(some)] == some
+    assert back == some[: len(some) - (len(some) == 30)][::-1]
+    assert again == rest[::-1]
+
+
+def change(conn, columns: Columns, rng: random.Random, pattern: str) -> None:
+    """One random change; a third of them is rolled back."""
+    keys = ", ".join(columns.names)
+    n = rng.choice((1, 5, 200, 1500))
+    number = rng.choice(
+        (
+            "(random() * 10000)::int",
+            "9000 + g % 1000",
+            PATTERNS[pattern].format(n=n),
+            str(rng.randrange(10000)),
+        )
+    )
+    low = rng.randrange(20000)
+    statement = rng.choice(
+        (
+            f"INSERT INTO t ({keys}, v, filler) SELECT {columns.row(number)}, g,"
+            f" repeat('f', g % 50) FROM generate_series(1, {n}) g",
+            f"UPDATE t SET v = v + 1 WHERE id BETWEEN {low} AND {low + n}",
+            f"UPDATE t SET ({keys}) = (SELECT {columns.row('t.id % 10000')})"
+            f" WHERE id BETWEEN {low} AND {low + n}",
+            f"DELETE FROM t WHERE id BETWEEN {low} AND {low + n * 2}",
+            f"DELETE FROM t WHERE id % {rng.randrange(2, 40)} = 0",
+        )
+    )
+    if len(columns.names) == 1:
+        statement = statement.replace(f"({keys}) = ", f"{keys} = ")
+    conn.execute("BEGIN")
+    conn.execute(statement)
+    conn.execute(rng.choice(("COMMIT", "COMMIT", "ROLLBACK")))
+
+
+def settle(conn, rng: random.Random) -> None:
+    """What moves things about without changing rows."""
+    conn.execute(
+        rng.choice(
+            (
+                "VACUUM t",
+                "VACUUM (FREEZE) t",
+                "REINDEX INDEX ti",
+                "REINDEX INDEX CONCURRENTLY ti",
+                "SELECT 1",
+                "SELECT 1",
+                "VACUUM FULL t",
+                "CLUSTER t USING ti",
+                "CHECKPOINT",
+            )
+        )
+    )
+
+
+def fuzz(connect, rng: random.Random, rounds: int, rows: int) -> None:
+    """One table through its life."""
+    columns = Columns(rng)
+    pattern = rng.choice(sorted(PATTERNS))
+    conn = connect()
+    conn.execute("SELECT setseed(%s)", [rng.random()])
+    conn.execute("SET max_parallel_workers_per_gather = 0")
+    conn.execute("DROP TABLE IF EXISTS t")
+    fillfactor = rng.choice((100, 100, 70))
+    conn.execute(
+        f"CREATE TABLE t ({columns.table()}) WITH (fillfactor = {fillfactor},"
+        " autovacuum_enabled = off)"
+    )
+    keys = ", ".join(columns.names)
+    create = f"CREATE INDEX ti ON t USING zonemap ({columns.index()})"
+    if rng.random() < 0.3:
+        conn.execute(create)
+    conn.execute(
+        f"INSERT INTO t ({keys}, v) SELECT"
+        f" {columns.row(PATTERNS[pattern].format(n=rows))}, g"
+        f" FROM generate_series(1, {rows}) g"
+    )
+    if rng.random() < 0.3:
+        conn.execute("DELETE FROM t WHERE id % 3 = 0")
+        conn.execute("UPDATE t SET v = 7 WHERE id % 4 = 0")
+    conn.execute(create.replace("INDEX", "INDEX IF NOT EXISTS", 1))
+    verify(conn)
+    for _ in range(rounds):
+        for _ in range(rng.randrange(1, 5)):
+            change(conn, columns, rng, pattern)
+        settle(conn, rng)
+        verify(conn)
+        compare(conn, columns, 4)
+
+
+def verify(conn) -> None:
+    assert conn.execute("SELECT * FROM sorted_heap.zonemap_verify('ti')").fetchall() == []
+
+
+@pytest.fixture
+def zone_db(db):
+    with db.connect() as conn:
+        conn.execute("CREATE EXTENSION sorted_heap")
+    return db
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_scans_agree(zone_db, rng, number):
+    fuzz(zone_db.connect, rng, rounds=4, rows=4000)
+
+
+def test_concurrent_writers(zone_db, rng):
+    """Two writers and a vacuum beside the queries."""
+    columns = Columns(rng)
+    conn = zone_db.connect()
+    conn.execute(f"CREATE TABLE t ({columns.table()})")
+    conn.execute(f"CREATE INDEX ti ON t USING zonemap ({columns.index()})")
+    stop = threading.Event()
+    problems: list[BaseException] = []
+
+    def write(seed: int) -> None:
+        own = random.Random(seed)
+        mine = zone_db.connect()
+        try:
+            while not stop.is_set():
+                change(mine, columns, own, "random")
+                if own.random() < 0.1:
+                    mine.execute("VACUUM t")
+        except psycopg.errors.DeadlockDetected:
+            pass
+        except BaseException as problem:
+            problems.append(problem)
+
+    writers = [
+        threading.Thread(target=write, args=[rng.random()]) for _ in range(2)
+    ]
+    for writer in writers:
+        writer.start()
+    try:
+        for _ in range(10):
+            compare(conn, columns, 2)
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
+    assert not problems, problems
+    verify(conn)
+    compare(conn, columns, 4)
