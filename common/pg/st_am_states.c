@@ -78,7 +78,7 @@ collect_versions(StCatalog *cat, uint64 first, uint64 last,
 		v.state = entry_state(entry, oldest_xmin, &v.xmin, &v.xid, &v);
 		v.tid = entry->tuple->t_self;
 		v.finished = st_descriptor_decode(cat->rel, entry, &v.group);
-		if (!v.finished && !unfinished)
+		if ((!v.finished || v.group.nrows == 0) && !unfinished)
 			continue;
 		v.group.incarnation = incarnation;
 		if (out->n == allocated)
@@ -124,7 +124,10 @@ st_group_versions(Relation rel, TransactionId oldest_xmin, MemoryContext mcxt)
 	return read_versions(rel, false, oldest_xmin, mcxt);
 }
 
-/* The same with groups that have no image: nrows is then what they reserved. */
+/*
+ * The same with groups that have no image: nrows is then what they reserved;
+ * and with those that VACUUM had begun to drop: nrows is 0.
+ */
 StGroupVersions *
 st_group_versions_all(Relation rel, TransactionId oldest_xmin,
 					  MemoryContext mcxt)

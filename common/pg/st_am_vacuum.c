@@ -5,7 +5,7 @@
  *
  * Heap vacuums the pages of the delta, its indexes and relfrozenxid; it is
  * never allowed to truncate the file, because pages of extents look empty to
- * it.  What it writes into pg_class as the number of rows mixes pages of two
+ * it; we do it ourselves (st_truncate.c).  What it writes into pg_class as the number of rows mixes pages of two
  * densities, so that is corrected: exact for row groups, and for the delta
  * from a sample of its pages.  What rows and groups that nobody sees any more
  * occupy is reclaimed in st_reclaim.c.
@@ -205,6 +205,8 @@ st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
 	oldcxt = MemoryContextSwitchTo(mcxt);
 	oldest_xmin = GetOldestNonRemovableTransactionId(rel);
 	st_reclaim(rel, params, oldest_xmin, strategy);
+	if (params->truncate != VACOPTVALUE_DISABLED)
+		st_truncate(rel, (params->options & VACOPT_VERBOSE) != 0 ? INFO : DEBUG2);
 	versions = st_group_versions(rel, oldest_xmin, mcxt);
 	if (versions->n > 0)
 		update_statistics(rel, versions, oldest_xmin, strategy);

@@ -310,6 +310,11 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 	group->footer_off = payload.footer_off;
 	group->footer_len = payload.footer_len;
 	group->format_version = payload.format_version;
+	if ((payload.flags & ST_DESCRIPTOR_DROPPED) != 0)
+	{
+		group->dropped_rows = payload.nrows;
+		group->nrows = 0;
+	}
 	group->full = (payload.flags & ST_DESCRIPTOR_FULL) != 0;
 	group->xmin = HeapTupleHeaderGetRawXmin(entry->tuple->t_data);
 	group->cmin = HeapTupleHeaderGetRawCommandId(entry->tuple->t_data);
@@ -322,35 +327,58 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
  * between primary and standby, which a delta must not meet under
  * wal_consistency_checking.
  */
+bool
+st_catalog_overwrite(StCatalog *cat, StKeyBase base, uint64 row,
+					 const void *payload, Size len)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	bool		found;
+
+	st_catalog_scan_begin(&scan, cat, base, row, row, SnapshotSelf);
+	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	found = entry != NULL && entry->len == len;
+	if (found)
+	{
+		GenericXLogState *state;
+		Page		page;
+		Size		off;
+
+		LockBuffer(entry->buffer, BUFFER_LOCK_EXCLUSIVE);
+		off = entry->payload - (char *) BufferGetPage(entry->buffer);
+		state = GenericXLogStart(cat->toast);
+		page = GenericXLogRegisterBuffer(state, entry->buffer,
+										 GENERIC_XLOG_FULL_IMAGE);
+		memcpy((char *) page + off, payload, len);
+		GenericXLogFinish(state);
+		LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
+	}
+	st_catalog_scan_end(&scan);
+	return found;
+}
+
 void
 st_descriptor_finish(StCatalog *cat, const StGroup *group)
 {
 	StDescriptorPayload payload;
-	StCatalogScan scan;
-	StCatalogEntry *entry;
-	GenericXLogState *state;
-	Page		page;
-	Size		off;
 
 	st_descriptor_encode(group, true, &payload);
-
-	st_catalog_scan_begin(&scan, cat, ST_DESCRIPTOR, group->first_row,
-						  group->first_row, SnapshotSelf);
-	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
-	if (entry == NULL || entry->len != sizeof(payload))
+	if (!st_catalog_overwrite(cat, ST_DESCRIPTOR, group->first_row, &payload,
+							  sizeof(payload)))
 		elog(ERROR, "descriptor of row " UINT64_FORMAT " of relation \"%s\" is missing",
 			 group->first_row, RelationGetRelationName(cat->rel));
+}
 
-	LockBuffer(entry->buffer, BUFFER_LOCK_EXCLUSIVE);
-	off = entry->payload - (char *) BufferGetPage(entry->buffer);
-	state = GenericXLogStart(cat->toast);
-	page = GenericXLogRegisterBuffer(state, entry->buffer,
-									 GENERIC_XLOG_FULL_IMAGE);
-	memcpy((char *) page + off, &payload, sizeof(payload));
-	GenericXLogFinish(state);
-	LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
+void
+st_descriptor_drop(StCatalog *cat, const StGroup *group)
+{
+	StDescriptorPayload payload;
 
-	st_catalog_scan_end(&scan);
+	st_descriptor_encode(group, true, &payload);
+	payload.flags |= ST_DESCRIPTOR_DROPPED;
+	payload.checksum = descriptor_checksum(&payload);
+	(void) st_catalog_overwrite(cat, ST_DESCRIPTOR, group->first_row, &payload,
+								sizeof(payload));
 }
 
 void

@@ -37,8 +37,6 @@
 #include "st_compact_int.h"
 #include "st_reclaim.h"
 
-#define ST_RETIRED_VERSION	1
-
 /*
  * Deletes the descriptor of a group and leaves a note for VACUUM.  False:
  * somebody is at work there.
@@ -47,16 +45,10 @@ static bool
 retire_group(StCatalog *catalog, const StGroupVersion *v)
 {
 	ItemPointerData tid = v->tid;
-	StRetiredPayload payload = {0};
 
 	if (!st_catalog_delete(catalog, &tid))
 		return false;
-	payload.version = ST_RETIRED_VERSION;
-	payload.nrows = v->group.nrows;
-	payload.start_block = v->group.start_block;
-	payload.nblocks = v->group.nblocks;
-	st_catalog_insert(catalog, ST_RETIRED, v->group.first_row, &payload,
-					  sizeof(payload), GetCurrentCommandId(true), 0, NULL);
+	st_retired_add(catalog, &v->group);
 	return true;
 }
 

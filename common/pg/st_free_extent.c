@@ -49,12 +49,32 @@ decode_nblocks(Relation rel, const StCatalogEntry *entry)
 	return payload.nblocks;
 }
 
+/* An entry that was cut to nothing must not stand in the way of a new one. */
+static void
+delete_cut(StCatalog *cat, BlockNumber start)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	ItemPointerData tid;
+
+	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, start, start,
+						  SnapshotSelf);
+	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	if (entry != NULL && decode_nblocks(cat->rel, entry) == 0)
+	{
+		tid = entry->tuple->t_self;
+		(void) st_catalog_delete(cat, &tid);
+	}
+	st_catalog_scan_end(&scan);
+}
+
 /* Enters an extent.  The catalog is open with RowExclusiveLock. */
 void
 st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks)
 {
 	StFreeExtentPayload payload = {0};
 
+	delete_cut(cat, start);
 	payload.version = ST_FREE_EXTENT_VERSION;
 	payload.nblocks = nblocks;
 	st_catalog_insert(cat, ST_FREE_EXTENT, start, &payload, sizeof(payload),
@@ -62,18 +82,23 @@ st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks)
 }
 
 /*
- * Is there an entry of any state for an extent that begins at this block?
- * One that a running transaction is taking counts, too.
+ * Is the block part of a free extent?  One that a running transaction is
+ * taking counts, too.
  */
 bool
-st_free_extent_known(StCatalog *cat, BlockNumber start)
+st_free_extent_known(StCatalog *cat, BlockNumber block)
 {
 	StCatalogScan scan;
-	bool		found;
+	StCatalogEntry *entry;
+	bool		found = false;
 
-	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, start, start,
-						  SnapshotAny);
-	found = st_catalog_scan_next(&scan, ForwardScanDirection) != NULL;
+	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, block, SnapshotSelf);
+	while (!found &&
+		   (entry = st_catalog_scan_next(&scan, BackwardScanDirection)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		found = block - entry->row < decode_nblocks(cat->rel, entry);
+	}
 	st_catalog_scan_end(&scan);
 	return found;
 }
@@ -139,4 +164,126 @@ st_free_extent_take(Relation rel, uint32 nblocks, BlockNumber *start)
 	}
 	st_catalog_close(&cat);
 	return taken;
+}
+
+/* ---- merging neighbours ---- */
+
+typedef struct FreeExtent
+{
+	BlockNumber start;
+	uint32		nblocks;
+	ItemPointerData tid;
+} FreeExtent;
+
+static FreeExtent *
+read_all(StCatalog *cat, int *n)
+{
+	int			allocated = 16;
+	FreeExtent *out = palloc(allocated * sizeof(FreeExtent));
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+
+	*n = 0;
+	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
+						  SnapshotSelf);
+	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (*n == allocated)
+		{
+			allocated *= 2;
+			out = repalloc(out, allocated * sizeof(FreeExtent));
+		}
+		out[*n].start = (BlockNumber) entry->row;
+		out[*n].nblocks = decode_nblocks(cat->rel, entry);
+		out[*n].tid = entry->tuple->t_self;
+		(*n)++;
+	}
+	st_catalog_scan_end(&scan);
+	return out;
+}
+
+/*
+ * Makes one extent of neighbours.  It counts as freed now, which is later
+ * than its parts were: nobody takes it too early.  An entry that somebody is
+ * taking at this moment stays as it is.
+ */
+void
+st_free_extent_coalesce(StCatalog *cat)
+{
+	FreeExtent *extents;
+	int			n;
+	int			i = 0;
+
+	/* Entries that this command made cannot be deleted by it. */
+	CommandCounterIncrement();
+	extents = read_all(cat, &n);
+	while (i < n)
+	{
+		BlockNumber start = extents[i].start;
+		BlockNumber end = start + extents[i].nblocks;
+		int			last = i;
+
+		while (last + 1 < n && extents[last + 1].start == end)
+			end += extents[++last].nblocks;
+		if (last > i && st_catalog_delete(cat, &extents[i].tid))
+		{
+			end = start + extents[i].nblocks;
+			while (i < last && st_catalog_delete(cat, &extents[i + 1].tid))
+				end += extents[++i].nblocks;
+			st_free_extent_add(cat, start, end - start);
+		}
+		i++;
+	}
+	pfree(extents);
+}
+
+/* ---- the end of the file ---- */
+
+/* Where the free extents begin that reach up to block end; else end. */
+BlockNumber
+st_free_extent_tail(StCatalog *cat, BlockNumber end)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+
+	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
+						  SnapshotSelf);
+	while ((entry = st_catalog_scan_next(&scan, BackwardScanDirection)) != NULL)
+	{
+		BlockNumber start = (BlockNumber) entry->row;
+		uint32		nblocks = decode_nblocks(cat->rel, entry);
+
+		if (nblocks == 0)
+			continue;
+		if (start + nblocks < end)
+			break;
+		end = Min(end, start);
+	}
+	st_catalog_scan_end(&scan);
+	return end;
+}
+
+/*
+ * Blocks from end on are about to be cut off.  The entries are changed in
+ * place: that must not be undone, as the cut cannot be.  The caller holds
+ * AccessExclusiveLock on the table.
+ */
+void
+st_free_extent_cut(StCatalog *cat, BlockNumber end)
+{
+	int			n;
+	FreeExtent *extents = read_all(cat, &n);
+
+	for (int i = 0; i < n; i++)
+	{
+		StFreeExtentPayload payload = {.version = ST_FREE_EXTENT_VERSION};
+
+		if (extents[i].start + extents[i].nblocks <= end)
+			continue;
+		payload.nblocks = extents[i].start < end ? end - extents[i].start : 0;
+		(void) st_catalog_overwrite(cat, ST_FREE_EXTENT, extents[i].start,
+									&payload, sizeof(payload));
+	}
+	pfree(extents);
 }

@@ -118,6 +118,8 @@ st_visible_groups(Relation rel, Snapshot snapshot, MemoryContext mcxt)
 			check_finished(rel, &group, false, snapshot);
 			continue;
 		}
+		if (group.nrows == 0)
+			continue;
 		group.incarnation = meta.incarnation;
 		group_list_add(list, &maxgroups, &group);
 	}

@@ -4,8 +4,9 @@
  *	  What VACUUM does about row groups (I6).
  *
  * A row is dead to all when its tombstone is older than every snapshot, or
- * its group's descriptor is gone for everybody (its transaction aborted, or
- * the group was replaced).  For those rows:
+ * its group's descriptor is gone for everybody: its transaction aborted, or a
+ * compaction replaced the group, of which an entry tells (st_retired.c).  For
+ * those rows:
  *
  *	1. index entries are removed, by index_bulk_delete with a callback that
  *	   knows the dead rows as bitmaps, in batches of maintenance_work_mem;
@@ -13,7 +14,8 @@
  *	   that the next VACUUM does not scan the indexes for the same rows;
  *	3. a group with no row left loses its descriptor, tombstones and anchors,
  *	   and its extent goes to the directory of free extents, in this
- *	   transaction; so does the extent of an aborted group.
+ *	   transaction; so does the extent of an aborted group;
+ *	4. origin maps of compactions that nobody can run into are forgotten.
  *
  * Standbys learn of 1 by a conflict record before it, and of 3 by heap's own
  * records and those of st_free_extent.c.
@@ -72,8 +74,10 @@ typedef struct Reclaim
 
 	TransactionId cleaned_xid;	/* older deaths are cleaned; or invalid */
 
-	StGroupVersions *groups;
+	StGroupVersions *groups;	/* replaced ones as HEAPTUPLE_DEAD, with tid and
+								 * xmin of their entry */
 	bool	   *whole;			/* of each: no row is left */
+	bool		maps_expired;
 	TransactionId newest_death; /* of rows to be removed from indexes */
 	double		rows;
 	double		new_deaths;
@@ -167,6 +171,14 @@ read_deaths(Reclaim *r, const StGroupVersion *v)
 	return st_row_deaths(r->rel, &v->group, r->oldest_xmin, r->deaths_mcxt);
 }
 
+static void
+newer_death(Reclaim *r, TransactionId xid)
+{
+	if (!TransactionIdIsValid(r->newest_death) ||
+		TransactionIdFollows(xid, r->newest_death))
+		r->newest_death = xid;
+}
+
 /* Counts what a group contributes, and finds out whether it is dead whole. */
 static void
 count_deaths(Reclaim *r, int i)
@@ -177,8 +189,17 @@ count_deaths(Reclaim *r, int i)
 
 	if (v->state == HEAPTUPLE_DEAD)
 	{
+		if (!v->aborted)
+			newer_death(r, v->xmin);
 		r->whole[i] = true;
 		r->any_whole = true;
+		return;
+	}
+	if (v->group.dropped_rows > 0)
+	{
+		/* a VACUUM before us had begun to drop it */
+		r->groups->v[i].group.nrows = v->group.dropped_rows;
+		r->whole[i] = r->any_whole = v->state == HEAPTUPLE_LIVE;
 		return;
 	}
 	r->rows += v->group.nrows;
@@ -197,12 +218,51 @@ count_deaths(Reclaim *r, int i)
 			TransactionIdPrecedes(xid, r->cleaned_xid))
 			continue;
 		r->new_deaths++;
-		if (!TransactionIdIsValid(r->newest_death) ||
-			TransactionIdFollows(xid, r->newest_death))
-			r->newest_death = xid;
+		newer_death(r, xid);
 	}
 	r->whole[i] = dead == v->group.nrows;
 	r->any_whole |= r->whole[i];
+}
+
+static int
+compare_versions(const void *a, const void *b)
+{
+	uint64		x = ((const StGroupVersion *) a)->group.first_row;
+	uint64		y = ((const StGroupVersion *) b)->group.first_row;
+
+	return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/*
+ * Of groups whose descriptor was deleted, the entries tell, and not what may
+ * be left of the descriptors.
+ */
+static void
+take_retired(Reclaim *r, const StRetired *retired, int nretired)
+{
+	StGroupVersions *groups = r->groups;
+	StGroupVersion *all = palloc(Max(groups->n + nretired, 1) *
+								 sizeof(StGroupVersion));
+	int			n = 0;
+
+	for (int i = 0; i < groups->n; i++)
+	{
+		if (groups->v[i].state != HEAPTUPLE_DEAD || groups->v[i].aborted)
+			all[n++] = groups->v[i];
+	}
+	for (int i = 0; i < nretired; i++)
+	{
+		memset(&all[n], 0, sizeof(all[n]));
+		all[n].group = retired[i].group;
+		all[n].state = HEAPTUPLE_DEAD;
+		all[n].finished = true;
+		all[n].xmin = retired[i].xid;
+		all[n++].tid = retired[i].tid;
+	}
+	if (nretired > 0)
+		qsort(all, n, sizeof(StGroupVersion), compare_versions);
+	groups->v = all;
+	groups->n = n;
 }
 
 static void
@@ -210,13 +270,18 @@ find_dead(Reclaim *r)
 {
 	StCatalog	cat;
 	ItemPointerData tid;
+	StRetired  *retired = NULL;
+	int			nretired = 0;
 
 	if (st_catalog_open(&cat, r->rel, AccessShareLock))
 	{
 		(void) read_state(&cat, &r->cleaned_xid, &tid);
+		retired = st_retired_read(&cat, r->oldest_xmin, &nretired);
+		r->maps_expired = st_origin_expired(&cat, r->oldest_xmin);
 		st_catalog_close(&cat);
 	}
 	r->groups = st_group_versions_all(r->rel, r->oldest_xmin, r->mcxt);
+	take_retired(r, retired, nretired);
 	r->whole = palloc0(Max(r->groups->n, 1) * sizeof(bool));
 	for (int i = 0; i < r->groups->n; i++)
 	{
@@ -329,9 +394,6 @@ clean_indexes(Reclaim *r)
 {
 	Size		limit = (Size) maintenance_work_mem * 1024;
 
-	if (TransactionIdIsNormal(r->newest_death))
-		st_log_snapshot_conflict(r->rel, st_full_xid(r->newest_death));
-
 	r->results = palloc0(r->nindexes * sizeof(IndexBulkDeleteResult *));
 	for (int i = 0; i < r->groups->n; i++)
 	{
@@ -415,28 +477,37 @@ extent_is_of(Relation rel, const StGroup *group)
 	return result;
 }
 
+/* The extent of a dead group, unless it has been cut off (st_truncate.c). */
+static void
+free_extent(Reclaim *r, StCatalog *cat, const StGroup *group)
+{
+	if (extent_is_of(r->rel, group))
+		st_free_extent_add(cat, group->start_block, group->nblocks);
+}
+
 /*
- * Drops a group that nobody sees, or frees the extent of one whose descriptor
- * is already dead.  Of the latter an extent may have been free and used again
- * since: then its pages tell so, or an entry in the directory does.
+ * Drops a group that nobody sees.  The descriptor of an aborted one is left
+ * to heap.  Its extent may have been free before, and so is again, or may be
+ * in use by another group since, which its pages tell.
  */
 static void
 drop_group(Reclaim *r, StCatalog *cat, const StGroupVersion *v)
 {
 	ItemPointerData tid = v->tid;
 
-	if (v->state == HEAPTUPLE_DEAD)
+	if (v->aborted)
 	{
-		if (v->finished && !st_free_extent_known(cat, v->group.start_block) &&
-			extent_is_of(r->rel, &v->group))
-			st_free_extent_add(cat, v->group.start_block, v->group.nblocks);
+		if (v->finished && !st_free_extent_known(cat, v->group.start_block))
+			free_extent(r, cat, &v->group);
 		return;
 	}
+	if (v->state == HEAPTUPLE_LIVE)
+		st_descriptor_drop(cat, &v->group);
 	if (!st_catalog_delete(cat, &tid))
 		return;
 	delete_entries(cat, ST_TOMBSTONE, &v->group);
 	delete_entries(cat, ST_ANCHOR, &v->group);
-	st_free_extent_add(cat, v->group.start_block, v->group.nblocks);
+	free_extent(r, cat, &v->group);
 }
 
 static void
@@ -453,6 +524,9 @@ write_results(Reclaim *r)
 		if (r->whole[i])
 			drop_group(r, &cat, &r->groups->v[i]);
 	}
+	if (r->maps_expired)
+		st_origin_expire(&cat, r->oldest_xmin);
+	st_free_extent_coalesce(&cat);
 	st_catalog_close(&cat);
 }
 
@@ -461,7 +535,7 @@ write_results(Reclaim *r)
 static bool
 worth_it(const Reclaim *r, const VacuumParams *params)
 {
-	if (r->any_whole)
+	if (r->any_whole || r->maps_expired)
 		return true;
 	if (r->new_deaths == 0)
 		return false;
@@ -501,6 +575,8 @@ st_reclaim(Relation rel, VacuumParams *params, TransactionId oldest_xmin,
 	find_dead(&r);
 	if (worth_it(&r, params))
 	{
+		if (TransactionIdIsNormal(r.newest_death))
+			st_log_snapshot_conflict(rel, st_full_xid(r.newest_death));
 		vac_open_indexes(rel, RowExclusiveLock, &r.nindexes, &r.indexes);
 		if (r.nindexes > 0)
 			clean_indexes(&r);

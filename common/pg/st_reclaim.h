@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * st_reclaim.h
- *	  What st_reclaim.c and st_free_extent.c share.
+ *	  What the files about dead row groups and their space share.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,6 +19,18 @@
  * locked or deleted it.  The catalog is open with RowExclusiveLock.
  */
 extern bool st_catalog_delete(StCatalog *cat, ItemPointer tid);
+
+/* A row group that a compaction, transaction xid, replaced: st_retired.c */
+typedef struct StRetired
+{
+	StGroup		group;			/* rows and extent only */
+	TransactionId xid;
+	ItemPointerData tid;		/* of the entry */
+} StRetired;
+
+extern void st_retired_add(StCatalog *cat, const StGroup *group);
+extern StRetired *st_retired_read(StCatalog *cat, TransactionId oldest_xmin,
+								  int *n);
 
 /* The full transaction id of a normal xid that is not in the future. */
 extern FullTransactionId st_full_xid(TransactionId xid);

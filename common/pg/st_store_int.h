@@ -155,6 +155,8 @@ StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 1000, "key bases must not overlap");
 /* Flags of a descriptor */
 #define ST_DESCRIPTOR_FINISHED	0x0001	/* the extent is written */
 #define ST_DESCRIPTOR_FULL		0x0002	/* StGroup.full */
+#define ST_DESCRIPTOR_DROPPED	0x0004	/* all rows are dead to everyone, the
+										 * extent may be gone */
 
 /* chunk_data of a descriptor. */
 typedef struct StDescriptorPayload
@@ -315,6 +317,20 @@ extern void st_descriptor_encode(const StGroup *group, bool finished,
  * transaction inserted, with its finished form.  No new tuple version.
  */
 extern void st_descriptor_finish(StCatalog *cat, const StGroup *group);
+
+/*
+ * Marks the descriptor of a group of which nobody sees a row, in place: from
+ * now on nobody looks into its extent, whether the running transaction commits
+ * or not.
+ */
+extern void st_descriptor_drop(StCatalog *cat, const StGroup *group);
+
+/*
+ * Overwrites the payload of the entry of a row, in place: no new version, not
+ * undone by an abort.  False if there is none of that length.
+ */
+extern bool st_catalog_overwrite(StCatalog *cat, StKeyBase base, uint64 row,
+								 const void *payload, Size len);
 
 /* Forwarding TID <-> payload of a tombstone. */
 extern void st_tombstone_encode(const ItemPointerData *forward,
@@ -716,7 +732,13 @@ extern void st_reclaim(Relation rel, struct VacuumParams *params,
 
 /* Free extents: st_free_extent.c */
 extern void st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks);
-extern bool st_free_extent_known(StCatalog *cat, BlockNumber start);
+extern bool st_free_extent_known(StCatalog *cat, BlockNumber block);
+extern void st_free_extent_coalesce(StCatalog *cat);
+extern BlockNumber st_free_extent_tail(StCatalog *cat, BlockNumber end);
+extern void st_free_extent_cut(StCatalog *cat, BlockNumber end);
+
+/* Gives free pages at the end of the file back: st_truncate.c */
+extern void st_truncate(Relation rel, int elevel);
 extern bool st_free_extent_take(Relation rel, uint32 nblocks, BlockNumber *start);
 
 extern void st_am_relation_copy_for_cluster(Relation from, Relation to, Relation index,
