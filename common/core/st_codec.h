@@ -109,6 +109,18 @@ extern StCodecDict *st_codec_dict_create(int codec, int level,
 extern void st_codec_dict_free(StCodecDict *dict);
 
 /*
+ * The same for one direction only, at less memory (zstd only, NULL else): a
+ * dictionary of either kind must not be used in the other direction.
+ */
+extern StCodecDict *st_codec_dict_create_pack(int codec, int level,
+											  const void *bytes, size_t len);
+extern StCodecDict *st_codec_dict_create_unpack(int codec, const void *bytes,
+												size_t len);
+
+/* Bytes of memory that it takes. */
+extern size_t st_codec_dict_memory(const StCodecDict *dict);
+
+/*
  * As st_codec_compress() and st_codec_decompress(), with the dictionary's
  * codec and level.  Decompression needs a dictionary of the same codec and
  * bytes; the level may differ.  With other bytes the result is ST_CORRUPT or

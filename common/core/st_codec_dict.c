@@ -106,6 +106,51 @@ st_codec_dict_create(int codec, int level, const void *bytes, size_t len)
 	return dict;
 }
 
+StCodecDict *
+st_codec_dict_create_pack(int codec, int level, const void *bytes, size_t len)
+{
+	StCodecDict *dict;
+
+	if (codec != ST_CODEC_ZSTD || !st_codec_level_valid(codec, level))
+		return NULL;
+	dict = calloc(1, sizeof(StCodecDict));
+	if (dict == NULL)
+		return NULL;
+	dict->codec = codec;
+	dict->level = level;
+	dict->cdict = ZSTD_createCDict(bytes, len, level);
+	if (dict->cdict != NULL)
+		return dict;
+	free(dict);
+	return NULL;
+}
+
+StCodecDict *
+st_codec_dict_create_unpack(int codec, const void *bytes, size_t len)
+{
+	StCodecDict *dict;
+
+	if (codec != ST_CODEC_ZSTD)
+		return NULL;
+	dict = calloc(1, sizeof(StCodecDict));
+	if (dict == NULL)
+		return NULL;
+	dict->codec = codec;
+	dict->ddict = ZSTD_createDDict(bytes, len);
+	if (dict->ddict != NULL)
+		return dict;
+	free(dict);
+	return NULL;
+}
+
+size_t
+st_codec_dict_memory(const StCodecDict *dict)
+{
+	return sizeof(*dict) + ZSTD_sizeof_CDict(dict->cdict) +
+		ZSTD_sizeof_DDict(dict->ddict) + (size_t) dict->len +
+		(dict->lz4_loaded ? sizeof(StLz4State) : 0);
+}
+
 void
 st_codec_dict_free(StCodecDict *dict)
 {

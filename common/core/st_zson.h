@@ -1,0 +1,327 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_zson.h
+ *	  Compact, navigable encoding of JSON documents with dictionaries.
+ *
+ * A document is encoded from jsonb's binary image (the server's own bytes,
+ * trusted) and decoded to it; in between any one value is found without
+ * decoding its neighbours.  The encoded bytes, and a dictionary's, are
+ * hostile: everything that reads them checks them.
+ *
+ *		| header u8 | dictionary id v | tail directory | root value | tail |
+ *
+ *	header			high nibble: version 1; bit 0: dictionary id follows;
+ *					bit 1: there is a tail; bit 2: the tail is a cut of one
+ *	tail directory	bytes of the root value v, raw bytes of the tail v,
+ *					(cut: raw bytes before the first string v,) compressed
+ *					bytes v of each block of ST_ZSON_BLOCK raw bytes
+ *	tail			zstd frames, one per block, made with the dictionary
+ *
+ * A value is a tag byte and what belongs to it (st_zson_format.h).  Strings
+ * stand in place, as a number of the dictionary, or in the tail, whose offset
+ * is the sum of the lengths before.  What a dictionary holds is immutable:
+ * its id is all that ties a document to it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_ZSON_H
+#define ST_ZSON_H
+
+#include "st_codec.h"
+#include "st_core.h"
+#include "st_str.h"
+
+/* Raw bytes of a tail's block: what is decompressed to read one string. */
+#define ST_ZSON_BLOCK 8192
+
+/* Limits of a dictionary. */
+#define ST_ZSON_MAX_KEYS 16384
+#define ST_ZSON_MAX_SHAPES 16384
+#define ST_ZSON_MAX_VALUES 8256
+#define ST_ZSON_MAX_SHAPE_KEYS 4096
+#define ST_ZSON_MAX_DICT (1 << 20)	/* bytes */
+
+/*
+ * The stack is guarded by the caller: enter() is called at every level of
+ * nesting with the depth so far and returns false, or does not return, when
+ * it is too deep (ST_NOTFIT).
+ */
+typedef bool (*StZsonEnter) (int depth);
+
+/* Returns zeroed memory or NULL (or does not return). */
+typedef void *(*StZsonAlloc) (void *arg, size_t size);
+
+/* ---- dictionaries ---- */
+
+typedef struct StZsonShape
+{
+	uint32_t	nkeys;
+	const uint16_t *keys;		/* ids, in jsonb's order of keys */
+} StZsonShape;
+
+typedef struct StZsonDict
+{
+	uint32_t	id;
+	const uint8_t *blob;		/* the caller's, must outlive the digest */
+	size_t		len;
+	const uint8_t *info;		/* text for people */
+	uint32_t	infolen;
+	uint32_t	nkeys;
+	StStr	   *keys;
+	uint32_t	nshapes;
+	StZsonShape *shapes;
+	uint32_t	nvalues;
+	uint32_t   *values;			/* offsets of encoded scalars in the blob */
+	uint32_t   *value_ends;
+	StFsstTable *fsst;			/* NULL: none */
+	const uint8_t *zdict;		/* for the tail; len 0: none */
+	uint32_t	zdictlen;
+	uint32_t	key_mask;		/* hash tables hold id + 1, 0: free */
+	uint16_t   *key_table;
+	/* for writing, see st_zson_dict_prepare_write() */
+	uint32_t	shape_mask;
+	uint16_t   *shape_table;
+	uint32_t	value_mask;
+	uint16_t   *value_table;
+	struct StFsstEncoder *fsst_encoder;
+	/* made by whoever owns the digest, and freed by it */
+	StCodecDict *unpack;
+	StCodecDict *pack;
+} StZsonDict;
+
+/*
+ * Checks and digests a dictionary's bytes.  Everything is allocated by alloc;
+ * the owner adds unpack and pack.  ST_CORRUPT, ST_UNSUPPORTED, ST_NOMEM.
+ */
+extern StStatus st_zson_dict_load(StZsonDict *dict, uint32_t id,
+								  const uint8_t *blob, size_t len,
+								  StZsonAlloc alloc, void *arg);
+
+/* Adds what encoding needs.  ST_NOMEM. */
+extern StStatus st_zson_dict_prepare_write(StZsonDict *dict,
+										   StZsonAlloc alloc, void *arg);
+
+/* Number of a key, -1 if the dictionary (may be NULL) does not know it. */
+extern int	st_zson_dict_key(const StZsonDict *dict, const void *key,
+							 size_t len);
+
+/* What a dictionary is made of. */
+typedef struct StZsonParts
+{
+	StStr		info;
+	const StStr *keys;			/* distinct; most frequent first */
+	uint32_t	nkeys;
+	const StZsonShape *shapes;	/* distinct, keys in jsonb's order */
+	uint32_t	nshapes;
+	const StStr *values;		/* encoded scalars, most useful first */
+	uint32_t	nvalues;
+	const StStrScheme *scheme;	/* of FSST, or NULL */
+	StStr		zdict;			/* len 0: none */
+} StZsonParts;
+
+extern size_t st_zson_dict_bound(const StZsonParts *parts);
+extern StStatus st_zson_dict_build(const StZsonParts *parts, uint8_t *dst,
+								   size_t cap, size_t *len);
+
+/* jsonb's order of keys: by length, then by bytes. */
+extern int	st_zson_key_compare(const StStr *a, const StStr *b);
+
+/* ---- writing ---- */
+
+typedef struct StZsonEncoding
+{
+	const StZsonDict *dict;		/* prepared for writing, or NULL */
+	StCodecCtx *ctx;
+	StZsonEnter enter;
+	bool		no_tail;		/* keep every string in place */
+	/* filled in: */
+	uint32_t	unknown_keys;	/* keys that the dictionary does not know */
+	uint32_t	known_keys;
+	uint32_t	tail_raw;		/* bytes in the tail, 0 if there is none */
+} StZsonEncoding;
+
+/* Room that encoding an image of len bytes needs, scratch included. */
+extern size_t st_zson_encode_bound(size_t len);
+
+/*
+ * Encodes the jsonb image (behind its varlena header) into dst, which has
+ * room for st_zson_encode_bound(len) bytes; the result is the first *outlen.
+ * It is at most 2 bytes longer than the image.
+ * ST_NOTFIT: too deep, or not an image.  ST_NOMEM.
+ */
+extern StStatus st_zson_encode(StZsonEncoding *e,
+							   const uint8_t *image, size_t len,
+							   uint8_t *dst, size_t cap, size_t *outlen);
+
+/*
+ * One scalar as it stands in a dictionary: a string, or a number given by
+ * the payload of its numeric.  At most len + 8 bytes.
+ */
+extern StStatus st_zson_encode_string(const StStr *s, uint8_t *dst,
+									  size_t cap, size_t *outlen);
+extern StStatus st_zson_encode_number(const uint8_t *numeric, size_t len,
+									  uint8_t *dst, size_t cap,
+									  size_t *outlen);
+
+/* ---- reading ---- */
+
+enum StZsonKind
+{
+	ST_ZSON_NULL = 0,
+	ST_ZSON_STRING = 1,
+	ST_ZSON_NUMBER = 2,
+	ST_ZSON_FALSE = 3,
+	ST_ZSON_TRUE = 4,
+	ST_ZSON_ARRAY = 5,
+	ST_ZSON_OBJECT = 6
+};
+
+enum StZsonForm
+{
+	ST_ZSON_PLAIN = 0,			/* string: the bytes; number: an integer */
+	ST_ZSON_FSST,
+	ST_ZSON_HEX,
+	ST_ZSON_DIGITS,
+	ST_ZSON_UUID,
+	ST_ZSON_TIME,				/* num: seconds, scale 0, or ms, scale 3 */
+	ST_ZSON_TAIL,
+	ST_ZSON_DECIMAL,			/* number: num * 10^-scale */
+	ST_ZSON_NUMERIC,			/* number: payload of a numeric */
+	ST_ZSON_SHAPE,				/* object: keys are the dictionary's */
+	ST_ZSON_FREE				/* object: keys stand in it */
+};
+
+typedef struct StZsonDoc
+{
+	const StZsonDict *dict;		/* set by the caller after open, or NULL */
+	uint32_t	dict_id;		/* 0: none */
+	bool		has_tail;
+	const uint8_t *data;		/* the whole document */
+	size_t		len;			/* its length */
+	size_t		avail;			/* bytes of it that are there */
+	const uint8_t *root;
+	const uint8_t *head_end;	/* end of the root value */
+	const uint8_t *avail_end;	/* first byte of it that is not there */
+	uint32_t	tail_raw;		/* raw bytes of all blocks */
+	uint32_t	tail_base;
+	uint32_t	nblocks;
+	const uint8_t *dir;			/* nblocks varints */
+	const uint8_t *dir_end;
+	size_t		tail_at;		/* offset of the first block in the document */
+
+	/* for strings of the tail; the caller's */
+	StCodecCtx *ctx;
+	uint8_t    *block;			/* room for ST_ZSON_BLOCK bytes */
+	int64_t		block_no;		/* what it holds, -1: nothing */
+	const uint8_t *(*fetch) (void *arg, size_t off, size_t n);	/* or NULL */
+	void	   *fetch_arg;
+	StZsonEnter enter;
+} StZsonDoc;
+
+typedef struct StZsonValue
+{
+	uint8_t		kind;
+	uint8_t		form;
+	uint8_t		scale;
+	const uint8_t *start;		/* its tag */
+	const uint8_t *next;		/* behind it */
+	int64_t		num;
+	const uint8_t *data;		/* of strings, of numerics */
+	uint32_t	len;
+	uint32_t	tail;			/* tail offset of it, or of what it holds */
+	uint32_t	tail_len;		/* tail bytes that it, or what is in it, uses */
+	/* containers */
+	uint32_t	count;
+	uint32_t	stride_size;	/* bytes of an entry of strides */
+	const StZsonShape *shape;
+	const uint8_t *strides;
+	const uint8_t *keys;		/* ST_ZSON_FREE */
+	const uint8_t *keys_end;
+	const uint8_t *values;
+	const uint8_t *end;
+} StZsonValue;
+
+/*
+ * Reads the header.  avail < len: only a prefix is in memory; then a reader
+ * that needs more gives ST_NOSPACE.
+ */
+extern StStatus st_zson_open(StZsonDoc *doc, const uint8_t *data, size_t avail,
+							 size_t len);
+
+/* The root.  doc->dict must be set if doc->dict_id is not 0. */
+extern StStatus st_zson_root(StZsonDoc *doc, StZsonValue *v);
+
+/* A place among the members of a container. */
+typedef struct StZsonCursor
+{
+	const StZsonValue *of;
+	uint32_t	i;
+	const uint8_t *p;			/* value i */
+	const uint8_t *key;			/* ST_ZSON_FREE: key i */
+	uint32_t	tail;
+} StZsonCursor;
+
+extern void st_zson_begin(const StZsonValue *container, StZsonCursor *c);
+
+/* The next member; key may be NULL (and must be for arrays).  i < count. */
+extern StStatus st_zson_next(StZsonDoc *doc, StZsonCursor *c, StStr *key,
+							 StZsonValue *v);
+
+/*
+ * Member of an object by key; key_id is st_zson_dict_key() of it.  *found
+ * tells whether there is one.  v may be NULL: then only *found is set.
+ */
+extern StStatus st_zson_find(StZsonDoc *doc, const StZsonValue *object,
+							 const StStr *key, int key_id,
+							 bool *found, StZsonValue *v);
+
+/* Member i < count of a container. */
+extern StStatus st_zson_at(StZsonDoc *doc, const StZsonValue *container,
+						   uint32_t i, StZsonValue *v);
+
+/* Most bytes that the string has. */
+extern size_t st_zson_string_bound(const StZsonValue *v);
+
+/*
+ * The string's bytes: *out points to them, in the document or dictionary, or
+ * at buf (room for st_zson_string_bound() bytes).
+ */
+extern StStatus st_zson_string(StZsonDoc *doc, const StZsonValue *v,
+							   uint8_t *buf, StStr *out);
+
+/* ---- numbers: payload of a numeric (behind its varlena header) ---- */
+
+#define ST_ZSON_NUMERIC_MAX 64	/* bytes st_zson_numeric_write() needs */
+
+/* Number to payload; for ST_ZSON_NUMERIC the value's own bytes are it. */
+extern size_t st_zson_numeric_write(int64_t num, int scale, uint8_t *dst);
+
+/* False: not of this form, keep the payload. */
+extern bool st_zson_numeric_read(const uint8_t *p, size_t len, int64_t *num,
+								 int *scale);
+
+/* Could the server have made this payload? */
+extern bool st_zson_numeric_valid(const uint8_t *p, size_t len);
+
+/* ---- back to jsonb ---- */
+
+/*
+ * Bytes of the jsonb image of the value (a scalar is wrapped, as jsonb does
+ * at its root).  Checks everything but strings of the tail.
+ */
+extern StStatus st_zson_image_size(StZsonDoc *doc, const StZsonValue *v,
+								   size_t *size);
+
+/* Writes it: at most cap bytes, 4-byte aligned dst. */
+extern StStatus st_zson_image(StZsonDoc *doc, const StZsonValue *v,
+							  uint8_t *dst, size_t cap, size_t *size);
+
+/*
+ * The value as a document of its own, with the same dictionary.  At most
+ * cap bytes, st_zson_cut_bound() of them at least.
+ */
+extern size_t st_zson_cut_bound(const StZsonDoc *doc, const StZsonValue *v);
+extern StStatus st_zson_cut(StZsonDoc *doc, const StZsonValue *v,
+							uint8_t *dst, size_t cap, size_t *outlen);
+
+#endif							/* ST_ZSON_H */

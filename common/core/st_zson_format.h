@@ -1,0 +1,173 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_zson_format.h
+ *	  Tags and layouts of st_zson documents: private to st_zson*.c.
+ *
+ * v is a LEB128 varint.  Numbers of values are on disk: none is ever given
+ * another meaning.
+ *
+ *	00 .. 3f	value 0 .. 63 of the dictionary
+ *	40 .. 5f	+ u8: value 64 + ((tag & 1f) << 8 | u8)
+ *	60 .. 7f	string of 0 .. 31 bytes
+ *	80 .. 9f	string of 0 .. 31 bytes of FSST codes
+ *	a0 .. bf	integer 0 .. 31
+ *	c0 .. c2	null, false, true
+ *	c4 .. cb	positive integer of 1, 2, 3, 4, 5, 6, 7, 8 bytes
+ *	cc .. cf	negative integer, -1 - n, n of 1, 2, 4, 8 bytes
+ *	d0 .. db	decimal of scale 1 + k / 4 and 1 + k % 4 bytes
+ *	dc			decimal: u8 scale, zigzag v
+ *	dd			numeric: bytes v, payload
+ *	e0			string: bytes v, bytes
+ *	e1			string: bytes v of FSST codes
+ *	e2			string: u8 n, n bytes as 2n lower-case hexadecimal digits
+ *	e3			string: v as decimal digits
+ *	e4			string: 16 bytes as a lower-case UUID
+ *	e5			string in the tail: bytes v
+ *	e6, e7		string: time of seconds (5 bytes), milliseconds (6 bytes),
+ *				"2024-01-31T23:59:59Z", "2024-01-31T23:59:59.999Z"
+ *	f0, f1		empty array, empty object
+ *	f2			array: sizes, count v, strides, values
+ *	f3			object: sizes, shape v, strides, values
+ *	f4			object: sizes, count v, bytes of the keys v, strides, keys,
+ *				values
+ *
+ * sizes, not for the root: bytes behind the sizes v and, if the document has
+ * a tail, bytes v of the tail that the members use.
+ *
+ * strides, for more than ST_ZSON_STRIDE members: for each member that is a
+ * multiple of it but the first, u32 offsets from the start of the values, (if
+ * there is a tail:) of the tail, (f4:) of the keys.
+ *
+ * A key in f4: v = number of the key * 2 + 1, or length * 2 and bytes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_ZSON_FORMAT_H
+#define ST_ZSON_FORMAT_H
+
+#include "st_bytes.h"
+#include "st_str_internal.h"
+#include "st_zson.h"
+
+#define ZS_VERSION 0x10
+#define ZS_VERSION_MASK 0xf0
+#define ZS_HAS_DICT 0x01
+#define ZS_HAS_TAIL 0x02
+#define ZS_HAS_BASE 0x04
+#define ZS_FLAGS 0x07
+
+#define ST_ZSON_STRIDE 64
+
+enum
+{
+	ZS_VALUE1 = 0x00,
+	ZS_VALUE2 = 0x40,
+	ZS_STR = 0x60,
+	ZS_FSST = 0x80,
+	ZS_INT = 0xa0,
+	ZS_NULL = 0xc0,
+	ZS_FALSE = 0xc1,
+	ZS_TRUE = 0xc2,
+	ZS_POS = 0xc4,
+	ZS_NEG1 = 0xcc,
+	ZS_NEG2 = 0xcd,
+	ZS_NEG4 = 0xce,
+	ZS_NEG8 = 0xcf,
+	ZS_DEC = 0xd0,
+	ZS_DECIMAL = 0xdc,
+	ZS_NUMERIC = 0xdd,
+	ZS_LONG_STR = 0xe0,
+	ZS_LONG_FSST = 0xe1,
+	ZS_HEX = 0xe2,
+	ZS_DIGITS = 0xe3,
+	ZS_UUID = 0xe4,
+	ZS_TAIL = 0xe5,
+	ZS_SECONDS = 0xe6,
+	ZS_MILLIS = 0xe7,
+	ZS_EMPTY_ARRAY = 0xf0,
+	ZS_EMPTY_OBJECT = 0xf1,
+	ZS_ARRAY = 0xf2,
+	ZS_SHAPED = 0xf3,
+	ZS_OBJECT = 0xf4
+};
+
+/* jsonb's image: facts of the server's format. */
+#define JB_COUNT 0x0fffffffu
+#define JB_SCALAR 0x10000000u
+#define JB_OBJECT 0x20000000u
+#define JB_ARRAY 0x40000000u
+#define JE_LEN 0x0fffffffu
+#define JE_TYPE 0x70000000u
+#define JE_HAS_OFF 0x80000000u
+#define JE_STRING 0x00000000u
+#define JE_NUMERIC 0x10000000u
+#define JE_FALSE 0x20000000u
+#define JE_TRUE 0x30000000u
+#define JE_NULL 0x40000000u
+#define JE_CONTAINER 0x50000000u
+#define JB_STRIDE 32
+
+/* Little-endian number of 1 to 8 bytes that lie within the buffer. */
+ST_INLINE uint64_t
+zs_load_bytes(const uint8_t *p, unsigned n)
+{
+	uint64_t	v = 0;
+
+	memcpy(&v, p, n);
+	return v;
+}
+
+/*
+ * Varint at *p; false if it does not end before end.  Longer forms than
+ * needed are damage, too.
+ */
+ST_INLINE bool
+zs_varint(const uint8_t **p, const uint8_t *end, uint64_t *v)
+{
+	StByteReader r;
+
+	if (st_likely(*p < end && **p < 0x80))
+	{
+		*v = *(*p)++;
+		return true;
+	}
+	st_reader_init(&r, *p, (size_t) (end - *p));
+	*v = st_read_varint(&r);
+	*p = r.p;
+	return r.status == ST_OK;
+}
+
+/* ---- st_zson_text.c: strings of special forms ---- */
+
+typedef struct ZsForm
+{
+	uint8_t		tag;			/* 0: none */
+	uint8_t		n;				/* bytes of payload */
+	uint8_t		payload[128];
+} ZsForm;
+
+/* A shorter form of the string, if it has one; never longer than its bytes. */
+extern bool zs_form_find(const StStr *s, ZsForm *form);
+
+extern size_t zs_hex_write(const uint8_t *p, size_t n, uint8_t *dst);
+extern size_t zs_digits_write(uint64_t v, uint8_t *dst);
+extern size_t zs_uuid_write(const uint8_t *p, uint8_t *dst);
+extern size_t zs_time_write(int64_t v, bool ms, uint8_t *dst);
+
+/* Largest values that zs_time_write() takes. */
+#define ZS_MAX_SECONDS INT64_C(315569519999)	/* 9999-12-31T23:59:59 from 0000 */
+
+/* ---- shared ---- */
+
+extern void zs_write_number(StByteWriter *w, int64_t num, int scale);
+extern uint64_t zs_shape_hash(const uint16_t *keys, uint32_t n);
+extern int	zs_dict_shape(const StZsonDict *dict, const uint16_t *keys,
+						  uint32_t n);
+extern int	zs_dict_value(const StZsonDict *dict, const void *encoded,
+						  size_t len);
+
+/* Reads a value that is not the root. */
+extern StStatus zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,
+						 uint32_t tail, StZsonValue *v);
+
+#endif							/* ST_ZSON_FORMAT_H */

@@ -1,0 +1,333 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_zson.c
+ *	  Documents of st_zson: round trips, access to every member, cuts,
+ *	  sizes, damage.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "st_test.h"
+#include "st_zson_cases.h"
+
+#define NDOCS 3000
+
+static uint8_t block[ST_ZSON_BLOCK];
+
+typedef struct Coded
+{
+	uint8_t    *p;
+	size_t		len;
+} Coded;
+
+static Coded
+encode(const StZsonDict *dict, const CaseImage *im, bool no_tail)
+{
+	StZsonEncoding e = {.dict = dict,.enter = case_enter,.no_tail = no_tail};
+	size_t		cap = st_zson_encode_bound(im->len);
+	Coded		c = {malloc(cap), 0};
+
+	CHECK(st_zson_encode(&e, im->p, im->len, c.p, cap, &c.len) == ST_OK);
+	return c;
+}
+
+static StStatus
+open_doc(StZsonDoc *doc, const StZsonDict *dict, const uint8_t *p, size_t len,
+		 StZsonValue *root)
+{
+	StStatus	status = st_zson_open(doc, p, len, len);
+
+	if (status != ST_OK)
+		return status;
+	if (doc->dict_id != 0 && (dict == NULL || doc->dict_id != dict->id))
+		return ST_CORRUPT;
+	doc->dict = doc->dict_id != 0 ? dict : NULL;
+	doc->block = block;
+	doc->enter = case_enter;
+	return st_zson_root(doc, root);
+}
+
+/* The image of a value; malloced, NULL if the bytes are damaged. */
+static uint8_t *
+image_of(StZsonDoc *doc, const StZsonValue *v, size_t *len)
+{
+	uint8_t    *p;
+	size_t		cap;
+
+	if (st_zson_image_size(doc, v, &cap) != ST_OK)
+		return NULL;
+	p = malloc(cap);
+	if (st_zson_image(doc, v, p, cap, len) == ST_OK)
+		return p;
+	free(p);
+	return NULL;
+}
+
+/* Every member by place, by key, and as a cut, is what the walk gives. */
+static void
+check_members(StZsonDoc *doc, const StZsonDict *dict, const StZsonValue *of)
+{
+	StZsonCursor c;
+	StStr		absent = {(const uint8_t *) "key-00001", 9};
+	bool		found;
+
+	st_zson_begin(of, &c);
+	while (c.i < of->count)
+	{
+		uint32_t	i = c.i;
+		StZsonValue v;
+		StZsonValue w;
+		StStr		key = {NULL, 0};
+		uint8_t    *image;
+		uint8_t    *again;
+		size_t		len = 0;
+		size_t		len2 = 0;
+		size_t		cap;
+		uint8_t    *cut;
+		StZsonDoc	cutdoc;
+
+		CHECK(st_zson_next(doc, &c, of->kind == ST_ZSON_OBJECT ? &key : NULL,
+						   &v) == ST_OK);
+		CHECK(st_zson_at(doc, of, i, &w) == ST_OK);
+		CHECK(w.start == v.start && w.tail == v.tail && w.next == v.next);
+		if (of->kind == ST_ZSON_OBJECT)
+		{
+			CHECK(st_zson_find(doc, of, &key,
+							   st_zson_dict_key(doc->dict, key.data, key.len),
+							   &found, &w) == ST_OK);
+			CHECK(found && w.start == v.start && w.tail == v.tail);
+		}
+		image = image_of(doc, &v, &len);
+		cap = st_zson_cut_bound(doc, &v);
+		cut = malloc(cap);
+		CHECK(st_zson_cut(doc, &v, cut, cap, &cap) == ST_OK);
+		CHECK(open_doc(&cutdoc, dict, cut, cap, &w) == ST_OK);
+		again = image_of(&cutdoc, &w, &len2);
+		CHECK(image != NULL && again != NULL && len == len2 &&
+			  memcmp(image, again, len) == 0);
+		doc->block_no = -1;
+		if (v.kind >= ST_ZSON_ARRAY)
+			check_members(doc, dict, &v);
+		free(image);
+		free(again);
+		free(cut);
+	}
+	if (of->kind == ST_ZSON_OBJECT)
+	{
+		CHECK(st_zson_find(doc, of, &absent, -1, &found, NULL) == ST_OK);
+		CHECK(!found);
+	}
+}
+
+static void
+check_document(const StZsonDict *dict, const CaseImage *im, bool no_tail)
+{
+	Coded		c = encode(dict, im, no_tail);
+	uint8_t    *exact = test_exact_copy(c.p, c.len);
+	StZsonDoc	doc;
+	StZsonValue root;
+	uint8_t    *image;
+	size_t		len = 0;
+
+	CHECK_MSG(c.len <= im->len + 2, "%zu for %zu bytes", c.len, im->len);
+	CHECK(open_doc(&doc, dict, exact, c.len, &root) == ST_OK);
+	image = image_of(&doc, &root, &len);
+	CHECK_MSG(image != NULL && len == im->len &&
+			  memcmp(image, im->p, len) == 0, "image of %zu bytes", im->len);
+	if (root.kind >= ST_ZSON_ARRAY)
+		check_members(&doc, dict, &root);
+	free(image);
+	free(exact);
+	free(c.p);
+}
+
+static void
+test_roundtrip(void)
+{
+	for (int with = 0; with < 3; with++)
+	{
+		size_t		len;
+		uint8_t    *blob = case_dict_blob(with == 2, &len);
+		StZsonDict	dict;
+
+		case_dict_open(&dict, blob, len);
+		for (int i = 0; i < NDOCS; i++)
+		{
+			CaseImage	im;
+
+			case_document(&im, test_random);
+			check_document(with == 0 ? NULL : &dict, &im, i % 5 == 0);
+			free(im.p);
+			if (test_nbad > 0)
+				break;
+		}
+		case_dict_close(&dict);
+		free(blob);
+	}
+}
+
+/* A prefix of a document is enough, or the reader says that it is not. */
+static void
+test_prefix(void)
+{
+	size_t		len;
+	uint8_t    *blob = case_dict_blob(true, &len);
+	StZsonDict	dict;
+
+	case_dict_open(&dict, blob, len);
+	for (int i = 0; i < 200; i++)
+	{
+		CaseImage	im;
+		Coded		c;
+
+		case_document(&im, test_random);
+		c = encode(&dict, &im, false);
+		for (size_t avail = 0; avail < c.len; avail += 1 + avail / 9)
+		{
+			uint8_t    *copy = test_exact_copy(c.p, avail);
+			StZsonDoc	doc;
+			StZsonValue v;
+			StStatus	status = st_zson_open(&doc, copy, avail, c.len);
+
+			if (status == ST_OK)
+			{
+				StZsonCursor cur;
+
+				doc.dict = doc.dict_id ? &dict : NULL;
+				doc.enter = case_enter;
+				status = st_zson_root(&doc, &v);
+				if (status == ST_OK && v.kind >= ST_ZSON_ARRAY)
+				{
+					StZsonValue root = v;
+
+					st_zson_begin(&root, &cur);
+					while (status == ST_OK && cur.i < root.count)
+						status = st_zson_next(&doc, &cur, NULL, &v);
+				}
+			}
+			CHECK_MSG(status == ST_OK || status == ST_NOSPACE, "status %d",
+					  status);
+			free(copy);
+		}
+		free(c.p);
+		free(im.p);
+	}
+	case_dict_close(&dict);
+	free(blob);
+}
+
+static StStatus
+decode_any(const uint8_t *src, size_t len, void *arg)
+{
+	StZsonDoc	doc;
+	StZsonValue root;
+	StStatus	status = open_doc(&doc, arg, src, len, &root);
+	uint8_t    *image;
+	size_t		n;
+
+	if (status != ST_OK)
+		return status;
+	image = image_of(&doc, &root, &n);
+	if (image == NULL)
+		return ST_CORRUPT;
+	free(image);
+	return ST_OK;
+}
+
+static void
+test_damage(void)
+{
+	size_t		len;
+	uint8_t    *blob = case_dict_blob(true, &len);
+	StZsonDict	dict;
+
+	case_dict_open(&dict, blob, len);
+	for (int i = 0; i < 60; i++)
+	{
+		CaseImage	im;
+		Coded		c;
+
+		do
+		{
+			case_document(&im, test_random);
+			c = encode(i % 4 == 0 ? NULL : &dict, &im, i % 3 == 0);
+			if (c.len <= 1500)
+				break;
+			free(c.p);
+			free(im.p);
+		} while (true);
+		test_hostile(c.p, c.len, false, decode_any, &dict);
+		free(c.p);
+		free(im.p);
+	}
+	case_dict_close(&dict);
+	free(blob);
+}
+
+static StStatus
+load_any(const uint8_t *src, size_t len, void *arg)
+{
+	StZsonDict	dict;
+	StStatus	status = st_zson_dict_load(&dict, 1, src, len, case_alloc, NULL);
+
+	(void) arg;
+	dict.pack = dict.unpack = NULL;
+	case_dict_close(&dict);
+	return status;
+}
+
+static void
+test_dictionary(void)
+{
+	size_t		len;
+	uint8_t    *blob = case_dict_blob(true, &len);
+	StZsonDict	dict;
+
+	case_dict_open(&dict, blob, len);
+	CHECK(dict.nkeys == CASE_KNOWN_KEYS && dict.nshapes == 1 &&
+		  dict.nvalues == 100 && dict.fsst != NULL && dict.infolen == 4);
+	for (int i = 0; i < CASE_NKEYS; i++)
+		CHECK(st_zson_dict_key(&dict, case_keys[i], strlen(case_keys[i])) ==
+			  (i < CASE_KNOWN_KEYS ? i : -1));
+	test_hostile(blob, len, true, load_any, NULL);
+	case_dict_close(&dict);
+	free(blob);
+}
+
+/* Numbers and strings whose forms are near their limits. */
+static void
+test_numbers(void)
+{
+	static const int64_t values[] = {
+		0, 1, 31, 32, 255, 256, 65535, 65536, 16777215, 16777216,
+		UINT32_MAX, INT64_C(1) << 40, (INT64_C(1) << 48) - 1, INT64_MAX,
+		-1, -256, -257, -65536, -65537, INT32_MIN, -INT64_C(4294967297),
+		-INT64_MAX
+	};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+	{
+		for (int scale = 0; scale <= 63; scale++)
+		{
+			uint8_t		payload[ST_ZSON_NUMERIC_MAX];
+			size_t		n = st_zson_numeric_write(values[i], scale, payload);
+			int64_t		num = 0;
+			int			s = -1;
+
+			CHECK(st_zson_numeric_valid(payload, n));
+			CHECK_MSG(st_zson_numeric_read(payload, n, &num, &s) &&
+					  num == values[i] && s == scale, "%lld scale %d",
+					  (long long) values[i], scale);
+		}
+	}
+}
+
+int
+main(void)
+{
+	RUN(test_numbers);
+	RUN(test_dictionary);
+	RUN(test_roundtrip);
+	RUN(test_prefix);
+	RUN(test_damage);
+	return test_summary("zson");
+}
