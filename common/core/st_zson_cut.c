@@ -188,6 +188,8 @@ st_zson_cut(StZsonDoc *doc, const StZsonValue *v, uint8_t *dst, size_t cap,
 		*outlen = doc->len;
 		return ST_OK;
 	}
+	if (members && v->next > doc->avail_end)
+		return ST_NOSPACE;
 	st_writer_init(&w, dst, cap);
 	if (members && doc->has_tail)
 		return cut_with_tail(doc, v, &w, outlen);

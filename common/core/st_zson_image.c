@@ -172,6 +172,7 @@ write_keys(Writer *w, const StZsonValue *v, uint8_t *entries,
 		   const uint8_t *data)
 {
 	const uint8_t *p = v->keys;
+	StStr		before = {NULL, 0};
 
 	for (uint32_t i = 0; i < v->count; i++)
 	{
@@ -201,6 +202,11 @@ write_keys(Writer *w, const StZsonValue *v, uint8_t *entries,
 		}
 		else
 			key = w->doc->dict->keys[v->shape->keys[i]];
+		/* a shape's order was checked when the dictionary was loaded */
+		if (v->form == ST_ZSON_FREE && i > 0 &&
+			st_zson_key_compare(&before, &key) >= 0)
+			return ST_CORRUPT;
+		before = key;
 		if (key.len > (size_t) (w->end - w->p))
 			return ST_CORRUPT;
 		if (key.len > 0)

@@ -1,0 +1,109 @@
+/*-------------------------------------------------------------------------
+ *
+ * fuzz_zson.c
+ *	  Documents of any bytes, with and without a dictionary: what decodes
+ *	  encodes again to the same image, and every member is found.
+ *
+ * Input: u8, odd: with the dictionary; the document.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "st_fuzz.h"
+#include "st_zson_cases.h"
+
+static uint8_t block[ST_ZSON_BLOCK];
+
+static void
+check_object(StZsonDoc *doc, const StZsonValue *root)
+{
+	StZsonCursor c;
+
+	st_zson_begin(root, &c);
+	while (c.i < root->count)
+	{
+		StStr		key;
+		StZsonValue v;
+		StZsonValue w;
+		bool		found;
+
+		if (st_zson_next(doc, &c, root->kind == ST_ZSON_OBJECT ? &key : NULL,
+						 &v) != ST_OK)
+			return;
+		(void) st_zson_at(doc, root, c.i - 1, &w);
+		if (root->kind == ST_ZSON_OBJECT)
+			(void) st_zson_find(doc, root, &key,
+								st_zson_dict_key(doc->dict, key.data, key.len),
+								&found, &w);
+		{
+			size_t		n = st_zson_cut_bound(doc, &v);
+			uint8_t    *cut = n < 1 << 24 ? malloc(n) : NULL;
+
+			if (cut != NULL)
+				(void) st_zson_cut(doc, &v, cut, n, &n);
+			free(cut);
+		}
+	}
+}
+
+static void
+encode_again(const StZsonDict *dict, const uint8_t *image, size_t len)
+{
+	StZsonEncoding e = {.dict = dict,.enter = case_enter};
+	size_t		cap = st_zson_encode_bound(len);
+	uint8_t    *coded = malloc(cap);
+	size_t		n;
+	StZsonDoc	doc;
+	StZsonValue root;
+	uint8_t    *again;
+	size_t		again_len = 0;
+
+	FUZZ_ASSERT(st_zson_encode(&e, image, len, coded, cap, &n) == ST_OK);
+	FUZZ_ASSERT(n <= len + 2);
+	FUZZ_ASSERT(st_zson_open(&doc, coded, n, n) == ST_OK);
+	doc.dict = doc.dict_id ? dict : NULL;
+	doc.block = block;
+	doc.enter = case_enter;
+	FUZZ_ASSERT(st_zson_root(&doc, &root) == ST_OK);
+	FUZZ_ASSERT(st_zson_image_size(&doc, &root, &cap) == ST_OK);
+	again = malloc(cap);
+	FUZZ_ASSERT(st_zson_image(&doc, &root, again, cap, &again_len) == ST_OK);
+	FUZZ_ASSERT(again_len == len && memcmp(again, image, len) == 0);
+	free(again);
+	free(coded);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static StZsonDict dict;
+	static uint8_t *blob = NULL;
+	size_t		len;
+	StZsonDoc	doc;
+	StZsonValue root;
+	size_t		cap;
+	uint8_t    *image;
+
+	if (blob == NULL)
+	{
+		blob = case_dict_blob(true, &len);
+		case_dict_open(&dict, blob, len);
+	}
+	if (size < 1 || st_zson_open(&doc, data + 1, size - 1, size - 1) != ST_OK)
+		return 0;
+	if (doc.dict_id != 0 && !(data[0] & 1))
+		return 0;
+	doc.dict = doc.dict_id != 0 ? &dict : NULL;
+	doc.block = block;
+	doc.enter = case_enter;
+	if (st_zson_root(&doc, &root) != ST_OK)
+		return 0;
+	if (root.kind >= ST_ZSON_ARRAY)
+		check_object(&doc, &root);
+	if (st_zson_image_size(&doc, &root, &cap) != ST_OK || cap > 1 << 24)
+		return 0;
+	image = malloc(cap);
+	if (st_zson_image(&doc, &root, image, cap, &len) == ST_OK)
+		encode_again(doc.dict, image, len);
+	free(image);
+	return 0;
+}

@@ -1,0 +1,70 @@
+/*-------------------------------------------------------------------------
+ *
+ * zs_datum.h
+ *	  Values of type zson: opening one, making one, going to jsonb and back.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZS_DATUM_H
+#define ZS_DATUM_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/jsonb.h"
+
+#include "st_compat.h"
+#include "st_zson.h"
+
+/*
+ * An open value.  Of a value stored out of line only the beginning is
+ * fetched, and more when it turns out to be needed; so pointers into the
+ * document are valid until the next zs_more().
+ */
+typedef struct ZsDoc
+{
+	StZsonDoc	doc;
+	StZsonValue root;
+	struct varlena *toasted;	/* NULL: the whole value is in memory */
+	bool		whole;
+} ZsDoc;
+
+extern void zs_open(ZsDoc *z, Datum value);
+
+/*
+ * Is it worth trying again?  After ST_NOSPACE: fetches the rest, opens the
+ * value anew, and says yes.  Any other status but ST_OK is raised as an error.
+ */
+extern bool zs_more(ZsDoc *z, StStatus status);
+
+pg_noreturn extern void zs_raise(const StZsonDoc *doc, StStatus status);
+
+/* ST_NOSPACE if the value's bytes are not all there. */
+extern StStatus zs_is_here(const ZsDoc *z, const StZsonValue *v);
+
+/* Member of an object, element of an array; false: there is none. */
+extern bool zs_field(ZsDoc *z, const StStr *key, StZsonValue *v);
+extern bool zs_element(ZsDoc *z, int64 index, StZsonValue *v);
+
+/* The value as jsonb, as zson (of its own), or as jsonb's ->> gives it. */
+extern Jsonb *zs_value_jsonb(ZsDoc *z, const StZsonValue *v);
+extern struct varlena *zs_value_zson(ZsDoc *z, const StZsonValue *v);
+extern text *zs_value_text(ZsDoc *z, const StZsonValue *v);	/* NULL: null */
+extern Numeric zs_value_numeric(const StZsonValue *v);
+
+/* Bytes of a string, palloc'd if they do not stand in the document. */
+extern StStr zs_value_string(ZsDoc *z, const StZsonValue *v);
+
+extern Jsonb *zs_to_jsonb(Datum value);
+
+/* NULL: without a dictionary. */
+extern struct varlena *zs_from_image(const uint8 *image, Size len,
+									 const StZsonDict *dict,
+									 StZsonEncoding *stats);
+
+/* With the dictionary that suits the document. */
+extern struct varlena *zs_from_jsonb(const Jsonb *jb);
+
+#define ZsonPGetDatum(p) PointerGetDatum(p)
+
+#endif							/* ZS_DATUM_H */
