@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PREFIXES = {"colcompress": "cc_", "rowcompress": "rc_", "sorted_heap": "zm_"}
+PREFIXES = {"colcompress": "cc_", "rowcompress": "rc_", "sorted_heap": "zm_", "zson_dict": "zs"}
 ENTRY_POINTS = {"Pg_magic_func", "_PG_init"}
 
 FUNCTION = re.compile(r"\bFUNCTION\s+([\w.\"]+)\s*\(.*?;", re.IGNORECASE | re.DOTALL)

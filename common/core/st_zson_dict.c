@@ -34,7 +34,7 @@ st_zson_key_compare(const StStr *a, const StStr *b)
 }
 
 uint64_t
-zs_shape_hash(const uint16_t *keys, uint32_t n)
+st_zs_shape_hash(const uint16_t *keys, uint32_t n)
 {
 	return st_checksum64(keys, n * sizeof(uint16_t), 2);
 }
@@ -73,13 +73,13 @@ st_zson_dict_key(const StZsonDict *dict, const void *key, size_t len)
 }
 
 int
-zs_dict_shape(const StZsonDict *dict, const uint16_t *keys, uint32_t n)
+st_zs_dict_shape(const StZsonDict *dict, const uint16_t *keys, uint32_t n)
 {
 	uint64_t	slot;
 
 	if (dict->nshapes == 0)
 		return -1;
-	slot = zs_shape_hash(keys, n);
+	slot = st_zs_shape_hash(keys, n);
 	for (;; slot++)
 	{
 		unsigned	entry = dict->shape_table[slot & dict->shape_mask];
@@ -94,7 +94,7 @@ zs_dict_shape(const StZsonDict *dict, const uint16_t *keys, uint32_t n)
 }
 
 int
-zs_dict_value(const StZsonDict *dict, const void *encoded, size_t len)
+st_zs_dict_value(const StZsonDict *dict, const void *encoded, size_t len)
 {
 	uint64_t	slot;
 
@@ -270,7 +270,7 @@ load_values(Loader *l)
 
 		none.avail_end = s.data + s.len;
 		if (l->status != ST_OK || s.len == 0 ||
-			zs_value(&none, s.data, s.data + s.len, 0, &v) != ST_OK ||
+			st_zs_value(&none, s.data, s.data + s.len, 0, &v) != ST_OK ||
 			v.next != s.data + s.len ||
 			(v.kind != ST_ZSON_STRING && v.kind != ST_ZSON_NUMBER))
 		{
@@ -363,7 +363,7 @@ st_zson_dict_prepare_write(StZsonDict *dict, StZsonAlloc alloc, void *arg)
 		st_fsst_encoder_init(dict->fsst_encoder, dict->fsst);
 	for (uint32_t i = 0; i < dict->nshapes; i++)
 	{
-		uint64_t	slot = zs_shape_hash(dict->shapes[i].keys,
+		uint64_t	slot = st_zs_shape_hash(dict->shapes[i].keys,
 										 dict->shapes[i].nkeys);
 
 		while (dict->shape_table[slot & dict->shape_mask] != 0)

@@ -101,7 +101,7 @@ write_dict_value(Encoder *enc, const uint8_t *encoded, size_t len)
 
 	if (enc->e->dict == NULL || len < 2)
 		return false;
-	id = zs_dict_value(enc->e->dict, encoded, len);
+	id = st_zs_dict_value(enc->e->dict, encoded, len);
 	if (id < 0 || (id >= 64 && len < 3))
 		return false;
 	if (id < 64)
@@ -170,7 +170,7 @@ write_string(Encoder *enc, const StStr *s)
 		if (write_dict_value(enc, plain, n))
 			return;
 	}
-	if (zs_form_find(s, &form))
+	if (st_zs_form_find(s, &form))
 	{
 		st_write_u8(&enc->w, form.tag);
 		st_write_bytes(&enc->w, form.payload, form.n);
@@ -212,7 +212,7 @@ write_numeric(Encoder *enc, const uint8_t *p, uint32_t len)
 	if (st_zson_numeric_read(p, len, &num, &scale))
 	{
 		st_writer_init(&w, encoded, sizeof(encoded));
-		zs_write_number(&w, num, scale);
+		st_zs_write_number(&w, num, scale);
 		if (!write_dict_value(enc, encoded, st_writer_len(&w)))
 			st_write_bytes(&enc->w, encoded, st_writer_len(&w));
 	}
@@ -312,7 +312,7 @@ find_shape(Encoder *enc, const uint8_t *entries, const uint8_t *data,
 	}
 	enc->e->known_keys += known;
 	enc->e->unknown_keys += n - known;
-	return known == n && dict != NULL ? zs_dict_shape(dict, enc->ids, n) : -1;
+	return known == n && dict != NULL ? st_zs_dict_shape(dict, enc->ids, n) : -1;
 }
 
 /* An entry of the strides, if there is one for member i. */

@@ -147,27 +147,27 @@ typedef struct ZsForm
 } ZsForm;
 
 /* A shorter form of the string, if it has one; never longer than its bytes. */
-extern bool zs_form_find(const StStr *s, ZsForm *form);
+extern bool st_zs_form_find(const StStr *s, ZsForm *form);
 
-extern size_t zs_hex_write(const uint8_t *p, size_t n, uint8_t *dst);
-extern size_t zs_digits_write(uint64_t v, uint8_t *dst);
-extern size_t zs_uuid_write(const uint8_t *p, uint8_t *dst);
-extern size_t zs_time_write(int64_t v, bool ms, uint8_t *dst);
+extern size_t st_zs_hex_write(const uint8_t *p, size_t n, uint8_t *dst);
+extern size_t st_zs_digits_write(uint64_t v, uint8_t *dst);
+extern size_t st_zs_uuid_write(const uint8_t *p, uint8_t *dst);
+extern size_t st_zs_time_write(int64_t v, bool ms, uint8_t *dst);
 
-/* Largest values that zs_time_write() takes. */
+/* Largest values that st_zs_time_write() takes. */
 #define ZS_MAX_SECONDS INT64_C(315569519999)	/* 9999-12-31T23:59:59 from 0000 */
 
 /* ---- shared ---- */
 
-extern void zs_write_number(StByteWriter *w, int64_t num, int scale);
-extern uint64_t zs_shape_hash(const uint16_t *keys, uint32_t n);
-extern int	zs_dict_shape(const StZsonDict *dict, const uint16_t *keys,
+extern void st_zs_write_number(StByteWriter *w, int64_t num, int scale);
+extern uint64_t st_zs_shape_hash(const uint16_t *keys, uint32_t n);
+extern int	st_zs_dict_shape(const StZsonDict *dict, const uint16_t *keys,
 						  uint32_t n);
-extern int	zs_dict_value(const StZsonDict *dict, const void *encoded,
+extern int	st_zs_dict_value(const StZsonDict *dict, const void *encoded,
 						  size_t len);
 
 /* Reads a value that is not the root. */
-extern StStatus zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,
+extern StStatus st_zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,
 						 uint32_t tail, StZsonValue *v);
 
 #endif							/* ST_ZSON_FORMAT_H */

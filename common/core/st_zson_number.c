@@ -209,7 +209,7 @@ write_integer(StByteWriter *w, int64_t num)
 
 /* The one form of each number. */
 void
-zs_write_number(StByteWriter *w, int64_t num, int scale)
+st_zs_write_number(StByteWriter *w, int64_t num, int scale)
 {
 	if (scale == 0)
 		write_integer(w, num);
@@ -238,7 +238,7 @@ st_zson_encode_number(const uint8_t *numeric, size_t len,
 
 	st_writer_init(&w, dst, cap);
 	if (st_zson_numeric_read(numeric, len, &num, &scale))
-		zs_write_number(&w, num, scale);
+		st_zs_write_number(&w, num, scale);
 	else if (st_zson_numeric_valid(numeric, len))
 	{
 		st_write_u8(&w, ZS_NUMERIC);

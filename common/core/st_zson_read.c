@@ -245,7 +245,7 @@ dict_value(StZsonDoc *doc, uint32_t id, StZsonValue *v)
 		return ST_CORRUPT;
 	p = dict->blob + dict->values[id];
 	none.avail_end = dict->blob + dict->value_ends[id];
-	status = zs_value(&none, p, none.avail_end, 0, v);
+	status = st_zs_value(&none, p, none.avail_end, 0, v);
 	v->start = start;
 	v->next = next;
 	v->tail = tail;
@@ -421,7 +421,7 @@ nested(StZsonDoc *doc, const uint8_t *p, StZsonValue *v)
 }
 
 StStatus
-zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end, uint32_t tail,
+st_zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end, uint32_t tail,
 		 StZsonValue *v)
 {
 	uint32_t	tail_end = tail;
@@ -488,7 +488,7 @@ st_zson_root(StZsonDoc *doc, StZsonValue *v)
 		v->tail_len = doc->tail_raw - doc->tail_base;
 		return container(doc, tag, p + 1, v);
 	}
-	status = zs_value(doc, p, doc->head_end, 0, v);
+	status = st_zs_value(doc, p, doc->head_end, 0, v);
 	if (status == ST_OK && v->next != doc->head_end)
 		return ST_CORRUPT;
 	return status;
@@ -569,7 +569,7 @@ st_zson_next(StZsonDoc *doc, StZsonCursor *c, StStr *key, StZsonValue *v)
 	}
 	else if (key != NULL)
 		*key = doc->dict->keys[of->shape->keys[c->i]];
-	status = zs_value(doc, c->p, of->end, c->tail, v);
+	status = st_zs_value(doc, c->p, of->end, c->tail, v);
 	if (status != ST_OK)
 		return status;
 	c->p = v->next;
@@ -590,7 +590,7 @@ st_zson_at(StZsonDoc *doc, const StZsonValue *of, uint32_t i, StZsonValue *v)
 		status = skip_value(doc, &c.p, of->end, &c.tail);
 	if (status != ST_OK)
 		return status;
-	return zs_value(doc, c.p, of->end, c.tail, v);
+	return st_zs_value(doc, c.p, of->end, c.tail, v);
 }
 
 /* Place of a key among those of an object without a shape, -1 if not there. */

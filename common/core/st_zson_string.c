@@ -151,16 +151,16 @@ st_zson_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
 			return fsst_decode(doc->dict ? doc->dict->fsst : NULL, v->data,
 							   v->len, buf, &out->len);
 		case ST_ZSON_HEX:
-			out->len = (uint32_t) zs_hex_write(v->data, v->len, buf);
+			out->len = (uint32_t) st_zs_hex_write(v->data, v->len, buf);
 			return ST_OK;
 		case ST_ZSON_DIGITS:
-			out->len = (uint32_t) zs_digits_write((uint64_t) v->num, buf);
+			out->len = (uint32_t) st_zs_digits_write((uint64_t) v->num, buf);
 			return ST_OK;
 		case ST_ZSON_UUID:
-			out->len = (uint32_t) zs_uuid_write(v->data, buf);
+			out->len = (uint32_t) st_zs_uuid_write(v->data, buf);
 			return ST_OK;
 		case ST_ZSON_TIME:
-			out->len = (uint32_t) zs_time_write(v->num, v->scale == 3, buf);
+			out->len = (uint32_t) st_zs_time_write(v->num, v->scale == 3, buf);
 			return ST_OK;
 		case ST_ZSON_TAIL:
 			return tail_string(doc, v, buf, out);

@@ -51,7 +51,7 @@ hex_read(const uint8_t *s, size_t n, uint8_t *dst)
 }
 
 size_t
-zs_hex_write(const uint8_t *p, size_t n, uint8_t *dst)
+st_zs_hex_write(const uint8_t *p, size_t n, uint8_t *dst)
 {
 	for (size_t i = 0; i < n; i++)
 	{
@@ -62,7 +62,7 @@ zs_hex_write(const uint8_t *p, size_t n, uint8_t *dst)
 }
 
 size_t
-zs_digits_write(uint64_t v, uint8_t *dst)
+st_zs_digits_write(uint64_t v, uint8_t *dst)
 {
 	uint8_t		buf[20];
 	size_t		n = 0;
@@ -98,13 +98,13 @@ digits_read(const StStr *s, uint64_t *v)
 #define UUID_DASH(i) ((i) == 3 || (i) == 5 || (i) == 7 || (i) == 9)
 
 size_t
-zs_uuid_write(const uint8_t *p, uint8_t *dst)
+st_zs_uuid_write(const uint8_t *p, uint8_t *dst)
 {
 	uint8_t    *out = dst;
 
 	for (int i = 0; i < 16; i++)
 	{
-		out += zs_hex_write(p + i, 1, out);
+		out += st_zs_hex_write(p + i, 1, out);
 		if (UUID_DASH(i))
 			*out++ = '-';
 	}
@@ -150,7 +150,7 @@ put_number(uint8_t *dst, int width, unsigned v)
 }
 
 size_t
-zs_time_write(int64_t v, bool ms, uint8_t *dst)
+st_zs_time_write(int64_t v, bool ms, uint8_t *dst)
 {
 	int64_t		seconds = ms ? v / 1000 : v;
 	int64_t		days = seconds / 86400;
@@ -214,7 +214,7 @@ time_read(const StStr *s, bool ms, int64_t *v)
 		return false;
 	if (ms)
 		*v = *v * 1000 + frac;
-	return zs_time_write(*v, ms, again) == s->len &&
+	return st_zs_time_write(*v, ms, again) == s->len &&
 		memcmp(again, p, s->len) == 0;
 }
 
@@ -230,7 +230,7 @@ set_form(ZsForm *form, int tag, const void *payload, size_t n)
 }
 
 bool
-zs_form_find(const StStr *s, ZsForm *form)
+st_zs_form_find(const StStr *s, ZsForm *form)
 {
 	const uint8_t *p = s->data;
 	uint32_t	len = s->len;
