@@ -139,7 +139,8 @@ print-build-dir:
 	@echo $(CURDIR)/$(ST_BUILD)
 
 # Suites run from a directory of their own: those of common/test, which every
-# access method has to pass, with @am@ put into words, and the extension's.
+# access method has to pass, with @am@ and @Am@ put into words, and the
+# extension's.
 st-test-input:
 	@rm -rf $(ST_TEST_INPUT)
 	@mkdir -p $(REGRESS_OUTPUT)/isolation
@@ -147,7 +148,7 @@ st-test-input:
 		mkdir -p $(ST_TEST_INPUT)/$$kind; \
 		for dir in $(ST_COMMON)/test test; do \
 			for file in $$dir/$$kind/*.*; do \
-				[ ! -f "$$file" ] || sed 's/@am@/$(EXTENSION)/g' "$$file" \
+				[ ! -f "$$file" ] || sed 's/@am@/$(EXTENSION)/g; s/@Am@/\u$(EXTENSION)/g' "$$file" \
 					> "$(ST_TEST_INPUT)/$$kind/$${file##*/}"; \
 			done; \
 		done; \

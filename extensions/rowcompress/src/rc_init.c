@@ -18,6 +18,8 @@
 #include "rc_access.h"
 #include "rc_batch.h"
 #include "rc_format.h"
+#include "rc_paths.h"
+#include "rc_scan.h"
 #include "st_store.h"
 
 PG_MODULE_MAGIC;
@@ -35,6 +37,8 @@ _PG_init(void)
 	rc_label_init();
 	rc_executor_start_init();
 	rc_cache_init();
+	rc_scan_init();
+	rc_paths_init();
 
 	/* Last: from here on, unknown settings of ours are errors. */
 	MarkGUCPrefixReserved("rowcompress");

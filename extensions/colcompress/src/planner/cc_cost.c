@@ -33,6 +33,7 @@
 #include "cc_paths.h"
 #include "st_compat.h"
 #include "st_core.h"
+#include "st_zone_cost.h"
 
 /* Share of cpu_tuple_cost for making one row out of vectors. */
 #define CC_ROW_COST		0.3
@@ -136,134 +137,6 @@ cc_column_share(RelOptInfo *rel, Relation relation, const Bitmapset *attnos, int
 	return total > 0 ? needed / total : 1.0;
 }
 
-/* The operator compares, so that zones may decide it. */
-static bool
-is_comparison(Oid opno)
-{
-	switch (get_oprrest(opno))
-	{
-		case F_EQSEL:
-		case F_SCALARLTSEL:
-		case F_SCALARLESEL:
-		case F_SCALARGTSEL:
-		case F_SCALARGESEL:
-		case F_LIKESEL:
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* The column that a comparison with something else is about, or NULL. */
-static Var *
-compared_column(Node *clause, Index relid)
-{
-	Node	   *left;
-	Node	   *right;
-	Node	   *column;
-	Node	   *other;
-	List	   *args;
-
-	if (IsA(clause, OpExpr) && is_comparison(((OpExpr *) clause)->opno))
-		args = ((OpExpr *) clause)->args;
-	else if (IsA(clause, ScalarArrayOpExpr) &&
-			 is_comparison(((ScalarArrayOpExpr *) clause)->opno))
-		args = ((ScalarArrayOpExpr *) clause)->args;
-	else
-		return NULL;
-	if (list_length(args) != 2)
-		return NULL;
-
-	left = strip_implicit_coercions(linitial(args));
-	right = strip_implicit_coercions(lsecond(args));
-	column = IsA(left, Var) ? left : right;
-	other = IsA(left, Var) ? right : left;
-	if (!IsA(column, Var) || ((Var *) column)->varno != relid ||
-		((Var *) column)->varattno <= 0 || contain_var_clause(other))
-		return NULL;
-	return (Var *) column;
-}
-
-/* Correlation of a column with the order of the rows, squared; 0 = unknown. */
-static double
-squared_correlation(PlannerInfo *root, Var *column)
-{
-	VariableStatData vardata;
-	AttStatsSlot sslot;
-	double		result = 0;
-
-	examine_variable(root, (Node *) column, 0, &vardata);
-	if (HeapTupleIsValid(vardata.statsTuple) &&
-		get_attstatsslot(&sslot, vardata.statsTuple, STATISTIC_KIND_CORRELATION,
-						 InvalidOid, ATTSTATSSLOT_NUMBERS))
-	{
-		if (sslot.nnumbers == 1)
-			result = (double) sslot.numbers[0] * sslot.numbers[0];
-		free_attstatsslot(&sslot);
-	}
-	ReleaseVariableStats(vardata);
-	return result;
-}
-
-/* Values that a condition compares with, each in a vector of its own. */
-static double
-compared_values(PlannerInfo *root, Node *clause)
-{
-	if (IsA(clause, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) clause)->useOr)
-		return st_estimate_array_length(root,
-										lsecond(((ScalarArrayOpExpr *) clause)->args));
-	return 1.0;
-}
-
-/*
- * Share of the vectors that zones are expected to leave: that of the column
- * whose conditions help most.  *ntested: columns whose zones are looked at.
- */
-static double
-read_share(PlannerInfo *root, RelOptInfo *rel, int *ntested)
-{
-	double		share = 1.0;
-	double		vectors = Max(1.0, ceil(rel->tuples / ST_VECTOR_SIZE));
-	Bitmapset  *seen = NULL;
-	ListCell   *lc;
-
-	foreach(lc, rel->baserestrictinfo)
-	{
-		Var		   *column = compared_column((Node *) lfirst_node(RestrictInfo, lc)->clause,
-											 rel->relid);
-		List	   *clauses = NIL;
-		double		correlation;
-		double		selectivity;
-		double		values = PG_INT32_MAX;
-		ListCell   *lc2;
-
-		if (column == NULL || bms_is_member(column->varattno, seen))
-			continue;
-		seen = bms_add_member(seen, column->varattno);
-		correlation = squared_correlation(root, column);
-		if (correlation == 0)
-			continue;
-
-		foreach(lc2, rel->baserestrictinfo)
-		{
-			Var		   *other = compared_column((Node *) lfirst_node(RestrictInfo, lc2)->clause,
-												rel->relid);
-
-			if (other && other->varattno == column->varattno)
-			{
-				clauses = lappend(clauses, lfirst(lc2));
-				values = Min(values, compared_values(root, (Node *)
-													 lfirst_node(RestrictInfo, lc2)->clause));
-			}
-		}
-		selectivity = clauselist_selectivity(root, clauses, 0, JOIN_INNER, NULL);
-		selectivity = Max(selectivity, Min(1.0, values / vectors));
-		share = Min(share, selectivity + (1.0 - correlation) * (1.0 - selectivity));
-	}
-	*ntested = bms_num_members(seen);
-	return share;
-}
-
 /* As the server's get_parallel_divisor(). */
 double
 cc_parallel_divisor(const Path *path)
@@ -283,7 +156,7 @@ cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	int			ncolumns;
 	int			ntested;
 	double		share = cc_column_share(rel, relation, attnos, &ncolumns);
-	double		read = read_share(root, rel, &ntested);
+	double		read = st_zone_read_share(root, rel, ST_VECTOR_SIZE, &ntested);
 	double		groups = ceil(rel->tuples / cc_format.max_rows(relation));
 	double		tuples = rel->tuples * read;
 	QualCost	qual_cost = rel->baserestrictcost;

@@ -1,0 +1,148 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_zone_cost.c
+ *	  What zones are expected to spare a scan.
+ *
+ * A column that is correlated with the order of the rows lets a condition on
+ * it skip nearly all that it does not select, an uncorrelated one lets it
+ * skip nothing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_statistic.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "st_compat.h"
+#include "st_zone_cost.h"
+
+/* The operator compares, so that zones may decide it. */
+static bool
+is_comparison(Oid opno)
+{
+	switch (get_oprrest(opno))
+	{
+		case F_EQSEL:
+		case F_SCALARLTSEL:
+		case F_SCALARLESEL:
+		case F_SCALARGTSEL:
+		case F_SCALARGESEL:
+		case F_LIKESEL:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The column that a comparison with something else is about, or NULL. */
+static Var *
+compared_column(Node *clause, Index relid)
+{
+	Node	   *left;
+	Node	   *right;
+	Node	   *column;
+	Node	   *other;
+	List	   *args;
+
+	if (IsA(clause, OpExpr) && is_comparison(((OpExpr *) clause)->opno))
+		args = ((OpExpr *) clause)->args;
+	else if (IsA(clause, ScalarArrayOpExpr) &&
+			 is_comparison(((ScalarArrayOpExpr *) clause)->opno))
+		args = ((ScalarArrayOpExpr *) clause)->args;
+	else
+		return NULL;
+	if (list_length(args) != 2)
+		return NULL;
+
+	left = strip_implicit_coercions(linitial(args));
+	right = strip_implicit_coercions(lsecond(args));
+	column = IsA(left, Var) ? left : right;
+	other = IsA(left, Var) ? right : left;
+	if (!IsA(column, Var) || ((Var *) column)->varno != relid ||
+		((Var *) column)->varattno <= 0 || contain_var_clause(other))
+		return NULL;
+	return (Var *) column;
+}
+
+/* Correlation of a column with the order of the rows, squared; 0 = unknown. */
+static double
+squared_correlation(PlannerInfo *root, Var *column)
+{
+	VariableStatData vardata;
+	AttStatsSlot sslot;
+	double		result = 0;
+
+	examine_variable(root, (Node *) column, 0, &vardata);
+	if (HeapTupleIsValid(vardata.statsTuple) &&
+		get_attstatsslot(&sslot, vardata.statsTuple, STATISTIC_KIND_CORRELATION,
+						 InvalidOid, ATTSTATSSLOT_NUMBERS))
+	{
+		if (sslot.nnumbers == 1)
+			result = (double) sslot.numbers[0] * sslot.numbers[0];
+		free_attstatsslot(&sslot);
+	}
+	ReleaseVariableStats(vardata);
+	return result;
+}
+
+/* Values that a condition compares with, each under a zone of its own. */
+static double
+compared_values(PlannerInfo *root, Node *clause)
+{
+	if (IsA(clause, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) clause)->useOr)
+		return st_estimate_array_length(root,
+										lsecond(((ScalarArrayOpExpr *) clause)->args));
+	return 1.0;
+}
+
+double
+st_zone_read_share(PlannerInfo *root, RelOptInfo *rel, double zone_rows, int *ntested)
+{
+	double		share = 1.0;
+	double		zones = Max(1.0, ceil(rel->tuples / zone_rows));
+	Bitmapset  *seen = NULL;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		Var		   *column = compared_column((Node *) lfirst_node(RestrictInfo, lc)->clause,
+											 rel->relid);
+		List	   *clauses = NIL;
+		double		correlation;
+		double		selectivity;
+		double		values = PG_INT32_MAX;
+		ListCell   *lc2;
+
+		if (column == NULL || bms_is_member(column->varattno, seen))
+			continue;
+		seen = bms_add_member(seen, column->varattno);
+		correlation = squared_correlation(root, column);
+		if (correlation == 0)
+			continue;
+
+		foreach(lc2, rel->baserestrictinfo)
+		{
+			Var		   *other = compared_column((Node *) lfirst_node(RestrictInfo, lc2)->clause,
+												rel->relid);
+
+			if (other && other->varattno == column->varattno)
+			{
+				clauses = lappend(clauses, lfirst(lc2));
+				values = Min(values, compared_values(root, (Node *)
+													 lfirst_node(RestrictInfo, lc2)->clause));
+			}
+		}
+		selectivity = clauselist_selectivity(root, clauses, 0, JOIN_INNER, NULL);
+		selectivity = Max(selectivity, Min(1.0, values / zones));
+		share = Min(share, selectivity + (1.0 - correlation) * (1.0 - selectivity));
+	}
+	*ntested = bms_num_members(seen);
+	return share;
+}

@@ -1,0 +1,134 @@
+/*-------------------------------------------------------------------------
+ *
+ * rc_cost.c
+ *	  What a custom scan of a rowcompress table costs.
+ *
+ * Pages: all of them, as batches are read whole, but for those of batches
+ * that zones are expected to rule out (st_zone_cost.h).
+ *
+ * CPU: decoding the columns that the scan needs, by their width, and making
+ * rows of them; a little less than taking heap's tuples apart.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/spccache.h"
+
+#include "rc_paths.h"
+#include "st_compat.h"
+#include "st_zone_cost.h"
+
+/* Share of cpu_tuple_cost for making one row out of a batch. */
+#define RC_ROW_COST		0.4
+
+/* The same for every column that is put into it, and for 64 bytes of it. */
+#define RC_COLUMN_COST	0.03
+
+/* cpu_tuple_costs of opening a row group: footer, zones, dictionaries. */
+#define RC_GROUP_COST	200
+
+/* Rows of a batch, for lack of knowledge. */
+#define RC_BATCH_BYTES	(64 * 1024)
+
+static double
+column_width(RelOptInfo *rel, Relation relation, AttrNumber attno)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(relation), attno - 1);
+	int32		width;
+
+	if (att->attisdropped)
+		return 0;
+	width = rel->attr_widths[attno - rel->min_attr];
+	if (width <= 0)
+		width = get_attavgwidth(RelationGetRelid(relation), attno);
+	if (width <= 0)
+		width = get_typavgwidth(att->atttypid, att->atttypmod);
+	return width;
+}
+
+static double
+row_width(RelOptInfo *rel, Relation relation)
+{
+	double		width = MAXALIGN(SizeofHeapTupleHeader) + sizeof(ItemIdData);
+
+	for (AttrNumber attno = 1; attno <= RelationGetNumberOfAttributes(relation); attno++)
+		width += column_width(rel, relation, attno);
+	return width;
+}
+
+double
+rc_heap_pages(RelOptInfo *rel, Relation relation)
+{
+	return Max(rel->pages, ceil(rel->tuples * row_width(rel, relation) / BLCKSZ));
+}
+
+/* cpu_tuple_costs of decoding one row's columns. */
+static double
+decode_cost(RelOptInfo *rel, Relation relation, const Bitmapset *attnos)
+{
+	bool		whole_row = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, attnos);
+	double		cost = 0;
+
+	for (AttrNumber attno = 1; attno <= RelationGetNumberOfAttributes(relation); attno++)
+	{
+		if (!whole_row && !bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attnos))
+			continue;
+		cost += RC_COLUMN_COST * (1 + column_width(rel, relation, attno) / 64);
+	}
+	return cost;
+}
+
+void
+rc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
+			 const Bitmapset *attnos)
+{
+	double		seq_page_cost;
+	double		batch_rows = Max(1, RC_BATCH_BYTES / row_width(rel, relation));
+	int			ntested;
+	double		share = st_zone_read_share(root, rel, batch_rows, &ntested);
+	double		tuples = rel->tuples * share;
+	double		groups = ceil(rel->tuples / 122880);
+	QualCost	qual_cost = rel->baserestrictcost;
+	double		disk_cost;
+	double		cpu_cost;
+
+	path->rows = path->param_info ? path->param_info->ppi_rows : rel->rows;
+	if (path->param_info)
+	{
+		QualCost	param_cost;
+
+		cost_qual_eval(&param_cost, path->param_info->ppi_clauses, root);
+		qual_cost.startup += param_cost.startup;
+		qual_cost.per_tuple += param_cost.per_tuple;
+	}
+
+	get_tablespace_page_costs(rel->reltablespace, NULL, &seq_page_cost);
+	disk_cost = seq_page_cost * rel->pages * share;
+	cpu_cost = cpu_tuple_cost * RC_GROUP_COST * groups +
+		tuples * (cpu_tuple_cost * (RC_ROW_COST + decode_cost(rel, relation, attnos)) +
+				  qual_cost.per_tuple);
+	cpu_cost += path->rows * path->pathtarget->cost.per_tuple;
+
+	if (path->parallel_workers > 0)
+	{
+		double		divisor = path->parallel_workers;
+
+		if (parallel_leader_participation)
+			divisor += Max(0.0, 1.0 - 0.3 * path->parallel_workers);
+		cpu_cost /= divisor;
+		path->rows = clamp_row_est(path->rows / divisor);
+	}
+	path->startup_cost = qual_cost.startup + path->pathtarget->cost.startup;
+	path->total_cost = path->startup_cost + disk_cost + cpu_cost;
+	if (!enable_seqscan)
+		st_path_disable(path);
+}
