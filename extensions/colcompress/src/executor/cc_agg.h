@@ -24,6 +24,7 @@
 
 #include "cc_agg_kernels.h"
 #include "cc_agg_spec.h"
+#include "cc_expr.h"
 #include "cc_scan.h"
 
 /* No group number: the row's group has no room in memory. */
@@ -38,7 +39,9 @@ typedef struct CcAggInput
 	Expr	   *expr;
 	int			filter;			/* index of the input that is its filter, or -1 */
 	AttrNumber	attno;			/* it is this column, or 0 */
-	ExprState  *state;			/* else */
+	int			flags;			/* CC_EXPR_* */
+	CcExpr	   *program;		/* else: compiled, or NULL */
+	ExprState  *state;			/* else: row by row */
 	int			ncolumns;
 	AttrNumber *attnos;			/* columns that it refers to */
 	Oid			type;			/* base type */
@@ -86,6 +89,7 @@ typedef struct CcAggKey
 	uint64		dict_group;		/* row group it is for (CcSource.nopened) */
 	const CcDictionary *dict;
 	uint32	   *dict_words;		/* CC_NO_WORD: not known yet */
+	uint32		dict_capacity;
 
 	/* range of local numbers in the direct table */
 	bool		is_code;
@@ -129,6 +133,7 @@ typedef struct CcAggState
 	MemoryContext mcxt;			/* groups and what hangs on them */
 	MemoryContext batch_mcxt;	/* while a batch is worked on */
 	ExprContext *econtext;		/* of expressions over rows */
+	CcExprSet  *exprs;			/* compiled ones */
 
 	int			ninputs;
 	CcAggInput *inputs;
@@ -150,7 +155,7 @@ extern void cc_agg_init(void);
 /* ---- cc_agg_input.c ---- */
 
 /* Number of the input for the expression; made if there is none yet. */
-extern int	cc_agg_input(CcAggState *state, Expr *expr, int filter);
+extern int	cc_agg_input(CcAggState *state, Expr *expr, int filter, int flags);
 
 /* A new batch stands: nothing is evaluated. */
 extern void cc_agg_inputs_reset(CcAggState *state);

@@ -76,6 +76,26 @@ cc_groups_reset(CcGroups *groups)
 
 /* ---- words ---- */
 
+/* Makes room for the words of a dictionary, which may have grown. */
+static void
+grow_dict_words(CcAggState *state, CcAggKey *key, const CcDictionary *dict)
+{
+	uint32		capacity = Max(dict->nvalues, 16);
+	uint32	   *words;
+
+	if (key->dict_capacity > 0)
+		capacity *= 2;
+	words = MemoryContextAllocHuge(state->groups->mcxt, sizeof(uint32) * capacity);
+	memset(words, 0xFF, sizeof(uint32) * capacity);
+	if (key->dict_words)
+	{
+		memcpy(words, key->dict_words, sizeof(uint32) * key->dict_capacity);
+		pfree(key->dict_words);
+	}
+	key->dict_words = words;
+	key->dict_capacity = capacity;
+}
+
 /* Number of a dictionary's value, asked for once per row group. */
 static uint64
 code_word(CcAggState *state, CcAggKey *key, const CcVector *v, uint32 code)
@@ -86,12 +106,13 @@ code_word(CcAggState *state, CcAggKey *key, const CcVector *v, uint32 code)
 	{
 		if (key->dict_words)
 			pfree(key->dict_words);
-		key->dict_words = MemoryContextAllocHuge(state->groups->mcxt,
-												 sizeof(uint32) * Max(1, v->dict->nvalues));
-		memset(key->dict_words, 0xFF, sizeof(uint32) * v->dict->nvalues);
+		key->dict_words = NULL;
+		key->dict_capacity = 0;
 		key->dict = v->dict;
 		key->dict_group = nopened;
 	}
+	if (code >= key->dict_capacity)
+		grow_dict_words(state, key, v->dict);
 	if (key->dict_words[code] == CC_NO_WORD)
 		key->dict_words[code] = cc_intern(key->intern, v->dict->values[code]);
 	return key->dict_words[code];
@@ -114,7 +135,7 @@ row_words(CcAggState *state, int row, uint64 *words)
 			nulls |= UINT64CONST(1) << k;
 		else if (key->integer)
 			words[k] = v->u.i64[row];
-		else if (v->rep == CC_REP_CODE)
+		else if (v->rep == CC_REP_CODE && state->scan->batch->reader != NULL)
 			words[k] = code_word(state, key, v, v->u.code[row]);
 		else
 		{
@@ -315,7 +336,10 @@ prepare_direct(CcAggState *state)
 			if (v->rep != CC_REP_CODE)
 				return false;
 			key->is_code = true;
+			/* A dictionary of an expression grows as values come up. */
 			key->size = (uint64) v->dict->nvalues + 1;
+			if (state->inputs[key->input].attno == InvalidAttrNumber)
+				key->size += v->dict->nvalues + 14;
 			changed = true;
 		}
 		product *= key->size;
@@ -338,89 +362,67 @@ prepare_direct(CcAggState *state)
 }
 
 /*
- * Adds a key's local numbers to the indexes of all rows of the batch, those
- * of the keys before being multiplied.  False if a value is out of range.
+ * Multiplies the indexes of n rows by the size of a key and adds its local
+ * number: an expression over the row's position in the vector, "at".  What a
+ * vector holds at rows that are null or not selected may be anything.
  */
+#define ADD_LOCAL_NUMBERS(number) \
+	do { \
+		for (int i = 0; i < n; i++) \
+		{ \
+			int			at = rows ? rows[i] : i; \
+			uint64		local = (number); \
+			wrong |= local > null; \
+			index[i] = index[i] * size + (uint32) local; \
+		} \
+	} while (0)
+
+/* False if a value is out of the key's range. */
 static bool
-add_local_numbers(const CcAggKey *key, const CcVector *v, uint32 *index)
+add_local_numbers(const CcAggKey *key, const CcVector *v, const uint16 *rows, int n,
+				  uint32 *index)
 {
 	uint32		size = key->size;
-	uint32		null = size - 1;
+	uint64		null = size - 1;
+	uint64		base = key->base;
 	uint32		wrong = 0;
 
-	if (key->is_code)
-	{
-		if (v->rep != CC_REP_CODE)
-			return false;
-		for (int i = 0; i < v->n; i++)
-			index[i] = index[i] * size + v->u.code[i];
-	}
-	else if (!v->has_nulls)
-	{
-		uint64		base = key->base;
-
-		for (int i = 0; i < v->n; i++)
-		{
-			uint64		local = (uint64) v->u.i64[i] - base;
-
-			wrong |= local >= null;
-			index[i] = index[i] * size + (uint32) local;
-		}
-		return !wrong;
-	}
+	if (key->is_code && v->rep != CC_REP_CODE)
+		return false;
+	if (v->has_nulls && key->is_code)
+		ADD_LOCAL_NUMBERS(cc_vector_isnull(v, at) ? null : v->u.code[at]);
+	else if (v->has_nulls)
+		ADD_LOCAL_NUMBERS(cc_vector_isnull(v, at) ? null : (uint64) v->u.i64[at] - base);
+	else if (key->is_code)
+		ADD_LOCAL_NUMBERS(v->u.code[at]);
 	else
-	{
-		for (int i = 0; i < v->n; i++)
-		{
-			uint64		local = (uint64) v->u.i64[i] - (uint64) key->base;
-
-			if (cc_vector_isnull(v, i))
-				local = null;
-			else
-				wrong |= local >= null;
-			index[i] = index[i] * size + (uint32) local;
-		}
-		return !wrong;
-	}
-	if (v->has_nulls)
-		for (int i = 0; i < v->n; i++)
-			if (cc_vector_isnull(v, i))
-				index[i] = index[i] - v->u.code[i] + null;
-	return true;
+		ADD_LOCAL_NUMBERS((uint64) v->u.i64[at] - base);
+	return !wrong;
 }
 
 static bool
 assign_directly(CcAggState *state, const uint16 *rows, int n)
 {
 	CcGroups   *groups = state->groups;
-	uint32		buffer[ST_VECTOR_SIZE];
-	const uint32 *index = buffer;
+	const uint16 *selected = n == state->scan->batch->nrows ? NULL : rows;
+	uint32		index[ST_VECTOR_SIZE];
 	uint32		missing = 0;
 
-	if (groups->nkeys == 1 && groups->keys[0].is_code)
-	{
-		const CcVector *v = cc_agg_vector(state, groups->keys[0].input);
-
-		if (v->rep == CC_REP_CODE && !v->has_nulls)
-			index = v->u.code;
-	}
-	if (index == buffer)
-	{
-		memset(buffer, 0, sizeof(uint32) * state->scan->batch->nrows);
-		for (int k = 0; k < groups->nkeys; k++)
-			if (!add_local_numbers(&groups->keys[k],
-								   cc_agg_vector(state, groups->keys[k].input), buffer))
-				return false;
-	}
+	memset(index, 0, sizeof(uint32) * n);
+	for (int k = 0; k < groups->nkeys; k++)
+		if (!add_local_numbers(&groups->keys[k],
+							   cc_agg_vector(state, groups->keys[k].input),
+							   selected, n, index))
+			return false;
 
 	for (int i = 0; i < n; i++)
 	{
-		groups->gids[i] = groups->direct[index[rows[i]]];
+		groups->gids[i] = groups->direct[index[i]];
 		missing |= groups->gids[i] == CC_NO_GROUP;
 	}
 	for (int i = 0; missing && i < n; i++)
 	{
-		uint32	   *entry = &groups->direct[index[rows[i]]];
+		uint32	   *entry = &groups->direct[index[i]];
 
 		if (*entry == CC_NO_GROUP)
 		{
@@ -438,9 +440,8 @@ void
 cc_groups_assign(CcAggState *state, const uint16 *rows, int n)
 {
 	CcGroups   *groups = state->groups;
-	CcBatch    *batch = state->scan->batch;
 
-	if (batch->reader != NULL)
+	if (state->scan->batch->reader != NULL)
 	{
 		uint64		nopened = state->scan->source->nopened;
 
@@ -448,11 +449,18 @@ cc_groups_assign(CcAggState *state, const uint16 *rows, int n)
 		{
 			groups->direct_group = nopened;
 			groups->direct_failed = !prepare_direct(state);
-			if (groups->direct_failed)
-				groups->ndirect = 0;
 		}
-		if (!groups->direct_failed && assign_directly(state, rows, n))
-			return;
+		if (!groups->direct_failed)
+		{
+			if (assign_directly(state, rows, n))
+				return;
+			/* A dictionary has grown, or a column changed its form. */
+			groups->direct_failed = !prepare_direct(state) ||
+				!assign_directly(state, rows, n);
+			if (!groups->direct_failed)
+				return;
+		}
+		groups->ndirect = 0;
 	}
 	assign_by_hash(state, rows, n);
 }

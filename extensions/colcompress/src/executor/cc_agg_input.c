@@ -3,8 +3,9 @@
  * cc_agg_input.c
  *	  Arguments, filters and keys of an aggregation as vectors.
  *
- * A plain column is the batch's own vector.  Any other expression is
- * evaluated for exactly those rows that pass the quals and the aggregate's
+ * A plain column is the batch's own vector.  Any other expression is compiled
+ * (cc_expr.h), or what cannot be is evaluated row by row, and in either case
+ * for exactly those rows that pass the quals and the aggregate's
  * filter: no row that the server would not evaluate it for can raise an error
  * or be seen by a function.
  *
@@ -56,7 +57,7 @@ set_columns(CcAggInput *input, Index varno)
 }
 
 int
-cc_agg_input(CcAggState *state, Expr *expr, int filter)
+cc_agg_input(CcAggState *state, Expr *expr, int filter, int flags)
 {
 	CcScanState *scan = state->scan;
 	Index		scanrelid = ((Scan *) scan->css.ss.ps.plan)->scanrelid;
@@ -66,8 +67,11 @@ cc_agg_input(CcAggState *state, Expr *expr, int filter)
 	/* A column needs no evaluation, so any filter will do. */
 	if (column)
 		filter = -1;
+	if (exprType((Node *) expr) != NUMERICOID || column)
+		flags = 0;
 	for (int i = 0; i < state->ninputs; i++)
-		if (state->inputs[i].filter == filter && equal(state->inputs[i].expr, expr))
+		if (state->inputs[i].filter == filter && state->inputs[i].flags == flags &&
+			equal(state->inputs[i].expr, expr))
 			return i;
 
 	state->inputs = state->ninputs == 0 ? palloc(sizeof(CcAggInput)) :
@@ -76,13 +80,14 @@ cc_agg_input(CcAggState *state, Expr *expr, int filter)
 	memset(input, 0, sizeof(*input));
 	input->expr = expr;
 	input->filter = filter;
+	input->flags = flags;
 	input->type = getBaseType(exprType((Node *) expr));
 	get_typlenbyval(input->type, &input->typlen, &input->typbyval);
 	input->rep = rep_of(input->type, input->typbyval);
 	input->own.u.i64 = palloc0(sizeof(int64) * ST_VECTOR_SIZE);
 	if (column)
 		input->attno = ((Var *) expr)->varattno;
-	else
+	else if ((input->program = cc_expr_compile(state->exprs, expr, flags, NULL)) == NULL)
 	{
 		set_columns(input, scanrelid);
 		input->state = ExecInitExpr(expr, &scan->css.ss.ps);
@@ -205,7 +210,7 @@ evaluate_rows(CcAggState *state, CcAggInput *input)
  * value: give it the form that vectors of its type have.
  */
 static const CcVector *
-typed_vector(CcAggInput *input, const CcVector *v)
+typed_vector(CcAggInput *input, const CcVector *v, const uint64 *selection)
 {
 	CcVector   *own = &input->own;
 
@@ -217,21 +222,34 @@ typed_vector(CcAggInput *input, const CcVector *v)
 	own->has_nulls = v->has_nulls;
 	memset(own->valid, 0, sizeof(own->valid));
 	for (int i = 0; i < v->n; i++)
-		if (!cc_vector_isnull(v, i))
+		if ((selection[i / 64] & (UINT64CONST(1) << (i % 64))) && !cc_vector_isnull(v, i))
 			store_value(input, i, v->u.datum[i]);
 	return own;
+}
+
+static void
+evaluate_program(CcAggState *state, CcAggInput *input)
+{
+	uint64		selection[CC_SELECTION_WORDS];
+
+	cc_agg_selection(state, input->filter, selection);
+	input->vector = typed_vector(input, cc_expr_eval(input->program, state->scan->batch,
+													 selection), selection);
 }
 
 const CcVector *
 cc_agg_vector(CcAggState *state, int number)
 {
 	CcAggInput *input = &state->inputs[number];
+	CcBatch    *batch = state->scan->batch;
 
 	if (input->vector == NULL)
 	{
 		if (input->attno != InvalidAttrNumber)
-			input->vector = typed_vector(input, cc_batch_vector(state->scan->batch,
-																input->attno));
+			input->vector = typed_vector(input, cc_batch_vector(batch, input->attno),
+										 batch->selection);
+		else if (input->program)
+			evaluate_program(state, input);
 		else
 			evaluate_rows(state, input);
 	}

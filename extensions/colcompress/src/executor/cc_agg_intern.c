@@ -170,9 +170,13 @@ add_value(CcIntern *intern, Datum value)
 uint32
 cc_intern(CcIntern *intern, Datum value)
 {
-	uint32		hash = hash_value(intern, value);
+	uint32		hash;
 	uint32		at;
 
+	/* A function may return what it got from another table as it stood there. */
+	if (intern->typlen == -1 && VARATT_IS_EXTENDED(DatumGetPointer(value)))
+		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+	hash = hash_value(intern, value);
 	if (intern->nvalues == intern->capacity)
 		grow(intern);
 	at = hash & (intern->nslots - 1);

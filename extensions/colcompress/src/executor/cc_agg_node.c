@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
 #include "cc_agg.h"
 #include "cc_agg_path.h"
@@ -59,7 +60,7 @@ init_key(CcAggState *state, CcAggKey *key, Expr *expr, Oid eqop)
 	Oid			type = exprType((Node *) expr);
 	Oid			collation = exprCollation((Node *) expr);
 
-	key->input = cc_agg_input(state, expr, -1);
+	key->input = cc_agg_input(state, expr, -1, 0);
 	key->integer = cc_is_integer_key(type, eqop);
 	if (!key->integer)
 		key->intern = cc_intern_create(type, eqop, collation,
@@ -100,6 +101,9 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 	state->batch_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											  "colcompress aggregation of a batch",
 											  ALLOCSET_DEFAULT_SIZES);
+
+	state->exprs = cc_exprs_create(RelationGetDescr(state->scan->css.ss.ss_currentRelation),
+								   ((Scan *) child->plan)->scanrelid, NULL, child);
 
 	state->trans = palloc0(sizeof(CcAggTrans) * (list_length(tlist) + 1));
 	state->outputs = palloc0(sizeof(CcAggOutput) * (list_length(tlist) + 1));
@@ -209,6 +213,7 @@ rescan_agg(CustomScanState *node)
 	if (node->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(child, node->ss.ps.chgParam);
 	ExecReScan(child);
+	cc_exprs_rescan(state->exprs);
 	cc_agg_start(state);
 }
 

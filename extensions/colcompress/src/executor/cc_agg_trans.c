@@ -37,6 +37,13 @@ typedef struct RowBuffer
 	uint32		gids[ST_VECTOR_SIZE];
 } RowBuffer;
 
+/* Of a sum's values only the greatest display scale matters. */
+static int
+input_flags(CcTransKind kind)
+{
+	return kind == CC_TRANS_SUM_NUMERIC ? CC_EXPR_ANY_SCALE : 0;
+}
+
 static bool
 same_transition(CcAggState *state, const CcAggTrans *trans, const Aggref *ref,
 				CcTransKind kind, int filter)
@@ -48,7 +55,7 @@ same_transition(CcAggState *state, const CcAggTrans *trans, const Aggref *ref,
 	{
 		TargetEntry *tle = list_nth_node(TargetEntry, ref->args, i);
 
-		if (trans->inputs[i] != cc_agg_input(state, tle->expr, filter))
+		if (trans->inputs[i] != cc_agg_input(state, tle->expr, filter, input_flags(kind)))
 			return false;
 	}
 	/* sum(int8) and avg(int8) share; two of the server's must be the same. */
@@ -59,7 +66,7 @@ int
 cc_agg_trans(CcAggState *state, const Aggref *ref, const CcAggSpec *spec)
 {
 	CcAggTrans *trans;
-	int			filter = ref->aggfilter ? cc_agg_input(state, ref->aggfilter, -1) : -1;
+	int			filter = ref->aggfilter ? cc_agg_input(state, ref->aggfilter, -1, 0) : -1;
 	ListCell   *lc;
 
 	for (int i = 0; i < state->ntrans; i++)
@@ -74,7 +81,8 @@ cc_agg_trans(CcAggState *state, const Aggref *ref, const CcAggSpec *spec)
 	trans->inputs = palloc(sizeof(int) * (list_length(ref->args) + 1));
 	foreach(lc, ref->args)
 		trans->inputs[trans->ninputs++] =
-			cc_agg_input(state, lfirst_node(TargetEntry, lc)->expr, filter);
+			cc_agg_input(state, lfirst_node(TargetEntry, lc)->expr, filter,
+						 input_flags(spec->trans));
 	if (trans->kind == CC_TRANS_SERVER)
 		trans->server = cc_server_agg_create(state, ref);
 	return state->ntrans++;
