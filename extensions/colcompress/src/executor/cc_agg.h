@@ -10,6 +10,8 @@
  *	 cc_agg_trans.c		states of groups: made, advanced by a batch, finished
  *	 cc_agg_kernels.c	the loops that do it
  *	 cc_agg_numeric.c	sums and bounds of numerics
+ *	 cc_agg_distinct.c	DISTINCT arguments
+ *	 cc_agg_ordered.c	percentiles, mode
  *	 cc_agg_server.c	aggregates that only the server can compute
  *
  *-------------------------------------------------------------------------
@@ -54,6 +56,7 @@ typedef struct CcAggInput
 } CcAggInput;
 
 typedef struct CcServerAgg CcServerAgg;
+typedef struct CcDistinct CcDistinct;
 
 /* What is kept per group for one or more aggregates. */
 typedef struct CcAggTrans
@@ -65,6 +68,7 @@ typedef struct CcAggTrans
 	int			filter;			/* index of an input, or -1 */
 	Size		offset;			/* of the state in a group's record */
 	int			scale;			/* CC_TRANS_*_NUMERIC: of the fast part; -1: not known */
+	CcDistinct *distinct;		/* of the argument's values; NULL: all count */
 	CcServerAgg *server;		/* CC_TRANS_SERVER */
 } CcAggTrans;
 
@@ -72,8 +76,9 @@ typedef struct CcAggTrans
 typedef struct CcAggOutput
 {
 	int			trans;
-	bool		average;
+	CcAggSpec	spec;
 	Oid			type;
+	ExprState  *direct;			/* percentile's fraction, or NULL */
 } CcAggOutput;
 
 typedef struct CcIntern CcIntern;
@@ -192,6 +197,15 @@ extern void cc_groups_add_only(CcGroups *groups);
  */
 extern void cc_groups_assign(CcAggState *state, const uint16 *rows, int n);
 
+/* Word of a key's value (not null) at a row of its vector. */
+extern uint64 cc_key_word(CcAggState *state, CcAggKey *key, const CcVector *v, int row);
+
+/* Forgets the values of a key. */
+extern void cc_key_reset(CcAggKey *key);
+
+/* A key, or an argument whose distinct values count. */
+extern void cc_key_init(CcAggState *state, CcAggKey *key, int input, Oid eqop);
+
 /* Value of a group's key. */
 extern Datum cc_group_key(CcGroups *groups, uint32 gid, int key, bool *isnull);
 
@@ -237,6 +251,26 @@ extern void cc_numeric_advance(CcAggState *state, CcAggTrans *trans, const CcVec
 							   const CcAggRows *rows);
 extern Datum cc_numeric_result(CcAggState *state, CcAggTrans *trans,
 							   char *record, int64 count);
+
+/* ---- cc_agg_distinct.c ---- */
+
+extern CcDistinct *cc_distinct_create(CcAggState *state, int input, Oid eqop);
+extern void cc_distinct_reset(CcDistinct *distinct);
+
+/*
+ * Of n rows, whose values in v are not null, keeps those whose value is the
+ * first of its kind in its group; returns how many.  The others are counted
+ * as skipped.
+ */
+extern int	cc_distinct_filter(CcAggState *state, CcAggTrans *trans, const CcVector *v,
+							   uint16 *rows, uint32 *gids, int n);
+
+/* ---- cc_agg_ordered.c ---- */
+
+extern void cc_ordered_advance(CcAggState *state, CcAggTrans *trans, const CcVector *v,
+							   const CcAggRows *rows);
+extern Datum cc_ordered_result(CcAggState *state, const CcAggOutput *output,
+							   void *agg_state, bool *isnull);
 
 /* ---- cc_agg_server.c ---- */
 

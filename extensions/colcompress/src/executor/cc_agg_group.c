@@ -62,16 +62,33 @@ cc_groups_reset(CcGroups *groups)
 	groups->direct_group = 0;
 	groups->direct_failed = false;
 	for (int i = 0; i < groups->nkeys; i++)
-	{
-		CcAggKey   *key = &groups->keys[i];
+		cc_key_reset(&groups->keys[i]);
+}
 
-		key->dict = NULL;
-		key->dict_words = NULL;
-		key->dict_group = 0;
-		key->size = 0;
-		if (key->intern)
-			cc_intern_reset(key->intern);
-	}
+void
+cc_key_init(CcAggState *state, CcAggKey *key, int input, Oid eqop)
+{
+	Expr	   *expr = state->inputs[input].expr;
+	Oid			type = exprType((Node *) expr);
+	Oid			collation = exprCollation((Node *) expr);
+
+	key->input = input;
+	key->integer = cc_is_integer_key(type, eqop);
+	if (!key->integer)
+		key->intern = cc_intern_create(type, eqop, collation,
+									   cc_is_bytes_key(type, eqop, collation));
+}
+
+void
+cc_key_reset(CcAggKey *key)
+{
+	key->dict = NULL;
+	key->dict_words = NULL;
+	key->dict_capacity = 0;
+	key->dict_group = 0;
+	key->size = 0;
+	if (key->intern)
+		cc_intern_reset(key->intern);
 }
 
 /* ---- words ---- */
@@ -118,6 +135,18 @@ code_word(CcAggState *state, CcAggKey *key, const CcVector *v, uint32 code)
 	return key->dict_words[code];
 }
 
+uint64
+cc_key_word(CcAggState *state, CcAggKey *key, const CcVector *v, int row)
+{
+	char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+
+	if (key->integer)
+		return v->u.i64[row];
+	if (v->rep == CC_REP_CODE && state->scan->batch->reader != NULL)
+		return code_word(state, key, v, v->u.code[row]);
+	return cc_intern(key->intern, cc_agg_datum(v, row, buffer));
+}
+
 /* Words of a row's keys, then the mask of those that are null. */
 static void
 row_words(CcAggState *state, int row, uint64 *words)
@@ -133,16 +162,8 @@ row_words(CcAggState *state, int row, uint64 *words)
 		words[k] = 0;
 		if (cc_vector_isnull(v, row))
 			nulls |= UINT64CONST(1) << k;
-		else if (key->integer)
-			words[k] = v->u.i64[row];
-		else if (v->rep == CC_REP_CODE && state->scan->batch->reader != NULL)
-			words[k] = code_word(state, key, v, v->u.code[row]);
 		else
-		{
-			char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
-
-			words[k] = cc_intern(key->intern, cc_agg_datum(v, row, buffer));
-		}
+			words[k] = cc_key_word(state, key, v, row);
 	}
 	words[groups->nkeys] = nulls;
 }

@@ -83,6 +83,15 @@ typedef struct CcBoolState
 	int64		value;
 } CcBoolState;
 
+/* All values of a group, as integers that are ordered like them. */
+typedef struct CcOrderedState
+{
+	int64		skipped;
+	int64		n;
+	int64		capacity;
+	int64	   *values;
+} CcOrderedState;
+
 /* Adds one per row: to the counts of rows at the start of records. */
 extern void cc_agg_count_rows(char *states, Size stride, const CcAggRows *r);
 

@@ -55,30 +55,17 @@ create_agg_state(CustomScan *cscan)
 }
 
 static void
-init_key(CcAggState *state, CcAggKey *key, Expr *expr, Oid eqop)
-{
-	Oid			type = exprType((Node *) expr);
-	Oid			collation = exprCollation((Node *) expr);
-
-	key->input = cc_agg_input(state, expr, -1, 0);
-	key->integer = cc_is_integer_key(type, eqop);
-	if (!key->integer)
-		key->intern = cc_intern_create(type, eqop, collation,
-									   cc_is_bytes_key(type, eqop, collation));
-}
-
-static void
 init_output(CcAggState *state, const Aggref *ref)
 {
-	CcAggSpec	spec;
 	CcAggOutput *output = &state->outputs[state->noutputs++];
 
 	cc_agg_check_rights(ref);
-	if (!cc_agg_resolve(ref, &spec))
+	if (!cc_agg_resolve(ref, &output->spec))
 		elog(ERROR, "aggregate %u has no vector form", ref->aggfnoid);
-	output->trans = cc_agg_trans(state, ref, &spec);
-	output->average = spec.average;
+	output->trans = cc_agg_trans(state, ref, &output->spec);
 	output->type = ref->aggtype;
+	if (ref->aggdirectargs != NIL)
+		output->direct = ExecInitExpr(linitial(ref->aggdirectargs), &state->css.ss.ps);
 }
 
 static void
@@ -112,8 +99,12 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 
 	groups = cc_groups_create(state, nkeys, cc_agg_layout(state));
 	for (int i = 0; i < nkeys; i++)
-		init_key(state, &groups->keys[i], list_nth_node(TargetEntry, tlist, i)->expr,
-				 list_nth_oid(plan->custom_private, i));
+	{
+		Expr	   *expr = list_nth_node(TargetEntry, tlist, i)->expr;
+
+		cc_key_init(state, &groups->keys[i], cc_agg_input(state, expr, -1, 0),
+					list_nth_oid(plan->custom_private, i));
+	}
 	state->groups = groups;
 	cc_agg_start(state);
 }

@@ -58,6 +58,8 @@ same_transition(CcAggState *state, const CcAggTrans *trans, const Aggref *ref,
 		if (trans->inputs[i] != cc_agg_input(state, tle->expr, filter, input_flags(kind)))
 			return false;
 	}
+	if (ref->aggdistinct != NIL || trans->distinct != NULL)
+		return equal(ref->aggdistinct, trans->ref->aggdistinct);
 	/* sum(int8) and avg(int8) share; two of the server's must be the same. */
 	return kind != CC_TRANS_SERVER || ref->aggfnoid == trans->ref->aggfnoid;
 }
@@ -85,6 +87,10 @@ cc_agg_trans(CcAggState *state, const Aggref *ref, const CcAggSpec *spec)
 						 input_flags(spec->trans));
 	if (trans->kind == CC_TRANS_SERVER)
 		trans->server = cc_server_agg_create(state, ref);
+	if (ref->aggdistinct != NIL)
+		trans->distinct = cc_distinct_create(state, trans->inputs[0],
+											 linitial_node(SortGroupClause,
+														   ref->aggdistinct)->eqop);
 	return state->ntrans++;
 }
 
@@ -113,6 +119,8 @@ state_size(CcTransKind kind)
 		case CC_TRANS_MIN_FLOAT:
 		case CC_TRANS_MAX_FLOAT:
 			return sizeof(CcFloatState);
+		case CC_TRANS_ORDERED:
+			return sizeof(CcOrderedState);
 		case CC_TRANS_SERVER:
 			break;
 	}
@@ -187,6 +195,8 @@ cc_agg_start(CcAggState *state)
 	for (int i = 0; i < state->ntrans; i++)
 	{
 		state->trans[i].scale = -1;
+		if (state->trans[i].distinct)
+			cc_distinct_reset(state->trans[i].distinct);
 		if (state->trans[i].server)
 			cc_server_agg_reset(state->trans[i].server);
 	}
@@ -205,7 +215,7 @@ cc_agg_start(CcAggState *state)
  * is not null.  The others are counted as skipped.
  */
 static const CcAggRows *
-counting_rows(CcAggState *state, const CcAggTrans *trans, const CcVector *v,
+counting_rows(CcAggState *state, CcAggTrans *trans, const CcVector *v,
 			  const CcAggRows *all, RowBuffer *buffer)
 {
 	CcGroups   *groups = state->groups;
@@ -214,7 +224,7 @@ counting_rows(CcAggState *state, const CcAggTrans *trans, const CcVector *v,
 	CcAggRows  *part = &buffer->part;
 	int			n = 0;
 
-	if (trans->filter < 0 && (v == NULL || !v->has_nulls))
+	if (trans->filter < 0 && (v == NULL || !v->has_nulls) && trans->distinct == NULL)
 		return all;
 
 	cc_agg_selection(state, trans->filter, pass);
@@ -234,6 +244,8 @@ counting_rows(CcAggState *state, const CcAggTrans *trans, const CcVector *v,
 		else
 			((CcCountState *) (states + (Size) gid * groups->stride))->skipped++;
 	}
+	if (trans->distinct)
+		n = cc_distinct_filter(state, trans, v, buffer->rows, buffer->gids, n);
 	part->n = n;
 	part->rows = buffer->rows;
 	part->gids = all->gids ? buffer->gids : NULL;
@@ -357,6 +369,9 @@ advance(CcAggState *state, CcAggTrans *trans, const CcAggRows *all)
 		case CC_TRANS_MAX_NUMERIC:
 			cc_numeric_advance(state, trans, v, r);
 			break;
+		case CC_TRANS_ORDERED:
+			cc_ordered_advance(state, trans, v, r);
+			break;
 		default:
 			advance_floats(trans, states, stride, v, r);
 			break;
@@ -411,7 +426,7 @@ float_result(const CcAggTrans *trans, const CcAggOutput *output, void *s, int64 
 		{
 			if (!isfinite(f->value) && !f->special)
 				float_overflow_error();
-			return Float8GetDatum(output->average ? f->value / count : f->value);
+			return Float8GetDatum(output->spec.average ? f->value / count : f->value);
 		}
 		if (output->type == FLOAT4OID)
 			return Float4GetDatum((float4) f->value);
@@ -432,6 +447,8 @@ cc_agg_result(CcAggState *state, int number, uint32 gid, bool *isnull)
 	*isnull = false;
 	if (trans->kind == CC_TRANS_SERVER)
 		return cc_server_agg_result(state, trans, s, isnull);
+	if (trans->kind == CC_TRANS_ORDERED)
+		return cc_ordered_result(state, output, s, isnull);
 	if (trans->kind == CC_TRANS_COUNT)
 		return Int64GetDatum(count);
 	if (count == 0)
@@ -442,13 +459,13 @@ cc_agg_result(CcAggState *state, int number, uint32 gid, bool *isnull)
 	switch (trans->kind)
 	{
 		case CC_TRANS_SUM_INT:
-			if (!output->average)
+			if (!output->spec.average)
 				return Int64GetDatum(((CcInt64State *) s)->value);
 			sum = NumericGetDatum(int64_to_numeric(((CcInt64State *) s)->value));
 			return average_of(sum, count);
 		case CC_TRANS_SUM_INT8:
 			sum = numeric_of_int128(((CcInt128State *) s)->sum);
-			return output->average ? average_of(sum, count) : sum;
+			return output->spec.average ? average_of(sum, count) : sum;
 		case CC_TRANS_MIN_INT:
 		case CC_TRANS_MAX_INT:
 			return (Datum) ((CcInt64State *) s)->value;
@@ -459,7 +476,7 @@ cc_agg_result(CcAggState *state, int number, uint32 gid, bool *isnull)
 		case CC_TRANS_MIN_NUMERIC:
 		case CC_TRANS_MAX_NUMERIC:
 			sum = cc_numeric_result(state, trans, record, count);
-			return output->average ? average_of(sum, count) : sum;
+			return output->spec.average ? average_of(sum, count) : sum;
 		default:
 			return float_result(trans, output, s, count);
 	}

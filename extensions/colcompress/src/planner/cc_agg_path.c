@@ -130,6 +130,10 @@ aggregate_is_supported(Aggref *agg, Index relid)
 	foreach(lc, agg->args)
 		if (!is_computable((Node *) lfirst_node(TargetEntry, lc)->expr, relid))
 			return false;
+	if (contain_var_clause((Node *) agg->aggdirectargs) ||
+		contain_volatile_functions((Node *) agg->aggdirectargs) ||
+		contain_subplans((Node *) agg->aggdirectargs))
+		return false;
 	return agg->aggfilter == NULL || is_computable((Node *) agg->aggfilter, relid);
 }
 

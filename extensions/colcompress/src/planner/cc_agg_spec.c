@@ -6,17 +6,19 @@
  * Aggregates of the server with a kernel of ours stand in a table.  Any other
  * ordinary aggregate is computed by its own transition function, row by row
  * but out of vectors, so one of them does not keep the rest of a query from
- * its kernels.  What needs its input sorted or distinct is left to the
- * server.
+ * its kernels.  What needs its input sorted is left to the server, but for
+ * percentiles and the mode of numbers.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/stratnum.h"
 #include "access/transam.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type_d.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
@@ -88,12 +90,76 @@ has_plain_transition(const Aggref *agg)
 	return result;
 }
 
+/* Values of the type are ordered as the numbers that vectors hold. */
+static bool
+is_ordered_as_number(Oid type)
+{
+	type = getBaseType(type);
+	return type == FLOAT4OID || type == FLOAT8OID || type == INT2OID ||
+		type == INT4OID || type == INT8OID || type == DATEOID || type == TIMEOID ||
+		type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
+/* Percentiles and the mode of numbers, in the order of their type. */
+static bool
+resolve_ordered(const Aggref *agg, CcAggSpec *spec)
+{
+	SortGroupClause *order;
+	Oid			opfamily;
+	Oid			opcintype;
+	int16		strategy;
+
+	switch (agg->aggfnoid)
+	{
+		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
+			spec->ordered = CC_ORDERED_DISC;
+			break;
+		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
+			spec->ordered = CC_ORDERED_CONT;
+			break;
+		case F_MODE:
+			spec->ordered = CC_ORDERED_MODE;
+			break;
+		default:
+			return false;
+	}
+	if (agg->aggdistinct != NIL || list_length(agg->args) != 1 ||
+		list_length(agg->aggorder) != 1 ||
+		!is_ordered_as_number(exprType((Node *) linitial_node(TargetEntry, agg->args)->expr)))
+		return false;
+	order = linitial_node(SortGroupClause, agg->aggorder);
+	if (order->sortop >= FirstNormalObjectId ||
+		!get_ordering_op_properties(order->sortop, &opfamily, &opcintype, &strategy))
+		return false;
+	spec->trans = CC_TRANS_ORDERED;
+	spec->average = false;
+	spec->descending = strategy == BTGreaterStrategyNumber;
+	return true;
+}
+
+/*
+ * A kernel takes values in any order, so DISTINCT needs no sorting.  Results
+ * of other functions may depend on it.
+ */
+static bool
+distinct_is_supported(const Aggref *agg)
+{
+	return list_length(agg->aggdistinct) == 1 && list_length(agg->args) == 1 &&
+		linitial_node(SortGroupClause, agg->aggdistinct)->hashable;
+}
+
 bool
 cc_agg_resolve(const Aggref *agg, CcAggSpec *spec)
 {
-	if (agg->aggkind != AGGKIND_NORMAL || agg->aggorder != NIL ||
-		agg->aggdistinct != NIL || agg->aggvariadic ||
-		agg->aggsplit != AGGSPLIT_SIMPLE || agg->agglevelsup != 0)
+	memset(spec, 0, sizeof(*spec));
+	if (agg->aggvariadic || agg->aggsplit != AGGSPLIT_SIMPLE || agg->agglevelsup != 0)
+		return false;
+	if (agg->aggkind == AGGKIND_ORDERED_SET)
+		return resolve_ordered(agg, spec);
+	/* The order that DISTINCT brings along matters to no kernel. */
+	if (agg->aggkind != AGGKIND_NORMAL ||
+		(agg->aggorder != NIL && agg->aggdistinct == NIL) ||
+		(agg->aggdistinct != NIL && !distinct_is_supported(agg)))
 		return false;
 
 	for (int i = 0; i < lengthof(known); i++)
@@ -107,7 +173,7 @@ cc_agg_resolve(const Aggref *agg, CcAggSpec *spec)
 	}
 	spec->trans = CC_TRANS_SERVER;
 	spec->average = false;
-	return has_plain_transition(agg);
+	return agg->aggdistinct == NIL && has_plain_transition(agg);
 }
 
 bool

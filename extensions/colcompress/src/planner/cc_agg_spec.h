@@ -32,13 +32,24 @@ typedef enum CcTransKind
 	CC_TRANS_MAX_NUMERIC,
 	CC_TRANS_BOOL_AND,
 	CC_TRANS_BOOL_OR,
+	CC_TRANS_ORDERED,			/* all values, for percentiles and the mode */
 	CC_TRANS_SERVER				/* the server's transition function, row by row */
 } CcTransKind;
+
+/* What the values of CC_TRANS_ORDERED are for. */
+typedef enum CcOrderedKind
+{
+	CC_ORDERED_DISC,			/* percentile_disc(float8) */
+	CC_ORDERED_CONT,			/* percentile_cont(float8) of float8 */
+	CC_ORDERED_MODE
+} CcOrderedKind;
 
 typedef struct CcAggSpec
 {
 	CcTransKind trans;
 	bool		average;		/* sum divided by count */
+	CcOrderedKind ordered;
+	bool		descending;		/* order of CC_TRANS_ORDERED */
 } CcAggSpec;
 
 /* False if the engine cannot compute it. */

@@ -77,6 +77,11 @@ INSERT INTO ag_list VALUES
 	('bit_and(i4), bit_or(i8), bit_xor(i2), corr(i2, i2), regr_count(f8, i4)'),
 	('sum(i4) FILTER (WHERE b), count(*) FILTER (WHERE f8 > 100), min(t) FILTER (WHERE i2 = 3), avg(n4) FILTER (WHERE false)'),
 	('sum(i4 + i2), avg(f8 * i2), sum(CASE WHEN t = ''text 3'' THEN n4 END), max(length(t)), count(nullif(i2, 3))'),
+	('count(DISTINCT i4), count(DISTINCT t), count(DISTINCT f8), count(DISTINCT n4), count(DISTINCT nx), count(DISTINCT j), count(DISTINCT i8)'),
+	('count(DISTINCT bp), count(DISTINCT b), sum(DISTINCT i2), avg(DISTINCT n4), count(DISTINCT i4 % 10) FILTER (WHERE b), max(DISTINCT d)'),
+	('percentile_disc(0.3) WITHIN GROUP (ORDER BY i4), percentile_disc(0.95) WITHIN GROUP (ORDER BY f8 DESC), mode() WITHIN GROUP (ORDER BY i2)'),
+	('percentile_cont(0.5) WITHIN GROUP (ORDER BY f8), percentile_cont(0.31) WITHIN GROUP (ORDER BY i4 DESC), percentile_disc(1) WITHIN GROUP (ORDER BY ts)'),
+	('percentile_disc(0) WITHIN GROUP (ORDER BY f4), mode() WITHIN GROUP (ORDER BY d DESC), percentile_disc(NULL) WITHIN GROUP (ORDER BY i2)'),
 	('sum(i4) + count(*), avg(i4) / 2, max(d) - min(d), coalesce(sum(i2), 0)');
 CREATE TABLE ag_keys (key text);
 INSERT INTO ag_keys VALUES (NULL), ('i2'), ('i4'), ('t'), ('bp'), ('b'), ('d'), ('n4'), ('nx'), ('f4'), ('by'), ('u'), ('iv'),
@@ -125,6 +130,10 @@ SELECT k, avg(f8) FROM ag_big GROUP BY k;
 INSERT INTO ag_big VALUES (1, NULL, 'Infinity', 'NaN', 'NaN'), (2, NULL, 'Infinity', '-Infinity', 'Infinity'), (2, NULL, '-Infinity', 'Infinity', '-Infinity');
 SELECT k, sum(f8) FILTER (WHERE i8 IS NULL), min(f4), max(f4), sum(f4) FILTER (WHERE i8 IS NULL), sum(n), min(n), max(n), min(f8), max(f8)
 FROM ag_big GROUP BY k ORDER BY k;
+
+SELECT k, percentile_disc(ARRAY[0.5]) WITHIN GROUP (ORDER BY f8), count(DISTINCT f8), count(DISTINCT n), mode() WITHIN GROUP (ORDER BY f4) FROM ag_big GROUP BY k ORDER BY k;
+SELECT percentile_disc(1) WITHIN GROUP (ORDER BY f4), percentile_disc(1) WITHIN GROUP (ORDER BY f4 DESC) FROM ag_big WHERE k = 1;
+SELECT percentile_cont(1.5) WITHIN GROUP (ORDER BY f8) FROM ag_big;
 
 -- columns added later, and dropped ones
 ALTER TABLE ag_big DROP COLUMN i8, ADD COLUMN a int DEFAULT 7, ADD COLUMN t text DEFAULT 'x', ADD COLUMN f float4 DEFAULT 1.5, ADD COLUMN z text,
