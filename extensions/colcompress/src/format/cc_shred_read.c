@@ -232,3 +232,52 @@ cc_shred_point(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i)
 	pfree(values);
 	return PointerGetDatum(chunk->arena);
 }
+
+bool
+cc_shred_validity(StReader *r, CcChunk *chunk, uint32 vecno, uint64 *valid)
+{
+	const uint8 *src;
+	Size		len;
+
+	if (chunk->vectors[vecno].nnulls == 0)
+		return false;
+	src = cc_vector_bytes(r, chunk, vecno, &len);
+	cc_take_validity(r, &chunk->vectors[vecno], cc_reader_vector_rows(r, vecno),
+					 &src, &len, valid);
+	return true;
+}
+
+Datum
+cc_shred_document(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i)
+{
+	CcDocSource *source = &chunk->shred->source;
+	int			nleaves = chunk->shred->tree->nleaves;
+	CcLeafSet	present = {{0}};
+	Size		cap = GUESS_BYTES;
+
+	for (int leaf = 0; leaf < nleaves; leaf++)
+	{
+		source->leaf[leaf] = cc_shred_vector(r, chunk, leaf, vecno);
+		if (source->leaf[leaf] != NULL && !cc_vector_isnull(source->leaf[leaf], i))
+			cc_leaf_add(&present, leaf);
+	}
+	source->residue = cc_shred_vector(r, chunk, nleaves, vecno);
+	for (;;)
+	{
+		struct varlena *doc = MemoryContextAllocHuge(CurrentMemoryContext, cap);
+		StJsonbWriter w;
+		StStatus	status;
+
+		st_jsonb_writer_init(&w, (uint8 *) VARDATA(doc), cap - VARHDRSZ);
+		status = cc_doc_build(source, &present, i, &w);
+		if (status == ST_OK)
+		{
+			SET_VARSIZE(doc, w.len + VARHDRSZ);
+			return PointerGetDatum(doc);
+		}
+		if (status != ST_NOSPACE)
+			cc_corrupt(r, "sub-columns of a document");
+		pfree(doc);
+		cap *= 2;
+	}
+}

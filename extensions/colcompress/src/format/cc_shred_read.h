@@ -18,6 +18,7 @@ typedef struct CcShred
 	CcChunk   **chunks;			/* likewise, NULL until opened */
 	CcDocSource source;			/* vector at hand */
 	Size		used;			/* of the chunk's arena */
+	struct CcPathCache *paths;	/* cc_path.c */
 } CcShred;
 
 /* Parses what the meta of a shredded chunk has; from cc_chunk_make(). */
@@ -34,5 +35,12 @@ extern const CcVector *cc_shred_vector(StReader *r, CcChunk *chunk, int leaf,
 extern void cc_shred_decode(StReader *r, CcChunk *chunk, uint32 vecno, uint32 n,
 							Datum *values);
 extern Datum cc_shred_point(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i);
+
+/* The document of a row that is not null, in the current memory context. */
+extern Datum cc_shred_document(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i);
+
+/* Null bitmap of the documents of a vector; false, and not set, if none is. */
+extern bool cc_shred_validity(StReader *r, CcChunk *chunk, uint32 vecno,
+							  uint64 *valid);
 
 #endif							/* CC_SHRED_READ_H */

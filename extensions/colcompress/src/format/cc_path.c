@@ -1,0 +1,469 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_path.c
+ *	  Values at paths of shredded jsonb documents.
+ *
+ * A row's value is, in this order: that of a leaf at the path; in the
+ * document, if leaves lie below the path or a container above it was taken
+ * whole; in the residue, if there is one; or nothing.  The first and the last
+ * take no document.  Where the leaves of one kind have all values of a
+ * vector, the result is the sub-column's own vector, codes of its dictionary
+ * included.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/memutils.h"
+
+#include "cc_path_int.h"
+#include "st_compat.h"
+
+/* A path in the tree of one chunk, kept with the chunk. */
+typedef struct CcPathCache
+{
+	struct CcPathCache *next;
+	uint64		id;
+	CcPathPlace place;
+	CcDictionary *json;			/* strings of the leaf's dictionary, as jsonb */
+} CcPathCache;
+
+/* "false", "true" as text. */
+static Datum bool_texts[2];
+static const CcDictionary bool_dictionary = {2, true, bool_texts};
+
+void
+cc_path_place(const CcPathTree *tree, int nkeys, const StStr *keys, CcPathPlace *place)
+{
+	int			node = 0;
+
+	place->ncontainers = 0;
+	for (int i = 0; i < nkeys && node >= 0; i++)
+	{
+		if (tree->nodes[node].leaf[CC_LEAF_JSON] >= 0)
+			place->containers[place->ncontainers++] = tree->nodes[node].leaf[CC_LEAF_JSON];
+		node = cc_path_child(tree, node, keys[i]);
+	}
+	place->node = node;
+}
+
+void
+cc_path_valid(const CcVector *v, uint32 n, uint64 *words)
+{
+	if (v == NULL)
+		memset(words, 0, CC_PATH_WORDS(n) * sizeof(uint64));
+	else if (v->has_nulls)
+		memcpy(words, v->valid, CC_PATH_WORDS(n) * sizeof(uint64));
+	else
+		memset(words, 0xFF, CC_PATH_WORDS(n) * sizeof(uint64));
+}
+
+static void
+add_valid(const CcVector *v, uint32 n, uint64 *words)
+{
+	uint64		valid[CC_VALIDITY_WORDS];
+
+	if (v == NULL)
+		return;
+	cc_path_valid(v, n, valid);
+	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
+		words[w] |= valid[w];
+}
+
+void
+cc_path_rows(StReader *r, CcChunk *chunk, const CcPathPlace *place, uint32 vecno,
+			 CcPathRows *rows)
+{
+	const CcPathTree *tree = chunk->shred->tree;
+	uint32		n = cc_reader_vector_rows(r, vecno);
+
+	memset(rows, 0, sizeof(*rows));
+	for (int i = 0; i < place->ncontainers; i++)
+		add_valid(cc_shred_vector(r, chunk, place->containers[i], vecno), n, rows->inside);
+	if (place->node < 0)
+		return;
+	for (int k = 0; k < CC_LEAF_KINDS; k++)
+	{
+		int			leaf = tree->nodes[place->node].leaf[k];
+
+		if (leaf < 0)
+			continue;
+		rows->leaf[k] = cc_shred_vector(r, chunk, leaf, vecno);
+		add_valid(rows->leaf[k], n, rows->own);
+	}
+	for (int leaf = 0; leaf < tree->nleaves; leaf++)
+	{
+		if (cc_leaf_in(&tree->nodes[place->node].below, leaf))
+			add_valid(cc_shred_vector(r, chunk, leaf, vecno), n, rows->below);
+	}
+}
+
+Datum
+cc_path_call(CcPath *path, Datum document, bool *isnull)
+{
+	Datum		value = document;
+
+	*isnull = false;
+	for (int i = 0; i < path->nsteps && !*isnull; i++)
+	{
+		CcPathStep *step = &path->steps[i];
+		LOCAL_FCINFO(fcinfo, 2);
+
+		InitFunctionCallInfoData(*fcinfo, &step->function, 2, step->collation, NULL, NULL);
+		fcinfo->args[0].value = value;
+		fcinfo->args[0].isnull = false;
+		fcinfo->args[1].value = step->arg;
+		fcinfo->args[1].isnull = false;
+		value = FunctionCallInvoke(fcinfo);
+		*isnull = fcinfo->isnull;
+	}
+	return value;
+}
+
+CcVector *
+cc_path_begin(CcPath *path, CcRep rep, int n)
+{
+	CcVector   *v = &path->v;
+
+	v->rep = rep;
+	v->n = n;
+	v->has_nulls = false;
+	v->constant = false;
+	v->scale = 0;
+	v->typlen = rep == CC_REP_INT64 ? 1 : -1;
+	v->u.i64 = path->words;
+	memset(v->valid, 0xFF, sizeof(v->valid));
+	return v;
+}
+
+/* ---- values of leaves ---- */
+
+static Datum
+scalar_json(JsonbValue *value)
+{
+	return JsonbPGetDatum(JsonbValueToJsonb(value));
+}
+
+static Datum
+string_json(Datum text)
+{
+	JsonbValue	value;
+
+	value.type = jbvString;
+	value.val.string.val = VARDATA_ANY(DatumGetPointer(text));
+	value.val.string.len = VARSIZE_ANY_EXHDR(DatumGetPointer(text));
+	return scalar_json(&value);
+}
+
+/* A leaf's value in a row, as jsonb. */
+static Datum
+leaf_json(CcLeafKind kind, const CcVector *v, int row)
+{
+	JsonbValue	value;
+
+	switch (kind)
+	{
+		case CC_LEAF_STRING:
+			return string_json(cc_vector_datum(v, row));
+		case CC_LEAF_NUMERIC:
+			value.type = jbvNumeric;
+			value.val.numeric = DatumGetNumeric(cc_vector_datum(v, row));
+			return scalar_json(&value);
+		case CC_LEAF_BOOL:
+			value.type = jbvBool;
+			value.val.boolean = v->u.i64[row] != 0;
+			return scalar_json(&value);
+		case CC_LEAF_NULL:
+			value.type = jbvNull;
+			return scalar_json(&value);
+		case CC_LEAF_JSON:
+			break;
+	}
+	return cc_vector_datum(v, row);
+}
+
+/* As text; JSON null is null. */
+static Datum
+leaf_text(CcLeafKind kind, const CcVector *v, int row, bool *isnull)
+{
+	Jsonb	   *container;
+	char	   *string;
+
+	switch (kind)
+	{
+		case CC_LEAF_STRING:
+			return cc_vector_datum(v, row);
+		case CC_LEAF_NUMERIC:
+			string = DatumGetCString(DirectFunctionCall1(numeric_out,
+														 cc_vector_datum(v, row)));
+			return CStringGetTextDatum(string);
+		case CC_LEAF_BOOL:
+			return bool_texts[v->u.i64[row] != 0];
+		case CC_LEAF_NULL:
+			*isnull = true;
+			return (Datum) 0;
+		case CC_LEAF_JSON:
+			break;
+	}
+	container = DatumGetJsonbP(cc_vector_datum(v, row));
+	return CStringGetTextDatum(JsonbToCString(NULL, &container->root, VARSIZE(container)));
+}
+
+/* The kind that alone has values in a vector; -1: none has; -2: several. */
+static int
+only_kind(const CcPathRows *rows)
+{
+	int			only = -1;
+
+	for (int k = 0; k < CC_LEAF_KINDS; k++)
+	{
+		if (rows->leaf[k] == NULL)
+			continue;
+		if (only >= 0)
+			return -2;
+		only = k;
+	}
+	return only;
+}
+
+static void
+copy_nulls(CcVector *v, const CcVector *from)
+{
+	v->has_nulls = from->has_nulls;
+	if (v->has_nulls)
+		memcpy(v->valid, from->valid, sizeof(v->valid));
+}
+
+/* Codes of a dictionary of strings, with the dictionary as jsonb. */
+static const CcVector *
+json_codes(StReader *r, CcPath *path, CcPathCache *cache, const CcVector *from)
+{
+	CcVector   *v;
+
+	if (cache->json == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(r->mcxt);
+		CcDictionary *dict = palloc0(sizeof(CcDictionary));
+
+		dict->nvalues = from->dict->nvalues;
+		dict->values = palloc(Max(1, dict->nvalues) * sizeof(Datum));
+		for (uint32 i = 0; i < dict->nvalues; i++)
+			dict->values[i] = string_json(from->dict->values[i]);
+		cache->json = dict;
+		MemoryContextSwitchTo(old);
+	}
+	v = cc_path_begin(path, CC_REP_CODE, from->n);
+	v->u.code = from->u.code;
+	v->dict = cache->json;
+	copy_nulls(v, from);
+	return v;
+}
+
+static const CcVector *
+bool_codes(CcPath *path, const CcVector *from)
+{
+	CcVector   *v = cc_path_begin(path, CC_REP_CODE, from->n);
+
+	for (int i = 0; i < from->n; i++)
+		v->u.code[i] = from->u.i64[i] != 0;
+	v->dict = &bool_dictionary;
+	copy_nulls(v, from);
+	return v;
+}
+
+static void
+make_bool_texts(void)
+{
+	if (bool_texts[1] == (Datum) 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+		bool_texts[0] = CStringGetTextDatum("false");
+		bool_texts[1] = CStringGetTextDatum("true");
+		MemoryContextSwitchTo(old);
+	}
+}
+
+/* ---- vectors ---- */
+
+/*
+ * The value of a row that no leaf has: in the residue, or in the document if
+ * the row is in whole.
+ */
+static Datum
+outside_value(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno, int row,
+			  bool whole, const CcVector *residue, bool *isnull)
+{
+	Datum		document = whole ? cc_shred_document(r, chunk, vecno, row) :
+		cc_vector_datum(residue, row);
+
+	return cc_path_call(path, document, isnull);
+}
+
+/* A vector of Datums, row by row. */
+static const CcVector *
+mixed_values(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno,
+			 const CcPathRows *rows, const CcVector *residue, const uint64 *selection)
+{
+	uint32		n = cc_reader_vector_rows(r, vecno);
+	CcVector   *v = cc_path_begin(path, CC_REP_DATUM, n);
+	uint64		rest[CC_VALIDITY_WORDS];
+
+	cc_path_valid(residue, n, rest);
+	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
+	{
+		uint64		whole = (rows->below[w] | rows->inside[w]) & ~rows->own[w];
+
+		for (uint64 left = selection[w]; left != 0; left &= left - 1)
+		{
+			int			bit = __builtin_ctzll(left);
+			int			row = w * 64 + bit;
+			bool		isnull = false;
+			int			k = 0;
+
+			v->u.datum[row] = (Datum) 0;
+			while (k < CC_LEAF_KINDS &&
+				   (rows->leaf[k] == NULL || cc_vector_isnull(rows->leaf[k], row)))
+				k++;
+			if (k < CC_LEAF_KINDS)
+				v->u.datum[row] = path->kind == CC_PATH_TEXT ?
+					leaf_text(k, rows->leaf[k], row, &isnull) :
+					leaf_json(k, rows->leaf[k], row);
+			else if (((whole | rest[w]) >> bit) & 1)
+				v->u.datum[row] = outside_value(r, chunk, path, vecno, row,
+												(whole >> bit) & 1, residue, &isnull);
+			else
+				isnull = true;
+			if (isnull)
+				cc_path_set_null(v, row);
+		}
+	}
+	return v;
+}
+
+/* Is there a selected row whose value is not that of a leaf, or may not be? */
+static bool
+any_outside(const CcPathRows *rows, const CcVector *residue, uint32 n,
+			const uint64 *selection)
+{
+	uint64		rest[CC_VALIDITY_WORDS];
+	uint64		any = 0;
+
+	cc_path_valid(residue, n, rest);
+	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
+		any |= selection[w] & ~rows->own[w] & (rest[w] | rows->below[w] | rows->inside[w]);
+	return any != 0;
+}
+
+static const CcVector *
+path_values(StReader *r, CcChunk *chunk, CcPath *path, CcPathCache *cache,
+			uint32 vecno, const uint64 *selection)
+{
+	uint32		n = cc_reader_vector_rows(r, vecno);
+	const CcVector *residue = cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno);
+	CcPathRows	rows;
+	int			kind;
+
+	cc_path_rows(r, chunk, &cache->place, vecno, &rows);
+	kind = only_kind(&rows);
+	if (kind >= 0 && !any_outside(&rows, residue, n, selection))
+	{
+		const CcVector *leaf = rows.leaf[kind];
+
+		if (kind == CC_LEAF_STRING && path->kind == CC_PATH_TEXT)
+			return leaf;
+		if (kind == CC_LEAF_STRING && leaf->rep == CC_REP_CODE)
+			return json_codes(r, path, cache, leaf);
+		if (kind == CC_LEAF_BOOL && path->kind == CC_PATH_TEXT)
+			return bool_codes(path, leaf);
+		if (kind == CC_LEAF_JSON && path->kind == CC_PATH_JSON)
+			return leaf;
+	}
+	return mixed_values(r, chunk, path, vecno, &rows, residue, selection);
+}
+
+/* Rows whose document has the key at its top. */
+static const CcVector *
+path_exists(StReader *r, CcChunk *chunk, CcPath *path, CcPathCache *cache,
+			uint32 vecno, const uint64 *selection)
+{
+	uint32		n = cc_reader_vector_rows(r, vecno);
+	const CcVector *residue = cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno);
+	CcVector   *v = cc_path_begin(path, CC_REP_INT64, n);
+	uint64		rest[CC_VALIDITY_WORDS];
+	CcPathRows	rows;
+
+	cc_path_rows(r, chunk, &cache->place, vecno, &rows);
+	cc_path_valid(residue, n, rest);
+	v->has_nulls = cc_shred_validity(r, chunk, vecno, v->valid);
+	for (uint32 row = 0; row < n; row++)
+	{
+		uint32		w = row / 64;
+
+		v->u.i64[row] = ((rows.own[w] | rows.below[w]) >> (row % 64)) & 1;
+	}
+	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
+	{
+		for (uint64 left = selection[w] & rest[w] & ~rows.own[w] & ~rows.below[w];
+			 left != 0; left &= left - 1)
+		{
+			int			row = w * 64 + __builtin_ctzll(left);
+			bool		isnull;
+
+			v->u.i64[row] = DatumGetBool(cc_path_call(path, cc_vector_datum(residue, row),
+													  &isnull));
+		}
+	}
+	return v;
+}
+
+static CcPathCache *
+find_cache(StReader *r, CcChunk *chunk, const CcPath *path)
+{
+	CcShred    *shred = chunk->shred;
+	CcPathCache *cache;
+
+	for (cache = shred->paths; cache != NULL; cache = cache->next)
+	{
+		if (cache->id == path->id)
+			return cache;
+	}
+	cache = MemoryContextAllocZero(r->mcxt, sizeof(CcPathCache));
+	cache->id = path->id;
+	cc_path_place(shred->tree, path->nkeys, path->keys, &cache->place);
+	cache->next = shred->paths;
+	shred->paths = cache;
+	return cache;
+}
+
+const CcVector *
+cc_reader_path(StReader *r, CcPath *path, uint32 vecno, const uint64 *selection)
+{
+	CcChunk    *chunk = cc_column_is_missing(r, path->attno) ? NULL :
+		cc_chunk_open(r, path->attno);
+	MemoryContext old;
+	const CcVector *v;
+
+	if (chunk == NULL || chunk->shred == NULL)
+		return NULL;
+	make_bool_texts();
+	MemoryContextReset(path->mcxt);
+	old = MemoryContextSwitchTo(path->mcxt);
+	switch (path->kind)
+	{
+		case CC_PATH_CONTAINS:
+			v = cc_path_contains(r, chunk, path, vecno, selection);
+			break;
+		case CC_PATH_EXISTS:
+			v = path_exists(r, chunk, path, find_cache(r, chunk, path), vecno, selection);
+			break;
+		default:
+			v = path_values(r, chunk, path, find_cache(r, chunk, path), vecno, selection);
+			break;
+	}
+	MemoryContextSwitchTo(old);
+	return v;
+}

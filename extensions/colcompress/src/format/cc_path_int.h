@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_path_int.h
+ *	  What the files of paths share.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CC_PATH_INT_H
+#define CC_PATH_INT_H
+
+#include "cc_path.h"
+#include "cc_shred_read.h"
+
+#define CC_PATH_WORDS(n) (((n) + 63) / 64)
+
+/* Where keys lead in the tree of a chunk. */
+typedef struct CcPathPlace
+{
+	int			node;			/* or -1: no leaf there */
+	int			ncontainers;	/* leaves above it that may hold the value */
+	int			containers[CC_SHRED_MAX_DEPTH + 1];
+} CcPathPlace;
+
+/* A place in one vector. */
+typedef struct CcPathRows
+{
+	const CcVector *leaf[CC_LEAF_KINDS];	/* NULL: no value */
+	uint64		own[CC_VALIDITY_WORDS]; /* rows with a value of a leaf */
+	uint64		below[CC_VALIDITY_WORDS];	/* rows with an object of leaves */
+	uint64		inside[CC_VALIDITY_WORDS];	/* rows with a container above */
+} CcPathRows;
+
+extern void cc_path_place(const CcPathTree *tree, int nkeys, const StStr *keys,
+						  CcPathPlace *place);
+
+/* Decodes the leaves at a place, and finds out which rows have what. */
+extern void cc_path_rows(StReader *r, CcChunk *chunk, const CcPathPlace *place,
+						 uint32 vecno, CcPathRows *rows);
+
+/* Rows that a vector has a value in; none if it is NULL. */
+extern void cc_path_valid(const CcVector *v, uint32 n, uint64 *words);
+
+extern const CcVector *cc_path_contains(StReader *r, CcChunk *chunk, CcPath *path,
+										uint32 vecno, const uint64 *selection);
+
+#endif							/* CC_PATH_INT_H */
