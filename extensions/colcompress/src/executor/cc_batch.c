@@ -10,7 +10,7 @@
  */
 #include "postgres.h"
 
-#include "cc_batch.h"
+#include "cc_path_expr.h"
 #include "st_numeric.h"
 
 StaticAssertDecl(sizeof(Datum) == sizeof(int64) && sizeof(Datum) == sizeof(double),
@@ -37,6 +37,34 @@ cc_batch_create(int natts, const Bitmapset *attnos)
 }
 
 void
+cc_batch_set_paths(CcBatch *batch, int npaths, struct CcPath **paths)
+{
+	if (npaths == batch->npaths)
+		return;
+	batch->columns = repalloc(batch->columns,
+							  sizeof(CcBatchColumn) * (batch->ncolumns + npaths + 1));
+	batch->column_of = repalloc(batch->column_of,
+								sizeof(int16) * (batch->natts + npaths + 1));
+	for (int i = batch->npaths; i < npaths; i++)
+	{
+		CcBatchColumn *column = &batch->columns[batch->ncolumns + i];
+
+		memset(column, 0, sizeof(*column));
+		column->attno = batch->natts + 1 + i;
+		batch->column_of[batch->natts + i] = batch->ncolumns + i;
+	}
+	batch->npaths = npaths;
+	batch->paths = paths;
+}
+
+void
+cc_batch_reset_paths(CcBatch *batch)
+{
+	for (int i = 0; i < batch->npaths; i++)
+		batch->columns[batch->ncolumns + i].access = CC_ACCESS_NONE;
+}
+
+void
 cc_batch_set(CcBatch *batch, StReader *reader, const StGroup *group, uint32 vecno)
 {
 	int			nrows = Min(group->nrows - vecno * ST_VECTOR_SIZE, ST_VECTOR_SIZE);
@@ -48,6 +76,7 @@ cc_batch_set(CcBatch *batch, StReader *reader, const StGroup *group, uint32 vecn
 	batch->first_row = group->first_row + (uint64) vecno * ST_VECTOR_SIZE;
 	for (int i = 0; i < batch->ncolumns; i++)
 		batch->columns[i].access = CC_ACCESS_NONE;
+	cc_batch_reset_paths(batch);
 
 	memset(batch->selection, 0xFF, nwords * sizeof(uint64));
 	if (nrows % 64 != 0)
@@ -113,7 +142,9 @@ cc_batch_attach(CcBatch *batch, CcBatchColumn *column, const CcVector *v)
 void
 cc_batch_decode(CcBatch *batch, CcBatchColumn *column)
 {
-	cc_batch_attach(batch, column,
+	cc_batch_attach(batch, column, column->attno > batch->natts ?
+					cc_path_column_vector(batch,
+										  batch->paths[column->attno - batch->natts - 1]) :
 					cc_reader_vector(batch->reader, column->attno, batch->vecno));
 }
 

@@ -49,6 +49,8 @@ typedef struct CcBatch
 	int			ncolumns;
 	CcBatchColumn *columns;		/* ascending by attno */
 	int16	   *column_of;		/* attno - 1 -> index in columns, or -1 */
+	int			npaths;			/* path columns: numbers behind natts, */
+	struct CcPath **paths;		/* in columns behind ncolumns */
 
 	StReader   *reader;			/* of the row group at hand; NULL: other rows */
 	uint32		vecno;
@@ -62,6 +64,15 @@ typedef struct CcBatch
  * attributes, in the current memory context.
  */
 extern CcBatch *cc_batch_create(int natts, const Bitmapset *attnos);
+
+/*
+ * Gives the batch these path columns (cc_path_expr.h): path column i has
+ * attribute number natts + 1 + i.
+ */
+extern void cc_batch_set_paths(CcBatch *batch, int npaths, struct CcPath **paths);
+
+/* Path columns are not decoded for the rows at hand. */
+extern void cc_batch_reset_paths(CcBatch *batch);
 
 /* Moves on to another vector: all rows selected, nothing decoded. */
 extern void cc_batch_set(CcBatch *batch, StReader *reader,

@@ -42,6 +42,7 @@ typedef struct ZoneSource
 {
 	StReader   *reader;
 	int64		vecno;			/* -1: the whole row group */
+	int			natts;			/* of the table */
 } ZoneSource;
 
 static inline CcQualSet
@@ -52,6 +53,13 @@ qual_bit(const CcFilter *filter, const CcQual *qual)
 	return i < 64 ? UINT64CONST(1) << i : 0;
 }
 
+/* The clause as batches see it. */
+static inline Expr *
+vector_clause(const CcQual *qual)
+{
+	return qual->path_clause ? qual->path_clause : qual->clause;
+}
+
 /* Sets the columns that a clause refers to; all of them for a whole row. */
 static void
 set_columns(CcQual *qual, Index varno, int natts)
@@ -60,7 +68,7 @@ set_columns(CcQual *qual, Index varno, int natts)
 	bool		whole_row;
 	int			n = 0;
 
-	pull_varattnos((Node *) qual->clause, varno, &attrs);
+	pull_varattnos((Node *) vector_clause(qual), varno, &attrs);
 	whole_row = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, attrs);
 
 	qual->attnos = palloc(sizeof(AttrNumber) * (natts + 1));
@@ -68,13 +76,29 @@ set_columns(CcQual *qual, Index varno, int natts)
 		if (whole_row || bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attrs))
 			qual->attnos[n++] = attno;
 	qual->ncolumns = n;
+}
 
+/*
+ * A clause with path columns is evaluated on a slot of its own, which is not
+ * of the kind that the node's expressions are compiled for.
+ */
+static void
+init_path_clause(CcQual *qual, CcPathSet *paths, PlanState *node)
+{
+	Expr	   *clause = (Expr *) cc_path_set_replace(paths, (Node *) qual->clause);
+
+	if (clause == qual->clause)
+		return;
+	qual->path_clause = clause;
+	qual->path_state = ExecInitExprWithParams(clause, node->state->es_param_list_info);
 }
 
 CcFilter *
-cc_filter_create(List *quals, Index varno, PlanState *node, TupleTableSlot *slot)
+cc_filter_create(List *quals, Index varno, PlanState *node, TupleTableSlot *slot,
+				 CcPathSet *paths)
 {
 	CcFilter   *filter = palloc0(sizeof(CcFilter));
+	TupleDesc	desc;
 	ListCell   *lc;
 
 	filter->nquals = list_length(quals);
@@ -85,18 +109,23 @@ cc_filter_create(List *quals, Index varno, PlanState *node, TupleTableSlot *slot
 	filter->values_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 												"colcompress qual values",
 												ALLOCSET_SMALL_SIZES);
-	filter->exprs = cc_exprs_create(slot->tts_tupleDescriptor, varno, NULL, node);
-
 	foreach(lc, quals)
 	{
 		CcQual	   *qual = &filter->quals[foreach_current_index(lc)];
 
 		qual->clause = lfirst(lc);
 		qual->state = ExecInitQual(list_make1(qual->clause), node);
-		qual->pred = st_pred_create(qual->clause, varno, node, filter->values_mcxt);
+		init_path_clause(qual, paths, node);
+		qual->pred = st_pred_create(vector_clause(qual), varno, node, filter->values_mcxt);
 		qual->cheap = qual->pred && cc_select_is_cheap(qual->pred);
-		set_columns(qual, varno, slot->tts_tupleDescriptor->natts);
 	}
+	desc = cc_path_set_desc(paths);
+	for (int i = 0; i < filter->nquals; i++)
+		set_columns(&filter->quals[i], varno, desc->natts);
+	filter->exprs = cc_exprs_create(desc, varno, NULL, node);
+	filter->path_slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	memset(filter->path_slot->tts_isnull, true, desc->natts);
+	ExecStoreVirtualTuple(filter->path_slot);
 	return filter;
 }
 
@@ -119,13 +148,15 @@ lookup_zone(void *arg, AttrNumber attno, StZone *zone)
 {
 	ZoneSource *source = arg;
 
+	if (attno > source->natts)
+		return false;			/* a path column */
 	return cc_reader_zone(source->reader, attno, source->vecno, zone);
 }
 
 static StZoneMatch
 test_zones(CcFilter *filter, CcQual *qual, StReader *reader, int64 vecno)
 {
-	ZoneSource	source = {reader, vecno};
+	ZoneSource	source = {reader, vecno, filter->slot->tts_tupleDescriptor->natts};
 	StZoneMatch match;
 
 	if (qual->pred == NULL || !cc_enable_pruning)
@@ -186,7 +217,7 @@ select_by_expression(CcFilter *filter, CcQual *qual, CcBatch *batch)
 	uint64		unknown[CC_SELECTION_WORDS];
 
 	if (!qual->compiled)
-		qual->expr = cc_expr_compile(filter->exprs, qual->clause, 0, NULL);
+		qual->expr = cc_expr_compile(filter->exprs, vector_clause(qual), 0, NULL);
 	qual->compiled = true;
 	if (qual->expr == NULL || !cc_expr_is_vectorised(qual->expr))
 		return false;
@@ -233,13 +264,26 @@ cc_filter_batch(CcFilter *filter, CcBatch *batch)
 	}
 }
 
+/* The qual's result for what stands in its slot. */
+static inline bool
+row_passes(CcFilter *filter, CcQual *qual)
+{
+	Datum		result;
+	bool		isnull;
+
+	if (qual->path_clause == NULL)
+		return ExecQual(qual->state, filter->econtext);
+	result = ExecEvalExprSwitchContext(qual->path_state, filter->econtext, &isnull);
+	return !isnull && DatumGetBool(result);
+}
+
 bool
 cc_filter_row(CcFilter *filter, CcBatch *batch, int row)
 {
 	for (int i = 0; i < filter->ndeferred; i++)
 	{
 		CcQual	   *qual = filter->deferred[i];
-		TupleTableSlot *slot = filter->slot;
+		TupleTableSlot *slot = qual->path_clause ? filter->path_slot : filter->slot;
 
 		filter->row_quals |= qual_bit(filter, qual);
 		for (int c = 0; c < qual->ncolumns; c++)
@@ -253,7 +297,7 @@ cc_filter_row(CcFilter *filter, CcBatch *batch, int row)
 						   &slot->tts_isnull[attno - 1]);
 		}
 		filter->econtext->ecxt_scantuple = slot;
-		if (!ExecQual(qual->state, filter->econtext))
+		if (!row_passes(filter, qual))
 			return false;
 	}
 	return true;

@@ -13,7 +13,7 @@
 
 #include "nodes/execnodes.h"
 
-#include "cc_batch.h"
+#include "cc_path_expr.h"
 #include "cc_expr.h"
 #include "st_qual.h"
 
@@ -24,6 +24,8 @@ typedef struct CcQual
 {
 	Expr	   *clause;
 	ExprState  *state;
+	Expr	   *path_clause;	/* the clause with path columns, or NULL */
+	ExprState  *path_state;
 	StPred	   *pred;			/* or NULL */
 	bool		cheap;			/* worth trying before all others */
 	int			ncolumns;
@@ -44,6 +46,7 @@ typedef struct CcFilter
 	CcQual	   *quals;			/* in the plan's order */
 	ExprContext *econtext;
 	TupleTableSlot *slot;		/* the scan's: quals are evaluated on it */
+	TupleTableSlot *path_slot;	/* those with path columns, or NULL */
 	MemoryContext values_mcxt;	/* values of right sides, until rescan */
 	CcExprSet  *exprs;
 	int			ndeferred;
@@ -58,10 +61,11 @@ typedef struct CcFilter
 /*
  * Makes a filter of a scan's implicitly ANDed quals; varno is the scanned
  * relation, node the plan state that owns the expressions.  Rows are put
- * into slot for quals that need one.
+ * into slot for quals that need one.  Path expressions get columns of paths,
+ * which the batches must have (cc_path_set_attach()).
  */
 extern CcFilter *cc_filter_create(List *quals, Index varno, PlanState *node,
-								  TupleTableSlot *slot);
+								  TupleTableSlot *slot, CcPathSet *paths);
 
 /* Parameters may have changed. */
 extern void cc_filter_rescan(CcFilter *filter);

@@ -20,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/jsonb.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "cc_path_expr.h"
@@ -28,6 +29,9 @@
 /* Objects within the right side of @>, and scalars in it. */
 #define MAX_DEPTH 16
 #define MAX_TESTS 32
+
+/* jsonb ? text, of pg_operator.dat, which has no symbol for it. */
+#define JSONB_EXISTS_OPERATOR 3247
 
 bool		cc_enable_path_columns = true;
 
@@ -346,7 +350,7 @@ exists_list(CcPathSet *set, Node *node)
 									false, false);
 		OpExpr	   *op = makeNode(OpExpr);
 
-		op->opno = JsonbExistsOperator;
+		op->opno = JSONB_EXISTS_OPERATOR;
 		op->opfuncid = F_JSONB_EXISTS;
 		op->opresulttype = BOOLOID;
 		op->args = list_make2(copyObject(document), key);
@@ -374,7 +378,10 @@ replace(Node *node, CcPathSet *set)
 	return expression_tree_mutator(node, replace, set);
 }
 
-/* Whole rows and system columns have no place beside path columns. */
+/*
+ * Whole rows and system columns have no place beside path columns; subplans
+ * are not to be set up twice.
+ */
 static bool
 has_odd_columns(Node *node, CcPathSet *set)
 {
@@ -382,6 +389,8 @@ has_odd_columns(Node *node, CcPathSet *set)
 		return false;
 	if (IsA(node, Var))
 		return ((Var *) node)->varattno <= 0;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+		return true;
 	return expression_tree_walker(node, has_odd_columns, set);
 }
 

@@ -44,7 +44,7 @@ extern CcPathSet *cc_path_set_create(TupleDesc desc, Index varno);
 /*
  * A copy of an expression (or list) with path columns in it; the expression
  * itself if there are none.  An expression that refers to a whole row or to a
- * system column is left alone.
+ * system column, or has a subplan, is left alone.
  */
 extern Node *cc_path_set_replace(CcPathSet *set, Node *node);
 

@@ -106,6 +106,35 @@ add_columns(Bitmapset *columns, Node *expr, Index varno, TupleDesc desc)
 	return columns;
 }
 
+/*
+ * Rows of row groups are projected from path columns, where the target list
+ * has paths: no document is built for them.  EvalPlanQual's are not.
+ */
+static void
+init_path_outputs(CcScanState *state, Index scanrelid)
+{
+	ScanState  *ss = &state->css.ss;
+	Node	   *tlist = (Node *) ss->ps.plan->targetlist;
+	Node	   *replaced = cc_path_set_replace(state->paths, tlist);
+	TupleDesc	desc = cc_path_set_desc(state->paths);
+	Bitmapset  *attrs = NULL;
+	int			member = -1;
+
+	if (replaced == tlist || ss->ps.ps_ProjInfo == NULL)
+		return;
+	pull_varattnos(replaced, scanrelid, &attrs);
+	state->path_outputs = palloc(sizeof(AttrNumber) * (bms_num_members(attrs) + 1));
+	while ((member = bms_next_member(attrs, member)) >= 0)
+		state->path_outputs[state->npath_outputs++] =
+			member + FirstLowInvalidHeapAttributeNumber;
+	state->path_slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	memset(state->path_slot->tts_isnull, true, desc->natts);
+	ExecStoreVirtualTuple(state->path_slot);
+	state->path_projection =
+		ExecBuildProjectionInfo((List *) replaced, ss->ps.ps_ExprContext,
+								ss->ps.ps_ResultTupleSlot, NULL, desc);
+}
+
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
@@ -127,12 +156,15 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	while ((attno = bms_next_member(outputs, attno)) >= 0)
 		state->outputs[state->noutputs++] = attno;
 
+	state->paths = cc_path_set_create(desc, scanrelid);
 	state->filter = cc_filter_create(plan->custom_exprs, scanrelid, &node->ss.ps,
-									 node->ss.ss_ScanTupleSlot);
+									 node->ss.ss_ScanTupleSlot, state->paths);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	state->fetched = palloc0(sizeof(bool) * (desc->natts + 1));
 	state->batch = cc_batch_create(desc->natts, state->columns);
+	init_path_outputs(state, scanrelid);
+	cc_path_set_attach(state->paths, state->batch);
 	state->source = cc_source_create(rel, estate->es_snapshot, state->filter, state->batch);
 }
 
@@ -188,12 +220,37 @@ prepare_outputs(CcScanState *state)
 	state->outputs_ready = true;
 }
 
+/* Values of the columns that the target list over path columns refers to. */
+static inline void
+fill_path_outputs(CcScanState *state, int row)
+{
+	CcBatch    *batch = state->batch;
+	TupleTableSlot *slot = state->path_slot;
+
+	for (int i = 0; i < state->npath_outputs; i++)
+	{
+		AttrNumber	attno = state->path_outputs[i];
+		CcBatchColumn *column = cc_batch_column(batch, attno);
+
+		if (column->access == CC_ACCESS_NONE)
+			cc_batch_decode(batch, column);
+		cc_batch_value(column, row, &slot->tts_values[attno - 1],
+					   &slot->tts_isnull[attno - 1]);
+	}
+	state->path_row = true;
+}
+
 /* Values of the target list's columns. */
 static inline void
 fill_outputs(CcScanState *state, TupleTableSlot *slot, int row)
 {
 	CcBatch    *batch = state->batch;
 
+	if (state->path_projection && state->css.ss.ps.state->es_epq_active == NULL)
+	{
+		fill_path_outputs(state, row);
+		return;
+	}
 	if (!state->outputs_ready)
 		prepare_outputs(state);
 	if (state->nfetched > 0)
@@ -416,6 +473,7 @@ recheck_row(ScanState *node, TupleTableSlot *slot)
 static TupleTableSlot *
 exec_scan(CustomScanState *node)
 {
+	CcScanState *state = (CcScanState *) node;
 	ProjectionInfo *projection = node->ss.ps.ps_ProjInfo;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	TupleTableSlot *slot;
@@ -424,13 +482,14 @@ exec_scan(CustomScanState *node)
 		return ExecScan(&node->ss, next_row, recheck_row);
 
 	ResetExprContext(econtext);
+	state->path_row = false;
 	slot = next_row(&node->ss);
 	if (projection == NULL)
 		return slot;
 	if (TupIsNull(slot))
 		return ExecClearTuple(projection->pi_state.resultslot);
-	econtext->ecxt_scantuple = slot;
-	return ExecProject(projection);
+	econtext->ecxt_scantuple = state->path_row ? state->path_slot : slot;
+	return ExecProject(state->path_row ? state->path_projection : projection);
 }
 
 static void
@@ -475,6 +534,13 @@ cc_scan_init(void)
 							 "Evaluates functions and operators on whole vectors where there is a way.",
 							 NULL,
 							 &cc_enable_vector_expressions,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("colcompress.enable_path_columns",
+							 "Takes values at paths of jsonb columns from their sub-columns.",
+							 NULL,
+							 &cc_enable_path_columns,
 							 true,
 							 PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);

@@ -17,6 +17,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
+#include "cc_path_expr.h"
 #include "cc_row_vectors.h"
 #include "cc_source.h"
 
@@ -25,6 +26,7 @@ typedef struct CcScanState
 	CustomScanState css;		/* must be first */
 
 	Bitmapset  *columns;		/* attribute numbers that are decoded */
+	CcPathSet  *paths;			/* path columns */
 	int			noutputs;
 	AttrNumber *outputs;		/* of them, what the target list refers to */
 	CcFilter   *filter;
@@ -42,6 +44,13 @@ typedef struct CcScanState
 
 	/* for a node that takes batches */
 	CcRowVectors *row_vectors;	/* of rows of the delta; NULL until needed */
+
+	/* target list over path columns; NULL projection: it has none */
+	ProjectionInfo *path_projection;
+	TupleTableSlot *path_slot;
+	int			npath_outputs;
+	AttrNumber *path_outputs;	/* what it refers to */
+	bool		path_row;		/* the row at hand is in path_slot */
 
 	CcSharedScan *shared;		/* leader of a parallel scan, until shutdown */
 	CcScanStats workers;		/* counters of workers of earlier set-ups */

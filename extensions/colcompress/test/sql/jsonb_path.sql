@@ -1,0 +1,130 @@
+-- Paths of jsonb documents as columns of a scan: every operator gives what it
+-- gives on heap, for documents in sub-columns, in a residue, in a dictionary,
+-- in the delta, deleted ones and null ones.
+CREATE FUNCTION jp_doc(i int) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+SELECT CASE
+	WHEN i % 89 = 0 THEN NULL
+	WHEN i % 101 = 0 THEN (ARRAY['{}', '["os", "a"]', '"os"', '1', 'null', '[{"os": "ios"}]',
+		'{"os": {}}', '{"user": []}', '{"user": null}', '{"n": 1e400}'])[i / 101 % 10 + 1]::jsonb
+	ELSE jsonb_build_object(
+			'os', (ARRAY['android', 'ios', 'windows', 'ü'])[i % 4 + 1],
+			'n', round(i % 300 / 4.0, 2),
+			'flag', i % 3 = 0,
+			'nothing', NULL::text,
+			'tags', jsonb_build_array(i % 5, 'x' || i % 3, NULL),
+			'mixed', CASE i % 5 WHEN 0 THEN to_jsonb(i % 7) WHEN 1 THEN to_jsonb((i % 7)::text)
+				WHEN 2 THEN 'null' WHEN 3 THEN '{"k": {"l": 1}}' ELSE '{}' END,
+			'user', jsonb_build_object('id', i % 10, 'name', 'user ' || i % 500, 'a', jsonb_build_object('city', (ARRAY['Oslo', 'Rome'])[i % 2 + 1])))
+		|| CASE WHEN i % 3 = 0 THEN jsonb_build_object('campaign', 'c' || i % 10) ELSE '{}' END
+		|| CASE WHEN i % 7 = 0 THEN jsonb_build_object('rare_' || i % 1000, i, 'rare', i % 2, 'user', jsonb_build_object('id', i % 10, 'nick', 'n')) ELSE '{}' END
+		|| CASE WHEN i % 17 = 0 THEN jsonb_build_object('user', i % 3, 'os', 7) ELSE '{}' END
+		|| CASE WHEN i % 19 = 0 THEN jsonb_build_object('os', jsonb_build_array('ios'), 'n', 'many') ELSE '{}' END
+	END $$;
+
+CREATE TABLE jp_heap (id int, doc jsonb, few jsonb) USING heap;
+INSERT INTO jp_heap SELECT i, jp_doc(i), jp_doc(i % 11) FROM generate_series(1, 1700) i;
+CREATE TABLE jp (LIKE jp_heap) USING colcompress;
+SELECT colcompress.set_options('jp', row_group_rows => 1024);
+INSERT INTO jp SELECT * FROM jp_heap;
+SELECT column_name, encoding FROM colcompress.column_chunks('jp') WHERE column_name <> 'id' GROUP BY 1, 2 ORDER BY 1, 2;
+-- deleted rows, rows in the delta
+DELETE FROM jp WHERE id % 31 = 0;
+DELETE FROM jp_heap WHERE id % 31 = 0;
+INSERT INTO jp SELECT i, jp_doc(i), jp_doc(i % 11) FROM generate_series(6001, 6050) i;
+INSERT INTO jp_heap SELECT i, jp_doc(i), jp_doc(i % 11) FROM generate_series(6001, 6050) i;
+ANALYZE jp;
+
+-- Expressions over a document DOC.
+CREATE TABLE jp_expr (e text, is_condition bool);
+INSERT INTO jp_expr SELECT e, false FROM unnest(ARRAY[
+	'DOC -> ''os''', 'DOC ->> ''os''', 'DOC -> ''n''', 'DOC ->> ''n''', 'DOC ->> ''flag''', 'DOC -> ''flag''', 'DOC ->> ''nothing''', 'DOC -> ''nothing''',
+	'DOC ->> ''tags''', 'DOC -> ''tags'' -> 0', 'DOC -> ''tags'' ->> 1', 'DOC ->> ''mixed''', 'DOC -> ''mixed''', 'DOC -> ''mixed'' ->> ''k''',
+	'DOC #>> ''{mixed,k,l}''', 'DOC #> ''{tags,1}''', 'DOC #>> ''{tags,0}''', 'DOC -> ''user''', 'DOC ->> ''user''', 'DOC -> ''user'' ->> ''name''',
+	'DOC #>> ''{user,a,city}''', 'DOC -> ''user'' -> ''a'' ->> ''city''', 'DOC[''user''][''id'']', 'DOC[''tags''][0]', 'DOC #> ''{user,nick}''',
+	'DOC ->> ''campaign''', 'DOC ->> ''rare''', 'DOC ->> ''rare_7''', 'DOC -> ''absent''', 'DOC #>> ''{}''', 'DOC ->> ''''', 'DOC -> 0', 'DOC ->> (''o'' || ''s'')',
+	'jsonb_extract_path_text(DOC, ''user'', ''id'')', 'jsonb_object_field_text(DOC, ''os'')', 'upper(DOC ->> ''os'')', '(DOC ->> ''n'')::numeric', '(DOC -> ''n'')::int', '(DOC ->> ''flag'')::bool', 'length(DOC ->> ''user'')',
+	'coalesce(DOC ->> ''campaign'', DOC ->> ''os'', ''none'')', 'CASE WHEN DOC ->> ''n'' <> ''many'' THEN (DOC ->> ''n'')::numeric END',
+	'jsonb_typeof(DOC -> ''mixed'')', 'DOC', 'DOC || ''{"more": 1}''']) e;
+INSERT INTO jp_expr SELECT e, true FROM unnest(ARRAY[
+	'DOC ? ''os''', 'DOC ? ''campaign''', 'DOC ? ''user''', 'DOC ? ''rare''', 'DOC ? ''absent''', 'DOC ? ''nothing''', 'DOC ?| ''{campaign,rare}''', 'DOC ?& ''{os,campaign}''', 'DOC ?| ''{}''',
+	'DOC ?| ARRAY[''os'', NULL]', '(DOC -> ''user'') ? ''id''', '(DOC -> ''tags'') ? ''x1''',
+	'DOC @> ''{"os": "android"}''', 'DOC @> ''{"os": "absent"}''', 'DOC @> ''{"n": 1.5}''', 'DOC @> ''{"n": 1.500}''', 'DOC @> ''{"n": 1}''', 'DOC @> ''{"n": 0.001}''', 'DOC @> ''{"n": 1e400}''',
+	'DOC @> ''{"flag": true}''', 'DOC @> ''{"nothing": null}''', 'DOC @> ''{"mixed": 1}''', 'DOC @> ''{"mixed": "1"}''', 'DOC @> ''{"mixed": {"k": {"l": 1}}}''', 'DOC @> ''{"mixed": {}}''',
+	'DOC @> ''{"user": {"id": 3, "a": {"city": "Rome"}}, "flag": false}''', 'DOC @> ''{"user": 1}''', 'DOC @> ''{"rare": 1}''', 'DOC @> ''{"os": "ios", "rare": 0}''', 'DOC @> ''{"os": ["ios"]}''',
+	'DOC @> ''{"tags": [1]}''', 'DOC @> ''{}''', 'DOC @> ''["os"]''', 'DOC @> ''"os"''', '''{"os": "ios", "flag": true}'' <@ DOC', 'NOT DOC @> ''{"os": "ios"}''', '(DOC @> ''{"os": "ios"}'') IS NULL', '(DOC ? ''os'') IS NOT TRUE',
+	'DOC ->> ''os'' = ''ios''', 'DOC ->> ''os'' IN (''ios'', ''android'', NULL)', 'DOC ->> ''os'' > ''b'' COLLATE "C"', 'DOC ->> ''os'' LIKE ''%i%''', 'DOC ->> ''campaign'' IS NULL', 'DOC ->> ''user'' IS NOT NULL',
+	'DOC -> ''os'' = ''"ios"''', 'DOC -> ''n'' > ''30''', 'DOC -> ''n'' IN (''1'', ''2.50'')', 'DOC #>> ''{user,name}'' = ''user 77''', 'DOC ->> ''os'' = ''ios'' OR DOC -> ''user'' ->> ''id'' = ''4''',
+	'DOC ->> ''os'' = ''ios'' AND id > 900 AND DOC @> ''{"flag": true}''', 'DOC ->> ''os'' = DOC ->> ''campaign''', 'DOC ->> ''n'' = id::text', 'DOC @> ''{"flag": true}'' AND (DOC ->> ''n'') LIKE ''%5''']) e;
+
+-- What each expression gives, as output and as condition, or the error.
+CREATE FUNCTION jp_result(tab text, expr text, is_condition bool) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	a text;
+	b text;
+BEGIN
+	EXECUTE format('SELECT md5(string_agg(id || %L || coalesce((%s)::text, %L), %L ORDER BY id)) FROM %s', ':', expr, 'null', ',', tab) INTO a;
+	EXECUTE format('SELECT count(*) || %L || coalesce(sum(id::numeric * id), 0) FROM %s WHERE %s', ' ', tab,
+		CASE WHEN is_condition THEN expr ELSE format('(%s) IS NOT NULL', expr) END) INTO b;
+	RETURN a || ' ' || b;
+EXCEPTION WHEN data_exception THEN
+	RETURN SQLERRM;
+END $$;
+CREATE TABLE jp_expected AS
+SELECT x.*, jp_result('jp_heap', x.e, x.is_condition) AS result
+FROM (SELECT replace(e, 'DOC', d) AS e, is_condition FROM jp_expr, unnest(ARRAY['doc', 'few']) d) x;
+SELECT count(*), count(DISTINCT result) > 100 AS they_differ, count(*) FILTER (WHERE result !~ '^[0-9a-f]{32} ') AS errors FROM jp_expected;
+CREATE VIEW jp_wrong AS
+SELECT e, result AS heap, ours FROM (SELECT *, jp_result('jp', e, is_condition) AS ours FROM jp_expected) x
+WHERE ours IS DISTINCT FROM result;
+
+SET enable_seqscan = off;
+SELECT * FROM jp_wrong;
+SET colcompress.enable_vector_filter = off;
+SELECT * FROM jp_wrong WHERE e LIKE '%doc%';
+RESET colcompress.enable_vector_filter;
+SET colcompress.enable_vector_expressions = off;
+SELECT * FROM jp_wrong WHERE e LIKE '%doc%';
+RESET colcompress.enable_vector_expressions;
+SET colcompress.enable_path_columns = off;
+SELECT * FROM jp_wrong WHERE e LIKE '%doc%';
+RESET colcompress.enable_path_columns;
+
+-- groups and sorts by paths
+SELECT doc ->> 'os' AS os, count(*), sum(id), min(doc #>> '{user,name}') FROM jp GROUP BY 1
+EXCEPT ALL
+SELECT doc ->> 'os' AS os, count(*), sum(id), min(doc #>> '{user,name}') FROM jp_heap GROUP BY 1;
+SELECT count(DISTINCT doc -> 'user' ->> 'name'), count(DISTINCT doc -> 'mixed') FROM jp
+EXCEPT ALL
+SELECT count(DISTINCT doc -> 'user' ->> 'name'), count(DISTINCT doc -> 'mixed') FROM jp_heap;
+
+-- a document beside its paths, whole rows, system columns
+SELECT count(*) FROM (
+	(SELECT doc ->> 'os', doc, id FROM jp WHERE doc ? 'campaign' EXCEPT ALL SELECT doc ->> 'os', doc, id FROM jp_heap WHERE doc ? 'campaign')
+	UNION ALL
+	(SELECT doc ->> 'os', doc, id FROM jp_heap WHERE doc ? 'campaign' EXCEPT ALL SELECT doc ->> 'os', doc, id FROM jp WHERE doc ? 'campaign')) d;
+SELECT count(*), count(ctid) FROM jp WHERE doc ->> 'os' = 'ios' AND ctid IS NOT NULL AND tableoid = 'jp'::regclass;
+SELECT count(*), count(jp) FROM jp WHERE doc ->> 'os' = 'ios' AND jp IS NOT NULL;
+SELECT count(*) FROM jp WHERE doc ->> 'os' = (SELECT min(doc ->> 'os') FROM jp_heap h WHERE h.id < jp.id AND h.id < 5) AND id < 100;
+SELECT count(*) FROM jp_heap WHERE doc ->> 'os' = (SELECT min(doc ->> 'os') FROM jp_heap h WHERE h.id < jp_heap.id AND h.id < 5) AND id < 100;
+
+-- changed through a path, with the rows of a join, and by a prepared statement
+WITH u AS (UPDATE jp SET few = jsonb_build_object('was', doc -> 'os') WHERE doc @> '{"user": {"id": 5}}' RETURNING id, doc ->> 'os' AS os)
+SELECT count(*), count(DISTINCT os) FROM u;
+WITH u AS (UPDATE jp_heap SET few = jsonb_build_object('was', doc -> 'os') WHERE doc @> '{"user": {"id": 5}}' RETURNING id, doc ->> 'os' AS os)
+SELECT count(*), count(DISTINCT os) FROM u;
+SELECT twin_diff('jp', 'jp_heap');
+SELECT count(*) FROM jp a JOIN jp b ON a.doc ->> 'campaign' = b.doc ->> 'campaign' AND a.id = b.id + 30 WHERE a.doc @> '{"flag": true}';
+SELECT count(*) FROM jp_heap a JOIN jp_heap b ON a.doc ->> 'campaign' = b.doc ->> 'campaign' AND a.id = b.id + 30 WHERE a.doc @> '{"flag": true}';
+PREPARE jp_q (text, jsonb) AS SELECT count(*) FROM jp WHERE doc ->> $1 = 'ios' OR doc @> $2;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE jp_q ('os', '{"os": "android"}');
+EXECUTE jp_q ('campaign', '{"os": "android"}');
+SET plan_cache_mode = force_custom_plan;
+EXECUTE jp_q ('os', '{"os": "android"}');
+EXECUTE jp_q ('campaign', '{"os": "android"}');
+DEALLOCATE jp_q;
+RESET plan_cache_mode;
+RESET enable_seqscan;
+DROP VIEW jp_wrong;
+DROP TABLE jp, jp_heap, jp_expr, jp_expected;
+DROP FUNCTION jp_doc, jp_result;
