@@ -62,7 +62,16 @@ cc_agg_input(CcAggState *state, Expr *expr, int filter, int flags)
 	CcScanState *scan = state->scan;
 	Index		scanrelid = ((Scan *) scan->css.ss.ps.plan)->scanrelid;
 	CcAggInput *input;
-	bool		column = IsA(expr, Var);
+	Node	   *path = cc_path_set_replace(scan->paths, (Node *) expr);
+	bool		column;
+
+	/* An expression that is a path is a column of the batch. */
+	if (IsA(path, Var) && scan->batch)
+	{
+		expr = (Expr *) path;
+		cc_path_set_attach(scan->paths, scan->batch);
+	}
+	column = IsA(expr, Var);
 
 	/* A column needs no evaluation, so any filter will do. */
 	if (column)

@@ -231,6 +231,7 @@ cc_row_vectors_finish(CcRowVectors *rows)
 		batch->selection[i / 64] = rows->n - i >= 64 ? ~UINT64CONST(0) :
 			(UINT64CONST(1) << (rows->n - i)) - 1;
 
+	cc_batch_reset_paths(batch);
 	for (int c = 0; c < batch->ncolumns; c++)
 	{
 		RowColumn  *column = &rows->columns[c];
