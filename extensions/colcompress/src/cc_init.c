@@ -21,6 +21,7 @@
 #include "cc_format.h"
 #include "cc_paths.h"
 #include "cc_scan.h"
+#include "cc_topn_path.h"
 #include "st_store.h"
 
 PG_MODULE_MAGIC;
@@ -39,6 +40,7 @@ _PG_init(void)
 	cc_bitmap_scan_init();
 	cc_scan_init();
 	cc_paths_init();
+	cc_topn_path_init();
 	cc_agg_path_init();
 	cc_agg_init();
 

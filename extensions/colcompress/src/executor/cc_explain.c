@@ -42,6 +42,29 @@ explain_quals(const char *label, const CcScanState *state, CcQualSet set,
 						es);
 }
 
+/* In text, counters that are 0 are left out. */
+static void
+explain_counter(const char *label, const char *unit, uint64 value, ExplainState *es)
+{
+	if (value > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyUInteger(label, unit, value, es);
+}
+
+static void
+explain_topn(const CcScanState *state, List *ancestors, ExplainState *es)
+{
+	const CcTopN *topn = state->filter->topn;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt,
+												   state->css.ss.ps.plan, ancestors);
+
+	ExplainPropertyText("Top N Key",
+						deparse_expression((Node *) cc_topn_key(topn), context,
+										   es->verbose, false),
+						es);
+	if (es->analyze)
+		explain_counter("Rows Beyond Top N", NULL, cc_topn_removed(topn), es);
+}
+
 static void
 explain_columns(const CcScanState *state, ExplainState *es)
 {
@@ -71,14 +94,6 @@ explain_counts(const char *label, uint64 total, uint64 pruned, uint64 read,
 	ExplainPropertyUInteger("Pruned", NULL, pruned, es);
 	ExplainPropertyUInteger("Read", NULL, read, es);
 	ExplainCloseGroup(label, label, true, es);
-}
-
-/* In text, counters that are 0 are left out. */
-static void
-explain_counter(const char *label, const char *unit, uint64 value, ExplainState *es)
-{
-	if (value > 0 || es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyUInteger(label, unit, value, es);
 }
 
 static void
@@ -124,6 +139,8 @@ cc_scan_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyFloat("Rows Removed by Filter", NULL,
 							 instrument->nfiltered1 / instrument->nloops, 0, es);
 	explain_quals("Zone Filter", state, zone_quals, ancestors, es);
+	if (state->filter->topn)
+		explain_topn(state, ancestors, es);
 	if (es->verbose)
 		explain_columns(state, es);
 	if (es->analyze && state->source)

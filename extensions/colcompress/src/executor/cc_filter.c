@@ -141,6 +141,8 @@ cc_filter_rescan(CcFilter *filter)
 	}
 	MemoryContextReset(filter->values_mcxt);
 	cc_exprs_rescan(filter->exprs);
+	if (filter->topn)
+		cc_topn_rescan(filter->topn);
 }
 
 static bool
@@ -167,6 +169,14 @@ test_zones(CcFilter *filter, CcQual *qual, StReader *reader, int64 vecno)
 	return match;
 }
 
+/* False: no row of the unit is among the first ones that are asked for. */
+static bool
+passes_topn(CcFilter *filter, StReader *reader, int64 vecno)
+{
+	return filter->topn == NULL || !cc_enable_pruning ||
+		cc_topn_may_pass(filter->topn, cc_topn_best(filter->topn, reader, vecno));
+}
+
 bool
 cc_filter_group(CcFilter *filter, StReader *reader)
 {
@@ -178,7 +188,7 @@ cc_filter_group(CcFilter *filter, StReader *reader)
 			return false;
 		filter->quals[i].passes_group = match == ST_ZONE_ALL;
 	}
-	return true;
+	return passes_topn(filter, reader, -1);
 }
 
 bool
@@ -197,7 +207,7 @@ cc_filter_vector(CcFilter *filter, StReader *reader, uint32 vecno)
 			return false;
 		qual->settled = match == ST_ZONE_ALL;
 	}
-	return true;
+	return passes_topn(filter, reader, vecno);
 }
 
 static bool
@@ -227,13 +237,9 @@ select_by_expression(CcFilter *filter, CcQual *qual, CcBatch *batch)
 	return qual->settled;
 }
 
-void
-cc_filter_batch(CcFilter *filter, CcBatch *batch)
+static void
+run_quals(CcFilter *filter, CcBatch *batch)
 {
-	filter->ndeferred = 0;
-	if (filter->nquals == 0)
-		return;
-
 	for (int i = 0; i < filter->nquals && cc_enable_vector_filter; i++)
 	{
 		CcQual	   *qual = &filter->quals[i];
@@ -262,6 +268,17 @@ cc_filter_batch(CcFilter *filter, CcBatch *batch)
 			continue;
 		filter->deferred[filter->ndeferred++] = qual;
 	}
+}
+
+void
+cc_filter_batch(CcFilter *filter, CcBatch *batch)
+{
+	filter->ndeferred = 0;
+	if (filter->nquals > 0)
+		run_quals(filter, batch);
+	/* rows that may yet fail a qual do not count among the first ones */
+	if (filter->topn && filter->ndeferred == 0)
+		cc_topn_batch(filter->topn, batch);
 }
 
 /* The qual's result for what stands in its slot. */

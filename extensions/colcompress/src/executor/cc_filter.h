@@ -15,6 +15,7 @@
 
 #include "cc_path_expr.h"
 #include "cc_expr.h"
+#include "cc_topn.h"
 #include "st_qual.h"
 
 /* Bits of qual numbers, for EXPLAIN: quals beyond the 64th are not shown. */
@@ -49,6 +50,7 @@ typedef struct CcFilter
 	TupleTableSlot *path_slot;	/* those with path columns, or NULL */
 	MemoryContext values_mcxt;	/* values of right sides, until rescan */
 	CcExprSet  *exprs;
+	CcTopN	   *topn;			/* ORDER BY ... LIMIT above, or NULL */
 	int			ndeferred;
 	CcQual	  **deferred;		/* quals left for the rows of the batch */
 

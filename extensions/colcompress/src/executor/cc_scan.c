@@ -157,8 +157,9 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		state->outputs[state->noutputs++] = attno;
 
 	state->paths = cc_path_set_create(desc, scanrelid);
-	state->filter = cc_filter_create(plan->custom_exprs, scanrelid, &node->ss.ps,
+	state->filter = cc_filter_create(cc_scan_quals(plan), scanrelid, &node->ss.ps,
 									 node->ss.ss_ScanTupleSlot, state->paths);
+	state->filter->topn = cc_topn_create(plan, &node->ss.ps, state->filter->exprs);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	state->fetched = palloc0(sizeof(bool) * (desc->natts + 1));

@@ -4,7 +4,7 @@
  *	  The custom scan node over a colcompress table.
  *
  * plan->custom_exprs holds the scan's quals, in the order in which they are
- * to be evaluated; plan->qual is empty.
+ * to be evaluated, and then what cc_topn_path.h says; plan->qual is empty.
  *
  *-------------------------------------------------------------------------
  */

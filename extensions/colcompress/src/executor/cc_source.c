@@ -106,6 +106,7 @@ close_group(CcSource *source)
 	source->group = -1;
 	source->deleted = NULL;
 	source->deleted_known = false;
+	source->vector_order = NULL;
 	MemoryContextReset(source->group_mcxt);
 }
 
@@ -144,16 +145,98 @@ cc_source_enter(CcSource *source, uint32 group)
 	return source->group_passes;
 }
 
+/* ---- ORDER BY ... LIMIT: units with the best keys first ---- */
+
+typedef struct RankedUnit
+{
+	int64		rank;
+	uint32		number;
+} RankedUnit;
+
+static int
+compare_units(const void *a, const void *b)
+{
+	const RankedUnit *x = a;
+	const RankedUnit *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
+}
+
+/* Sorts the units; their numbers, in the current context. */
+static uint32 *
+numbers_in_order(RankedUnit *units, uint32 n)
+{
+	uint32	   *numbers = palloc(sizeof(uint32) * n);
+
+	qsort(units, n, sizeof(RankedUnit), compare_units);
+	for (uint32 i = 0; i < n; i++)
+		numbers[i] = units[i].number;
+	pfree(units);
+	return numbers;
+}
+
+static bool
+is_ordered(const CcSource *source)
+{
+	return source->filter->topn != NULL && cc_enable_pruning &&
+		cc_topn_has_zones(source->filter->topn);
+}
+
+static void
+order_groups(CcSource *source)
+{
+	uint32		n = source->groups->ngroups;
+	MemoryContext oldcontext = MemoryContextSwitchTo(source->mcxt);
+	RankedUnit *units = palloc(sizeof(RankedUnit) * n);
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		StReader   *reader = cc_reader_open(source->rel, &source->groups->groups[i],
+											source->group_mcxt);
+
+		CHECK_FOR_INTERRUPTS();
+		units[i].number = i;
+		units[i].rank = cc_topn_best(source->filter->topn, reader, -1);
+		cc_reader_close(reader);
+	}
+	source->group_order = numbers_in_order(units, n);
+	MemoryContextSwitchTo(oldcontext);
+}
+
+static void
+order_vectors(CcSource *source)
+{
+	uint32		n = group_vectors(&source->groups->groups[source->group]);
+	MemoryContext oldcontext = MemoryContextSwitchTo(source->group_mcxt);
+	RankedUnit *units = palloc(sizeof(RankedUnit) * n);
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		units[i].number = i;
+		units[i].rank = cc_topn_best(source->filter->topn, source->reader, i);
+	}
+	source->vector_order = numbers_in_order(units, n);
+	MemoryContextSwitchTo(oldcontext);
+}
+
 static CcSourceUnit
 take_serial(CcSource *source)
 {
+	if (is_ordered(source) && source->group_order == NULL && source->groups->ngroups > 1)
+		order_groups(source);
 	while (source->next_group < source->groups->ngroups)
 	{
 		uint32		group = source->next_group++;
 
 		CHECK_FOR_INTERRUPTS();
+		if (source->group_order)
+			group = source->group_order[group];
 		if (cc_source_enter(source, group))
 		{
+			if (is_ordered(source) && source->vector_order == NULL)
+				order_vectors(source);
 			source->vecno = 0;
 			source->vec_end = group_vectors(&source->groups->groups[group]);
 			return CC_SOURCE_BATCH;
@@ -175,6 +258,8 @@ next_vector(CcSource *source)
 	uint32		vecno = source->vecno++;
 	int			nselected;
 
+	if (source->vector_order)
+		vecno = source->vector_order[vecno];
 	if (!cc_filter_vector(source->filter, source->reader, vecno))
 	{
 		source->stats->vectors_pruned++;

@@ -90,6 +90,8 @@ typedef struct CcSource
 	bool		pass_counted;	/* totals of this pass over the table are in stats */
 	uint32		next_group;		/* serial */
 	uint32		next_delta;
+	uint32	   *group_order;	/* serial: best for ORDER BY first, or NULL */
+	uint32	   *vector_order;	/* the same of the row group at hand */
 	uint32		steal_from;		/* parallel: groups before are all taken */
 	int			group;			/* index of the row group at hand, or -1 */
 	uint64		nopened;		/* readers so far: tells row groups apart */

@@ -39,6 +39,7 @@
 #include "cc_agg_spec.h"
 #include "cc_format.h"
 #include "cc_paths.h"
+#include "cc_topn_path.h"
 #include "st_store.h"
 
 /* Share of a transition function's cost when it runs as a kernel. */
@@ -302,9 +303,12 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	if (prev_create_upper_paths)
 		prev_create_upper_paths(root, stage, input_rel, output_rel, extra);
 
-	if (stage != UPPERREL_GROUP_AGG || !cc_enable_vector_aggregate || extra == NULL ||
-		input_rel->reloptkind != RELOPT_BASEREL || input_rel->rtekind != RTE_RELATION ||
-		IS_DUMMY_REL(input_rel) || root->parse->groupingSets != NIL)
+	if (stage != UPPERREL_ORDERED &&
+		(stage != UPPERREL_GROUP_AGG || !cc_enable_vector_aggregate || extra == NULL ||
+		 root->parse->groupingSets != NIL))
+		return;
+	if (input_rel->reloptkind != RELOPT_BASEREL || input_rel->rtekind != RTE_RELATION ||
+		IS_DUMMY_REL(input_rel))
 		return;
 	rte = planner_rt_fetch(input_rel->relid, root);
 	if (rte->inh)
@@ -313,7 +317,12 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	/* The planner holds a lock on it. */
 	relation = table_open(rte->relid, NoLock);
 	if (st_relation_format(relation) == &cc_format)
-		add_aggregate_path(root, input_rel, output_rel, extra, relation);
+	{
+		if (stage == UPPERREL_ORDERED)
+			cc_topn_add_path(root, input_rel, output_rel, relation);
+		else
+			add_aggregate_path(root, input_rel, output_rel, extra, relation);
+	}
 	table_close(relation, NoLock);
 }
 

@@ -55,6 +55,14 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->scan.scanrelid = rel->relid;
 	cscan->flags = best_path->flags;
 	cscan->custom_exprs = extract_actual_clauses(clauses, false);
+	if (best_path->custom_private != NIL)
+	{
+		/* of ORDER BY ... LIMIT: expressions, and what they mean */
+		cscan->custom_private = lcons_int(list_length(cscan->custom_exprs),
+										  list_copy(lsecond(best_path->custom_private)));
+		cscan->custom_exprs = list_concat(cscan->custom_exprs,
+										  copyObject(linitial(best_path->custom_private)));
+	}
 	cscan->methods = GetCustomScanMethods(CC_SCAN_NAME, false);
 	return &cscan->scan.plan;
 }

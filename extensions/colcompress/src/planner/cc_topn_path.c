@@ -1,0 +1,157 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_topn_path.c
+ *	  ORDER BY ... LIMIT over one table.
+ *
+ * The server's Sort stays, and so do its order, its ties and its collations;
+ * but the scan below it knows the first sort key and the limit, and hands
+ * out no row that is certainly not among the first ones.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_opfamily_d.h"
+#include "catalog/pg_type_d.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/planner.h"
+#include "optimizer/tlist.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+#include "cc_paths.h"
+#include "cc_topn_path.h"
+#include "st_compat.h"
+
+static bool cc_enable_topn = true;
+
+/* The type's own order is one that the executor's ranks follow. */
+static bool
+has_ranks(Node *key, Oid sortop, bool *descending)
+{
+	Oid			type = getBaseType(exprType(key));
+	Oid			opfamily;
+	Oid			opcintype;
+	int16		strategy;
+
+	if (!get_ordering_op_properties(sortop, &opfamily, &opcintype, &strategy))
+		return false;
+	*descending = strategy == BTGreaterStrategyNumber;
+	switch (type)
+	{
+		case BOOLOID:
+		case CHAROID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case OIDOID:
+		case DATEOID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case CASHOID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case BYTEAOID:
+		case UUIDOID:
+			return opcintype == type && opfamily < FirstNormalObjectId;
+		case TEXTOID:
+		case VARCHAROID:
+			return opfamily == TEXT_PATTERN_BTREE_FAM_OID ||
+				(opfamily == TEXT_BTREE_FAM_OID &&
+				 OidIsValid(exprCollation(key)) && st_collation_is_c(exprCollation(key)));
+		default:
+			return false;
+	}
+}
+
+/* A value that is known when the scan starts. */
+static bool
+is_limit(Node *expr)
+{
+	return expr == NULL || IsA(expr, Const) || IsA(expr, Param);
+}
+
+static Node *
+limit_or_null(Node *expr)
+{
+	return expr ? expr : (Node *) makeNullConst(INT8OID, -1, InvalidOid);
+}
+
+/*
+ * Of rows in random order, as many come out as the bound is improved: those
+ * in the first bound of them, and then less and less often.
+ */
+static double
+rows_handed_out(PlannerInfo *root, double rows)
+{
+	double		bound = root->limit_tuples > 0 ? root->limit_tuples : rows * 0.1;
+
+	if (bound < 1)
+		bound = 1;
+	if (bound >= rows)
+		return rows;
+	return clamp_row_est(bound * (1 + log(rows / bound)));
+}
+
+void
+cc_topn_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel,
+				 Relation relation)
+{
+	Query	   *parse = root->parse;
+	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
+	SortGroupClause *clause;
+	CustomPath *scan;
+	Node	   *key;
+	bool		descending;
+	double		rows;
+	Path	   *path;
+
+	if (!cc_enable_topn || parse->limitCount == NULL || parse->rowMarks != NIL ||
+		parse->hasTargetSRFs || root->sort_pathkeys == NIL ||
+		!is_limit(parse->limitCount) || !is_limit(parse->limitOffset))
+		return;
+	clause = linitial_node(SortGroupClause, parse->sortClause);
+	key = get_sortgroupclause_expr(clause, root->processed_tlist);
+	if (!contain_var_clause(key) || contain_volatile_functions(key) ||
+		contain_subplans(key) || !has_ranks(key, clause->sortop, &descending))
+		return;
+	scan = cc_make_vector_scan_path(root, input_rel, relation, input_rel->reltarget);
+	if (scan == NULL)
+		return;
+
+	scan->custom_private = list_make2(list_make3(key, limit_or_null(parse->limitCount),
+												 limit_or_null(parse->limitOffset)),
+									  list_make2_int(descending, clause->nulls_first));
+	rows = rows_handed_out(root, scan->path.rows);
+	scan->path.total_cost -= (scan->path.rows - rows) *
+		Min(cpu_tuple_cost * 0.1, (scan->path.total_cost - scan->path.startup_cost) * 0.5 /
+			Max(scan->path.rows, 1));
+	scan->path.rows = rows;
+
+	path = (Path *) create_sort_path(root, ordered_rel, &scan->path, root->sort_pathkeys,
+									 root->limit_tuples);
+	if (path->pathtarget != target)
+		path = apply_projection_to_path(root, ordered_rel, path, target);
+	add_path(ordered_rel, path);
+}
+
+void
+cc_topn_path_init(void)
+{
+	DefineCustomBoolVariable("colcompress.enable_topn",
+							 "Lets a scan under ORDER BY ... LIMIT skip rows that cannot be among the first ones.",
+							 NULL,
+							 &cc_enable_topn,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+}

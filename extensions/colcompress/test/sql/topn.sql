@@ -1,0 +1,77 @@
+-- ORDER BY ... LIMIT: heap's rows, from as few vectors as possible.
+CREATE TABLE tn (k int, i2 smallint, i int, b bigint, f float8, r real, n numeric(12,2), w numeric, t text COLLATE "C", x text COLLATE "POSIX", u uuid, y bytea, d date, ts timestamp, o bool, m money)
+	USING colcompress;
+CREATE TABLE tn_heap (LIKE tn) USING heap;
+SELECT colcompress.set_options('tn', row_group_rows => 4096);
+SELECT twin_do('tn', 'tn_heap', $$INSERT INTO TBL SELECT k, hashint4(k) % 100, CASE WHEN k % 9 <> 0 THEN hashint4(k) END, hashint4(k)::bigint * 4000000007,
+	CASE k % 1000 WHEN 1 THEN 'NaN' WHEN 2 THEN 'Infinity' WHEN 3 THEN -0.0 WHEN 4 THEN NULL ELSE hashint4(k) / 3e5 END, hashint4(k) / 1e6, hashint4(k) % 100000 / 100.0,
+	CASE k % 500 WHEN 1 THEN 'NaN' WHEN 2 THEN 1e30 WHEN 3 THEN -1e30 WHEN 4 THEN 1 / 3.0::numeric(60,50) WHEN 5 THEN NULL ELSE hashint4(k) / 1e3::numeric END,
+	md5(k::text), repeat('a', k % 12) || hashint4(k), md5((k % 3000)::text)::uuid, decode(md5(k::text), 'hex'), date '2020-01-01' + k / 20, timestamp '2020-01-01' + hashint4(k) * interval '1 s', k % 3 = 0, k
+	FROM generate_series(1, 14000) k$$);
+SELECT twin_do('tn', 'tn_heap', 'DELETE FROM TBL WHERE k % 17 = 3 OR k > 13900');
+SELECT twin_do('tn', 'tn_heap', 'UPDATE TBL SET i = i / 2 WHERE k % 1000 = 7');
+
+-- every type, direction, place of nulls and a few limits
+CREATE FUNCTION tn_diff() RETURNS TABLE (query text) LANGUAGE plpgsql AS $$
+DECLARE
+	ours text;
+	heap text;
+BEGIN
+	FOR query IN
+		SELECT format('SELECT k, %s FROM TBL%s ORDER BY 2%s, k LIMIT %s', key, cond, dir, lim)
+		FROM unnest(ARRAY['i2', 'i', 'b', 'f', 'r', 'n', 'w', 't', 'x', 'u', 'y', 'd', 'ts', 'o', 'm', 'i + k', '-f', 'n * 2 + w', 'upper(x)', 'CASE WHEN o THEN n ELSE w END']) key,
+			unnest(ARRAY['', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST']) dir,
+			(VALUES ('3', ' WHERE i2 > 0 AND d < ''2021-06-01'''), ('400 OFFSET 20', '')) l (lim, cond)
+	LOOP
+		EXECUTE format('SELECT string_agg(q::text, '','') FROM (%s) q', replace(query, 'TBL', 'tn')) INTO ours;
+		EXECUTE format('SELECT string_agg(q::text, '','') FROM (%s) q', replace(query, 'TBL', 'tn_heap')) INTO heap;
+		IF ours IS DISTINCT FROM heap THEN
+			RETURN NEXT;
+		END IF;
+	END LOOP;
+END $$;
+SELECT * FROM tn_diff();
+-- equal keys stay together
+SELECT count(*), min(i2), max(i2) FROM (SELECT i2 FROM tn ORDER BY i2 FETCH FIRST 5 ROWS WITH TIES) q;
+SELECT count(*), min(i2), max(i2) FROM (SELECT i2 FROM tn_heap ORDER BY i2 FETCH FIRST 5 ROWS WITH TIES) q;
+
+-- what it saves: rows that come out of the scan, vectors that are read
+CREATE FUNCTION tn_explain(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'Top N Key|Row Groups|Vectors' THEN
+			RETURN NEXT btrim(line);
+		END IF;
+	END LOOP;
+END $$;
+SELECT tn_explain('SELECT * FROM tn ORDER BY k LIMIT 10');
+SELECT tn_explain('SELECT * FROM tn ORDER BY d DESC, k LIMIT 10');
+SELECT tn_explain('SELECT * FROM tn WHERE i2 = 7 ORDER BY k DESC LIMIT 2 OFFSET 2');
+SET colcompress.enable_pruning = off;
+SELECT tn_explain('SELECT * FROM tn ORDER BY k LIMIT 10');
+RESET colcompress.enable_pruning;
+SET colcompress.enable_topn = off;
+SELECT tn_explain('SELECT * FROM tn ORDER BY k LIMIT 10');
+RESET colcompress.enable_topn;
+-- not for volatile keys, other collations, locked rows
+SELECT tn_explain('SELECT * FROM tn ORDER BY random() LIMIT 10');
+SELECT tn_explain('SELECT * FROM tn ORDER BY jsonb_build_object(''k'', k) LIMIT 10');
+SELECT tn_explain('SELECT * FROM tn ORDER BY k LIMIT 10 FOR UPDATE');
+
+-- the limit may change
+SET plan_cache_mode = force_generic_plan;
+PREPARE tn_p (bigint, bigint) AS SELECT k, n FROM tn WHERE i IS NOT NULL ORDER BY b, k LIMIT $1 OFFSET $2;
+EXECUTE tn_p (2, 0);
+EXECUTE tn_p (1, 2);
+EXECUTE tn_p (0, 2);
+EXECUTE tn_p (-1, 0);
+SELECT count(*) FROM (SELECT * FROM tn ORDER BY k LIMIT NULL) q;
+RESET plan_cache_mode;
+SELECT g, q.k, q.i FROM generate_series(1, 3) g, LATERAL (SELECT k, i FROM tn WHERE i2 = g ORDER BY i LIMIT 1 + 1) q ORDER BY g, q.i;
+SELECT g, q.k, q.i FROM generate_series(1, 3) g, LATERAL (SELECT k, i FROM tn_heap WHERE i2 = g ORDER BY i LIMIT 1 + 1) q ORDER BY g, q.i;
+-- an error in the key is raised
+SELECT k FROM tn ORDER BY 100 / (k - 50) LIMIT 1;
+DROP TABLE tn, tn_heap;
+DROP FUNCTION tn_diff, tn_explain;
