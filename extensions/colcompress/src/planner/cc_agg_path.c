@@ -246,14 +246,15 @@ cost_aggregate(PlannerInfo *root, CustomPath *cpath, Path *scan, List *keys,
 	}
 }
 
+/*
+ * clauses: GROUP BY, or DISTINCT, which is grouping without aggregates;
+ * target: what comes out.
+ */
 static void
 add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-				   GroupPathExtraData *extra, Relation relation)
+				   List *clauses, List *having, PathTarget *target, Relation relation)
 {
-	Query	   *parse = root->parse;
-	PathTarget *target = grouped_rel->reltarget;
-	List	   *having = (List *) extra->havingQual;
-	List	   *keys = get_sortgrouplist_exprs(parse->groupClause, root->processed_tlist);
+	List	   *keys = get_sortgrouplist_exprs(clauses, root->processed_tlist);
 	UngroupedContext ungrouped = {keys};
 	List	   *aggregates = NIL;
 	PathTarget *scan_target_;
@@ -267,7 +268,7 @@ add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 	foreach(lc, aggregates)
 		if (!aggregate_is_supported(lfirst_node(Aggref, lc), input_rel->relid))
 			return;
-	if (!keys_are_supported(parse->groupClause, keys, input_rel->relid) ||
+	if (!keys_are_supported(clauses, keys, input_rel->relid) ||
 		has_ungrouped_column((Node *) target->exprs, &ungrouped) ||
 		has_ungrouped_column((Node *) having, &ungrouped))
 		return;
@@ -288,9 +289,27 @@ add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 	cpath->methods = &path_methods;
 	cpath->custom_paths = list_make1(scan);
 	cpath->custom_private = list_make3(keys, having,
-									   equality_operators(parse->groupClause));
+									   equality_operators(clauses));
 	cost_aggregate(root, cpath, &scan->path, keys, aggregates, having, ngroups);
 	add_path(grouped_rel, &cpath->path);
+}
+
+static bool
+stage_is_ours(PlannerInfo *root, UpperRelationKind stage, void *extra)
+{
+	switch (stage)
+	{
+		case UPPERREL_ORDERED:
+			return true;
+		case UPPERREL_GROUP_AGG:
+			return cc_enable_vector_aggregate && extra != NULL &&
+				root->parse->groupingSets == NIL;
+		case UPPERREL_DISTINCT:
+			return cc_enable_vector_aggregate && !root->parse->hasDistinctOn &&
+				!root->parse->hasTargetSRFs;
+		default:
+			return false;
+	}
 }
 
 static void
@@ -303,9 +322,7 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	if (prev_create_upper_paths)
 		prev_create_upper_paths(root, stage, input_rel, output_rel, extra);
 
-	if (stage != UPPERREL_ORDERED &&
-		(stage != UPPERREL_GROUP_AGG || !cc_enable_vector_aggregate || extra == NULL ||
-		 root->parse->groupingSets != NIL))
+	if (!stage_is_ours(root, stage, extra))
 		return;
 	if (input_rel->reloptkind != RELOPT_BASEREL || input_rel->rtekind != RTE_RELATION ||
 		IS_DUMMY_REL(input_rel))
@@ -320,8 +337,13 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	{
 		if (stage == UPPERREL_ORDERED)
 			cc_topn_add_path(root, input_rel, output_rel, relation);
+		else if (stage == UPPERREL_DISTINCT)
+			add_aggregate_path(root, input_rel, output_rel, root->parse->distinctClause,
+							   NIL, input_rel->reltarget, relation);
 		else
-			add_aggregate_path(root, input_rel, output_rel, extra, relation);
+			add_aggregate_path(root, input_rel, output_rel, root->parse->groupClause,
+							   (List *) ((GroupPathExtraData *) extra)->havingQual,
+							   output_rel->reltarget, relation);
 	}
 	table_close(relation, NoLock);
 }

@@ -73,5 +73,13 @@ SELECT g, q.k, q.i FROM generate_series(1, 3) g, LATERAL (SELECT k, i FROM tn WH
 SELECT g, q.k, q.i FROM generate_series(1, 3) g, LATERAL (SELECT k, i FROM tn_heap WHERE i2 = g ORDER BY i LIMIT 1 + 1) q ORDER BY g, q.i;
 -- an error in the key is raised
 SELECT k FROM tn ORDER BY 100 / (k - 50) LIMIT 1;
+
+-- DISTINCT: groups without aggregates
+EXPLAIN (COSTS OFF) SELECT DISTINCT i2, o FROM tn WHERE k > 5;
+SELECT count(*), count(i2), sum(i2) FROM (SELECT DISTINCT i2, o, d - k / 100 FROM tn WHERE k > 5) q;
+SELECT count(*), count(i2), sum(i2) FROM (SELECT DISTINCT i2, o, d - k / 100 FROM tn_heap WHERE k > 5) q;
+SELECT DISTINCT o, NULL::int AS n, 1 AS one FROM tn ORDER BY o LIMIT 5;
+SELECT DISTINCT ON (o) o, k FROM tn ORDER BY o, k;
+SELECT DISTINCT o FROM tn WHERE false;
 DROP TABLE tn, tn_heap;
 DROP FUNCTION tn_diff, tn_explain;
