@@ -9,8 +9,11 @@
  *	    together.  A group joins if it is at most twice as large as what is
  *	    there already, so that a row is copied a logarithmic number of times.
  *	 3. A row group of which many rows have been deleted: the worst one first.
- *	    One call rewrites a limited share of the table this way, because the
- *	    old extents are not free before the next VACUUM.
+ *	 4. The last row group of the file, if there are many free pages, and room
+ *	    for it before: so VACUUM can cut the file off.
+ *
+ * One call rewrites a limited share of the row groups, because the old extents
+ * are not free before the next VACUUM.
  *
  * A job that goes to the end takes everything without thresholds of size.
  * Groups that others held when a step wanted them are left alone for the
@@ -19,6 +22,8 @@
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -33,7 +38,13 @@
 #define DELETED_SHARE			0.10
 #define DELETED_SHARE_TO_THE_END	0.02
 
-/* Share of the row groups' pages that one call rewrites for that reason. */
+/* Share of the file that is free from which groups are moved to the front. */
+#define FREE_SHARE	0.125
+
+/* Share of the file that is free from which it should not grow. */
+#define FRAGMENTED_SHARE	0.20
+
+/* Share of the row groups' pages that one call rewrites. */
 #define REWRITE_SHARE	0.15
 
 /* A group that may be taken. */
@@ -136,15 +147,24 @@ is_small(const Candidate *c, uint64 max_rows)
 		(!c->version->group.full || c->live < c->version->group.nrows / 2);
 }
 
+/* One group at least, else what fits in. */
+static bool
+may_rewrite(const StCompactJob *job, double blocks)
+{
+	return job->to_the_end || job->groups_in == 0 ||
+		job->blocks_left >= blocks;
+}
+
 /*
  * Chooses small groups to go together with delta_rows rows of the delta.
  * Returns how many.
  */
 static int
-choose_small(const StCompactJob *job, Candidate *c, int n, uint64 delta_rows,
+choose_small(StCompactJob *job, Candidate *c, int n, uint64 delta_rows,
 			 uint64 max_rows)
 {
 	uint64		total = delta_rows;
+	double		blocks = 0;
 	int			chosen = 0;
 
 	for (int i = 0; i < n; i++)
@@ -157,20 +177,39 @@ choose_small(const StCompactJob *job, Candidate *c, int n, uint64 delta_rows,
 			break;
 		c[i].chosen = true;
 		total += c[i].live;
+		blocks += c[i].version->group.nblocks;
 		chosen++;
 	}
-	if (delta_rows == 0 && chosen < 2)
+	if (delta_rows == 0 && (chosen < 2 || !may_rewrite(job, blocks)))
 	{
 		for (int i = 0; i < n; i++)
 			c[i].chosen = false;
-		chosen = 0;
+		return 0;
 	}
+	if (delta_rows == 0)
+		job->blocks_left -= blocks;
 	return chosen;
+}
+
+/*
+ * May the file grow for a group, if no free extent is large enough?  Not if
+ * much is free already, in small pieces.
+ */
+static bool
+has_room(StCatalog *catalog, const StCompactJob *job, const Candidate *c)
+{
+	const StGroup *group = &c->version->group;
+	double		estimate = ceil((double) group->nblocks * c->live / group->nrows);
+	BlockNumber total;
+
+	return job->to_the_end ||
+		st_free_extent_look(catalog, estimate, MaxBlockNumber, &total) ||
+		total < RelationGetNumberOfBlocks(catalog->rel) * FRAGMENTED_SHARE;
 }
 
 /* Chooses the group of which most has been deleted, if that is enough. */
 static int
-choose_deleted(StCompactJob *job, Candidate *c, int n)
+choose_deleted(StCatalog *catalog, StCompactJob *job, Candidate *c, int n)
 {
 	double		least = job->to_the_end ?
 		DELETED_SHARE_TO_THE_END : DELETED_SHARE;
@@ -181,23 +220,56 @@ choose_deleted(StCompactJob *job, Candidate *c, int n)
 		uint32		nrows = c[i].version->group.nrows;
 		double		share = (double) (nrows - c[i].live) / nrows;
 
-		if (share >= least)
+		if (share >= least && has_room(catalog, job, &c[i]))
 		{
 			worst = &c[i];
 			least = share;
 		}
 	}
-	if (worst == NULL || (!job->to_the_end && job->blocks_left <= 0))
+	if (worst == NULL || !may_rewrite(job, worst->version->group.nblocks))
 		return 0;
 	job->blocks_left -= worst->version->group.nblocks;
 	worst->chosen = true;
 	return 1;
 }
 
-/* How much may be rewritten because of deleted rows. */
-static void
-begin_job(StCompactJob *job, const StGroupVersions *versions)
+/*
+ * Chooses the last group of the file to be moved to the front.  Not one that
+ * this job has written.
+ */
+static int
+choose_last(StCatalog *catalog, StCompactJob *job, Candidate *c, int n)
 {
+	Candidate  *last = NULL;
+	BlockNumber total;
+
+	for (int i = 0; i < n; i++)
+	{
+		const StGroup *group = &c[i].version->group;
+
+		if (last == NULL ||
+			group->start_block > last->version->group.start_block)
+			last = &c[i];
+	}
+	if (last == NULL || last->version->group.first_row >= job->first_new_row ||
+		!may_rewrite(job, last->version->group.nblocks) ||
+		!st_free_extent_look(catalog, last->version->group.nblocks,
+							 last->version->group.start_block, &total) ||
+		total < RelationGetNumberOfBlocks(catalog->rel) * FREE_SHARE)
+		return 0;
+	job->blocks_left -= last->version->group.nblocks;
+	last->chosen = true;
+	return 1;
+}
+
+/* How much may be rewritten. */
+static void
+begin_job(Relation rel, StCompactJob *job, const StGroupVersions *versions)
+{
+	StMeta		meta;
+
+	st_meta_read(rel, &meta);
+	job->first_new_row = meta.next_row;
 	for (int i = 0; i < versions->n; i++)
 	{
 		if (versions->v[i].state == HEAPTUPLE_LIVE && versions->v[i].finished)
@@ -228,7 +300,7 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	int			chosen;
 
 	if (!job->started)
-		begin_job(job, versions);
+		begin_job(rel, job, versions);
 	memset(plan, 0, sizeof(*plan));
 	delta_rows = st_delta_count(rel, extents, job->next_block, max_rows);
 	if (delta_rows < (job->to_the_end ? 1 : MIN_DELTA_ROWS))
@@ -239,7 +311,9 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	n = find_candidates(catalog, job, versions, candidates);
 	chosen = choose_small(job, candidates, n, delta_rows, max_rows);
 	if (chosen == 0 && !plan->delta)
-		chosen = choose_deleted(job, candidates, n);
+		chosen = choose_deleted(catalog, job, candidates, n);
+	if (chosen == 0 && !plan->delta)
+		chosen = choose_last(catalog, job, candidates, n);
 
 	plan->groups = palloc(Max(chosen, 1) * sizeof(StGroupVersion));
 	for (int i = 0; i < n; i++)

@@ -103,7 +103,10 @@ st_free_extent_known(StCatalog *cat, BlockNumber block)
 	return found;
 }
 
-/* The smallest usable extent of at least nblocks; false if there is none. */
+/*
+ * The smallest usable extent of at least nblocks, the first one of its size;
+ * false if there is none.
+ */
 static bool
 find_best(StCatalog *cat, uint32 nblocks, TransactionId oldest_xmin,
 		  BlockNumber *start, uint32 *found_blocks, TransactionId *freed_by,
@@ -132,6 +135,37 @@ find_best(StCatalog *cat, uint32 nblocks, TransactionId oldest_xmin,
 	}
 	st_catalog_scan_end(&scan);
 	return found;
+}
+
+/*
+ * How many blocks are free, and is there a usable extent of nblocks pages
+ * before block `before`?
+ */
+bool
+st_free_extent_look(StCatalog *cat, uint32 nblocks, BlockNumber before,
+					BlockNumber *total)
+{
+	TransactionId oldest_xmin = GetOldestNonRemovableTransactionId(cat->rel);
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	bool		fits = false;
+
+	*total = 0;
+	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
+						  SnapshotSelf);
+	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		uint32		n = decode_nblocks(cat->rel, entry);
+
+		CHECK_FOR_INTERRUPTS();
+		*total += n;
+		if (n >= nblocks && entry->row < before &&
+			TransactionIdPrecedes(HeapTupleHeaderGetXmin(entry->tuple->t_data),
+								  oldest_xmin))
+			fits = true;
+	}
+	st_catalog_scan_end(&scan);
+	return fits;
 }
 
 /*

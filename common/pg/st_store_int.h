@@ -733,6 +733,8 @@ extern void st_reclaim(Relation rel, struct VacuumParams *params,
 /* Free extents: st_free_extent.c */
 extern void st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks);
 extern bool st_free_extent_known(StCatalog *cat, BlockNumber block);
+extern bool st_free_extent_look(StCatalog *cat, uint32 nblocks,
+								BlockNumber before, BlockNumber *total);
 extern void st_free_extent_coalesce(StCatalog *cat);
 extern BlockNumber st_free_extent_tail(StCatalog *cat, BlockNumber end);
 extern void st_free_extent_cut(StCatalog *cat, BlockNumber end);

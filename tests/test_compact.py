@@ -1,0 +1,250 @@
+"""Compaction beside writers, crashes and cancels; what it does about space."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+import time
+from collections import Counter
+
+import psycopg
+import pytest
+from strata.twin import Twin
+from test_crash import AM, CrashDatabase, verify
+
+ROWS = 6000
+
+
+@pytest.fixture
+def database(make_cluster) -> CrashDatabase:
+    cluster = make_cluster("compact", full_page_writes="on", autovacuum="off")
+    with cluster.connect() as conn:
+        conn.execute("CREATE DATABASE crash")
+    with cluster.connect("crash") as conn:
+        conn.execute(f"CREATE EXTENSION {AM}")
+    return CrashDatabase(cluster)
+
+
+def calls(database, stop: threading.Event, errors: list, statements: list[str]) -> None:
+    """Runs statements on our table over and over until told to stop."""
+    try:
+        with database.connect() as conn:
+            conn.execute("SET search_path = ours, public")
+            while not stop.is_set():
+                for statement in statements:
+                    conn.execute(statement)
+    except psycopg.Error as error:
+        errors.append(error)
+
+
+@contextlib.contextmanager
+def background(database, *jobs: list[str]):
+    """Sessions that repeat statements meanwhile; their errors fail the test."""
+    stop, errors = threading.Event(), []
+    threads = [
+        threading.Thread(target=calls, args=(database, stop, errors, list(job)))
+        for job in jobs
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert errors == []
+
+
+def test_no_update_is_lost_and_no_row_doubled(database, seed):
+    """Sessions count up the same few rows while the table is compacted."""
+    with database.connect() as conn:
+        conn.execute("CREATE SCHEMA ours")
+        conn.execute(f"CREATE TABLE ours.t (id int PRIMARY KEY, n int, v text) USING {AM}")
+        conn.execute(
+            f"INSERT INTO ours.t SELECT i, 0, md5(i::text) FROM generate_series(1, {ROWS}) i"
+        )
+    done = Counter()
+
+    def count(number: int) -> None:
+        rng = random.Random(f"{seed}/{number}")
+        with database.connect() as conn:
+            end = time.monotonic() + 6
+            while time.monotonic() < end:
+                low = rng.randrange(1, 400)
+                form = rng.choice(
+                    [
+                        "UPDATE ours.t SET n = n + 1 WHERE id = {0}",
+                        "UPDATE ours.t SET n = n + 1 WHERE id = {0} AND n >= 0 RETURNING n",
+                        "WITH l AS (SELECT id FROM ours.t WHERE id = {0} FOR UPDATE)"
+                        " UPDATE ours.t SET n = n + 1 FROM l WHERE t.id = l.id",
+                        "INSERT INTO ours.t VALUES ({0}, 0, '') ON CONFLICT (id)"
+                        " DO UPDATE SET n = t.n + 1",
+                    ]
+                )
+                done[number] += conn.execute(form.format(low)).rowcount
+
+    compaction = [f"CALL {AM}.merge('ours.t')"]
+    with background(database, compaction, [*compaction, "VACUUM ours.t"]):
+        threads = [threading.Thread(target=count, args=(i,)) for i in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    with database.connect() as conn:
+        rows, ids, total = conn.execute(
+            "SELECT count(*), count(DISTINCT id), sum(n) FROM ours.t"
+        ).fetchone()
+        assert (rows, ids, total) == (ROWS, ROWS, sum(done.values()))
+        assert conn.execute(f"SELECT * FROM {AM}.verify('ours.t')").fetchall() == []
+    assert sum(done.values()) > 100
+
+
+def test_repeatable_read_sees_the_same_rows_throughout(database):
+    """A snapshot from before keeps its rows while they move, and each once."""
+    twin = Twin(database, AM)
+    twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    twin.ok(f"INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, {ROWS}) i")
+    twin.ok("DELETE FROM t WHERE id % 5 = 0")
+    reads = [
+        "SELECT count(*), count(DISTINCT id), sum(id) FROM t",
+        "SELECT count(*), sum(id) FROM t WHERE id BETWEEN 100 AND 200",
+    ]
+    with database.connect() as old, database.connect() as new:
+        for conn in (old, new):
+            conn.execute("SET search_path = ours, public")
+            conn.execute("SET enable_seqscan = off")
+        old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        expected = [old.execute(q).fetchone() for q in reads]
+        for step in range(4):
+            new.execute(f"CALL {AM}.merge('t')")
+            new.execute("VACUUM t")
+            assert [old.execute(q).fetchone() for q in reads] == expected
+            assert [new.execute(q).fetchone() for q in reads] == expected
+            new.execute(f"UPDATE t SET v = v || 'x' WHERE id % 10 = {step}")
+        old.execute("COMMIT")
+
+
+WRITES = [
+    "INSERT INTO t SELECT {n} * 100000 + i, 'bulk ' || i % 100 FROM generate_series(1, 5000) i",
+    "INSERT INTO t SELECT {n} * 100000 + i, 'few' FROM generate_series(1, 300) i",
+    "DELETE FROM t WHERE id % 17 = {n} % 17",
+    "UPDATE t SET v = 'updated by {n}' WHERE id % 13 = {n} % 13",
+]
+MAINTENANCE = [
+    f"CALL {AM}.merge('t')",
+    f"CALL {AM}.compact('t')",
+    f"CALL {AM}.merge('t')",
+    "VACUUM t",
+    "CHECKPOINT",
+]
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("point", range(6))
+def test_kill_during_compaction(database, seed, point):
+    """kill -9 while the table is compacted and vacuumed: all rows are there."""
+    rng = random.Random(f"{seed}/{point}")
+    twin = Twin(database, AM)
+    twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    twin.ok("CREATE INDEX ON t (v)")
+    number = 0
+    for _ in range(4):
+        number += 1
+        statement = rng.choice(WRITES[:2] if number < 3 else WRITES)
+        twin.ok(statement.format(n=number))
+
+    stop, errors = threading.Event(), []
+    statements = rng.sample(MAINTENANCE, len(MAINTENANCE))
+    thread = threading.Thread(target=calls, args=(database, stop, errors, statements))
+    thread.start()
+    with contextlib.suppress(psycopg.OperationalError):
+        end = time.monotonic() + rng.random() * 1.5
+        while time.monotonic() < end:
+            number += 1
+            write = rng.choice(WRITES[1:]).format(n=number)
+            for conn in twin.conns.values():
+                conn.execute(write)
+    stop.set()
+    database.cluster.kill()
+    thread.join()
+    database.cluster.start()
+    verify(database)
+    twin = Twin(database, AM)
+    for conn in [twin.ours]:
+        for statement in MAINTENANCE:
+            conn.execute(statement)
+    verify(database)
+    twin.ok(WRITES[0].format(n=number + 1))
+    verify(database)
+
+
+def test_cancel_leaves_the_table_right(database, rng):
+    twin = Twin(database, AM)
+    twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    twin.ok("CREATE INDEX ON t (v)")
+    for n in range(12):
+        twin.ok(
+            f"INSERT INTO t SELECT {n} * 100000 + i, md5(i::text) FROM generate_series(1, 3000) i"
+        )
+        twin.ok(f"DELETE FROM t WHERE id % 11 = {n % 11}")
+        with database.connect() as conn:
+            conn.execute("SET search_path = ours, public")
+            conn.execute(f"SET statement_timeout = {rng.randrange(1, 60)}")
+            with contextlib.suppress(psycopg.errors.QueryCanceled):
+                conn.execute(f"CALL {AM}.merge('t')")
+    verify(database)
+    twin.ours.execute(f"CALL {AM}.merge('t')")
+    twin.ours.execute("VACUUM t")
+    verify(database)
+
+
+def test_lock_timeout_is_honoured(database):
+    with database.connect() as conn, database.connect() as other:
+        conn.execute(f"CREATE TABLE t (id int) USING {AM}")
+        conn.execute("INSERT INTO t SELECT generate_series(1, 2000)")
+        other.execute("BEGIN")
+        other.execute("LOCK t IN SHARE UPDATE EXCLUSIVE MODE")
+        conn.execute("SET lock_timeout = 100")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            conn.execute(f"CALL {AM}.merge('t')")
+        # nothing to do: no lock is needed
+        other.execute("ROLLBACK")
+        conn.execute(f"CALL {AM}.merge('t')")
+        other.execute("BEGIN")
+        other.execute("LOCK t IN SHARE UPDATE EXCLUSIVE MODE")
+        conn.execute(f"CALL {AM}.merge('t')")
+        other.execute("ROLLBACK")
+
+
+def test_space_is_used_again_and_given_back(database):
+    """Rounds of updates, compaction and VACUUM; then everything is deleted."""
+    with database.connect() as conn:
+
+        def size() -> int:
+            return conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
+
+        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text, k int) USING {AM}")
+        conn.execute(f"SELECT {AM}.set_options('t', row_group_rows => 10000)")
+        conn.execute(
+            "INSERT INTO t SELECT i, md5(i::text), i % 100 FROM generate_series(1, 100000) i"
+        )
+        conn.execute(f"CALL {AM}.merge('t')")
+        conn.execute("VACUUM t")
+        fresh, largest = size(), 0
+        for n in range(30):
+            conn.execute(f"UPDATE t SET v = md5(v), k = k + 1 WHERE id % 50 = {n % 50}")
+            conn.execute(f"CALL {AM}.compact('t')")
+            conn.execute("VACUUM t")
+            largest = max(largest, size())
+        assert largest < 1.65 * fresh, f"{largest / fresh:.2f} times the fresh size"
+        assert conn.execute("SELECT count(*) FROM t").fetchone() == (100000,)
+        assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
+
+        conn.execute("DELETE FROM t")
+        conn.execute("VACUUM t")
+        assert size() <= 2 * 8192
+        conn.execute("INSERT INTO t SELECT i, 'x', 0 FROM generate_series(1, 20000) i")
+        assert conn.execute("SELECT count(*) FROM t").fetchone() == (20000,)
+        assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
