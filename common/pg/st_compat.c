@@ -10,6 +10,7 @@
 #include "access/amapi.h"
 #include "access/nbtree.h"
 #include "access/nbtxlog.h"
+#include "access/stratnum.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/pg_class.h"
@@ -21,6 +22,7 @@
 #include "storage/smgr.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 
 /* Nothing of ICU is needed here, and its headers may not be installed. */
 #undef USE_ICU
@@ -183,4 +185,25 @@ st_index_am_set_ordered(struct IndexAmRoutine *routine)
 	routine->amtranslatestrategy = bttranslatestrategy;
 	routine->amtranslatecmptype = bttranslatecmptype;
 #endif
+}
+
+bool
+st_is_ordering_op(Oid opno, bool *descending)
+{
+	Oid			opfamily;
+	Oid			opcintype;
+#if PG_VERSION_NUM >= 180000
+	CompareType order;
+
+	if (!get_ordering_op_properties(opno, &opfamily, &opcintype, &order))
+		return false;
+	*descending = order == COMPARE_GT;
+#else
+	int16		order;
+
+	if (!get_ordering_op_properties(opno, &opfamily, &opcintype, &order))
+		return false;
+	*descending = order == BTGreaterStrategyNumber;
+#endif
+	return true;
 }

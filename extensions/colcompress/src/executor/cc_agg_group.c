@@ -383,42 +383,39 @@ prepare_direct(CcAggState *state)
 }
 
 /*
- * Multiplies the indexes of n rows by the size of a key and adds its local
- * number: an expression over the row's position in the vector, "at".  What a
- * vector holds at rows that are null or not selected may be anything.
+ * Adds a key's local numbers to the indexes of n rows.  What a vector holds
+ * at rows that are null or not selected may be anything.  False if a value is
+ * out of the key's range.
  */
-#define ADD_LOCAL_NUMBERS(number) \
-	do { \
-		for (int i = 0; i < n; i++) \
-		{ \
-			int			at = rows ? rows[i] : i; \
-			uint64		local = (number); \
-			wrong |= local > null; \
-			index[i] = index[i] * size + (uint32) local; \
-		} \
-	} while (0)
-
-/* False if a value is out of the key's range. */
 static bool
 add_local_numbers(const CcAggKey *key, const CcVector *v, const uint16 *rows, int n,
-				  uint32 *index)
+				  bool first, uint32 *index)
 {
 	uint32		size = key->size;
 	uint64		null = size - 1;
-	uint64		base = key->base;
-	uint32		wrong = 0;
 
 	if (key->is_code && v->rep != CC_REP_CODE)
 		return false;
-	if (v->has_nulls && key->is_code)
-		ADD_LOCAL_NUMBERS(cc_vector_isnull(v, at) ? null : v->u.code[at]);
-	else if (v->has_nulls)
-		ADD_LOCAL_NUMBERS(cc_vector_isnull(v, at) ? null : (uint64) v->u.i64[at] - base);
-	else if (key->is_code)
-		ADD_LOCAL_NUMBERS(v->u.code[at]);
-	else
-		ADD_LOCAL_NUMBERS((uint64) v->u.i64[at] - base);
-	return !wrong;
+	if (!v->has_nulls)
+		return key->is_code ?
+			cc_agg_index_code(v->u.code, rows, n, null, size, first, index) :
+			cc_agg_index_int64(v->u.i64, rows, n, key->base, null, size, first, index);
+
+	for (int i = 0; i < n; i++)
+	{
+		int			row = rows ? rows[i] : i;
+		uint64		local = null;
+
+		if (!cc_vector_isnull(v, row))
+		{
+			local = key->is_code ? v->u.code[row] :
+				(uint64) v->u.i64[row] - (uint64) key->base;
+			if (local >= null)
+				return false;
+		}
+		index[i] = (first ? 0 : index[i] * size) + (uint32) local;
+	}
+	return true;
 }
 
 static bool
@@ -427,21 +424,16 @@ assign_directly(CcAggState *state, const uint16 *rows, int n)
 	CcGroups   *groups = state->groups;
 	const uint16 *selected = n == state->scan->batch->nrows ? NULL : rows;
 	uint32		index[ST_VECTOR_SIZE];
-	uint32		missing = 0;
 
-	memset(index, 0, sizeof(uint32) * n);
 	for (int k = 0; k < groups->nkeys; k++)
 		if (!add_local_numbers(&groups->keys[k],
 							   cc_agg_vector(state, groups->keys[k].input),
-							   selected, n, index))
+							   selected, n, k == 0, index))
 			return false;
 
+	if (cc_agg_lookup(groups->direct, index, n, groups->gids))
+		return true;
 	for (int i = 0; i < n; i++)
-	{
-		groups->gids[i] = groups->direct[index[i]];
-		missing |= groups->gids[i] == CC_NO_GROUP;
-	}
-	for (int i = 0; missing && i < n; i++)
 	{
 		uint32	   *entry = &groups->direct[index[i]];
 

@@ -19,6 +19,11 @@
 
 #include "cc_agg_kernels.h"
 
+/* At -O2, gcc leaves loops of unknown length as they are. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
 /* clang before 18 gives clones a name that other files do not find. */
 #if defined(__x86_64__) && defined(__linux__) && \
 	(!defined(__clang__) || __clang_major__ >= 18)
@@ -220,10 +225,22 @@ cc_agg_max_int128(char *states, Size stride, const CcAggRows *r, const int64 *va
 CC_KERNEL void
 cc_agg_sum_float8(char *states, Size stride, const CcAggRows *r, const double *values)
 {
-	if (r->gids == NULL)
-		ONE_GROUP(double, double, -0.0, CcFloatState, acc += x, s->value += x);
-	else
-		EACH_ROW(double, CcFloatState, s->value += x);
+	EACH_ROW(double, CcFloatState, s->value += x);
+}
+
+CC_KERNEL bool
+cc_agg_sum_finite8(char *states, const CcAggRows *r, const double *values)
+{
+	CcFloatState sum = {.value = -0.0};
+	CcFloatState *only = (CcFloatState *) states;
+
+	/* A sum is finite only if all that was added is. */
+	states = (char *) &sum;
+	ONE_GROUP(double, double, -0.0, CcFloatState, acc += x, s->value += x);
+	if (!isfinite(sum.value))
+		return false;
+	only->value += sum.value;
+	return true;
 }
 
 CC_KERNEL void
@@ -272,6 +289,63 @@ cc_agg_all_finite4(const float *values, const CcAggRows *r)
 		if (!isfinite(values[cc_agg_row(r, i)]))
 			return false;
 	return true;
+}
+
+/* ---- group numbers ---- */
+
+/*
+ * Multiplies the indexes of n rows by size and adds local, an expression over
+ * x, the row's value; with first, there is nothing to multiply yet.
+ */
+#define LOCAL_NUMBERS(type, local) \
+	do { \
+		uint64		wrong = 0; \
+		if (rows == NULL && first) \
+			for (int i = 0; i < n; i++) \
+			{ \
+				type		x = values[i]; \
+				uint64		number = (local); \
+				wrong |= number >= limit; \
+				index[i] = (uint32) number; \
+			} \
+		else \
+			for (int i = 0; i < n; i++) \
+			{ \
+				type		x = values[rows ? rows[i] : i]; \
+				uint64		number = (local); \
+				wrong |= number >= limit; \
+				index[i] = (first ? 0 : index[i] * size) + (uint32) number; \
+			} \
+		return wrong == 0; \
+	} while (0)
+
+CC_KERNEL bool
+cc_agg_index_int64(const int64 *values, const uint16 *rows, int n, int64 base,
+				   uint64 limit, uint32 size, bool first, uint32 *index)
+{
+	LOCAL_NUMBERS(int64, (uint64) x - (uint64) base);
+}
+
+CC_KERNEL bool
+cc_agg_index_code(const uint32 *values, const uint16 *rows, int n,
+				  uint64 limit, uint32 size, bool first, uint32 *index)
+{
+	LOCAL_NUMBERS(uint32, x);
+}
+
+CC_KERNEL bool
+cc_agg_lookup(const uint32 *table, const uint32 *index, int n, uint32 *gids)
+{
+	uint32		missing = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint32		gid = table[index[i]];
+
+		missing |= gid == PG_UINT32_MAX;
+		gids[i] = gid;
+	}
+	return missing == 0;
 }
 
 /* Of equal values (0 and -0) the last one stays, as in the server. */

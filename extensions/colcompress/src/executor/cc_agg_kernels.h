@@ -113,9 +113,16 @@ extern void cc_agg_min_int128(char *states, Size stride, const CcAggRows *r,
 extern void cc_agg_max_int128(char *states, Size stride, const CcAggRows *r,
 							  const int64 *values);
 
-/* Finite values only: cc_agg_all_finite(). */
+/* Finite values only (cc_agg_all_finite8); gids is not NULL. */
 extern void cc_agg_sum_float8(char *states, Size stride, const CcAggRows *r,
 							  const double *values);
+
+/*
+ * The same with gids NULL; false, with nothing done, if a value, or their
+ * sum, is not finite.
+ */
+extern bool cc_agg_sum_finite8(char *states, const CcAggRows *r, const double *values);
+
 extern void cc_agg_sum_float4(char *states, Size stride, const CcAggRows *r,
 							  const float *values);
 extern bool cc_agg_all_finite8(const double *values, const CcAggRows *r);
@@ -126,5 +133,19 @@ extern void cc_agg_min_float8(char *states, Size stride, const CcAggRows *r,
 							  const double *values);
 extern void cc_agg_max_float8(char *states, Size stride, const CcAggRows *r,
 							  const double *values);
+
+/*
+ * Local numbers of n rows (positions in rows, or NULL: 0 .. n-1) for the
+ * direct table: values less base, or codes.  They are added to index, what
+ * stands there multiplied by size before, or if it is the first key, nothing.
+ * False if a number is not below limit.
+ */
+extern bool cc_agg_index_int64(const int64 *values, const uint16 *rows, int n, int64 base,
+							   uint64 limit, uint32 size, bool first, uint32 *index);
+extern bool cc_agg_index_code(const uint32 *values, const uint16 *rows, int n,
+							  uint64 limit, uint32 size, bool first, uint32 *index);
+
+/* Looks all of them up; false if an entry is PG_UINT32_MAX. */
+extern bool cc_agg_lookup(const uint32 *table, const uint32 *index, int n, uint32 *gids);
 
 #endif							/* CC_AGG_KERNELS_H */

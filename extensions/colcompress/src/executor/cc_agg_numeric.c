@@ -76,7 +76,10 @@ make_numeric(int128 value, int scale)
 {
 	void	   *buffer = palloc(ST_NUMERIC_MAX_BYTES);
 
-	st_numeric_write_int128(buffer, value, scale);
+	if (value >= PG_INT64_MIN && value <= PG_INT64_MAX)
+		st_numeric_write_int64(buffer, (int64) value, scale);
+	else
+		st_numeric_write_int128(buffer, value, scale);
 	return PointerGetDatum(buffer);
 }
 

@@ -319,7 +319,9 @@ advance_floats(const CcAggTrans *trans, char *states, Size stride, const CcVecto
 	{
 		const double *values = double_values(v, buffer);
 
-		if (cc_agg_all_finite8(values, r))
+		if (r->gids == NULL && cc_agg_sum_finite8(states, r, values))
+			return;
+		if (r->gids != NULL && cc_agg_all_finite8(values, r))
 			cc_agg_sum_float8(states, stride, r, values);
 		else
 			sum_special8(states, stride, r, values);

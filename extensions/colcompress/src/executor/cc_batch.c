@@ -170,8 +170,11 @@ cc_selection_rows(const uint64 *selection, int nrows, uint16 *rows)
 		uint64		word = selection[base / 64];
 
 		if (word == ~UINT64CONST(0))
+		{
 			for (int i = 0; i < 64; i++)
-				rows[n++] = base + i;
+				rows[n + i] = base + i;
+			n += 64;
+		}
 		else
 			for (; word != 0; word &= word - 1)
 				rows[n++] = base + __builtin_ctzll(word);

@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/stratnum.h"
 #include "access/transam.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type_d.h"
@@ -25,6 +24,7 @@
 #include "utils/syscache.h"
 
 #include "cc_agg_spec.h"
+#include "st_compat.h"
 
 static const struct
 {
@@ -105,9 +105,6 @@ static bool
 resolve_ordered(const Aggref *agg, CcAggSpec *spec)
 {
 	SortGroupClause *order;
-	Oid			opfamily;
-	Oid			opcintype;
-	int16		strategy;
 
 	switch (agg->aggfnoid)
 	{
@@ -129,11 +126,10 @@ resolve_ordered(const Aggref *agg, CcAggSpec *spec)
 		return false;
 	order = linitial_node(SortGroupClause, agg->aggorder);
 	if (order->sortop >= FirstNormalObjectId ||
-		!get_ordering_op_properties(order->sortop, &opfamily, &opcintype, &strategy))
+		!st_is_ordering_op(order->sortop, &spec->descending))
 		return false;
 	spec->trans = CC_TRANS_ORDERED;
 	spec->average = false;
-	spec->descending = strategy == BTGreaterStrategyNumber;
 	return true;
 }
 
