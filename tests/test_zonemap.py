@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 
 import psycopg
 import pytest
@@ -327,3 +328,124 @@ def test_concurrent_writers(zone_db, rng):
     assert not problems, problems
     verify(conn)
     compare(conn, columns, 4)
+
+
+def test_on_conflict(zone_db):
+    """From 18 on the server takes any unique index; before, it refuses."""
+    conn = zone_db.connect()
+    conn.execute("CREATE TABLE u (id int, v int)")
+    conn.execute("CREATE UNIQUE INDEX ui ON u USING zonemap (id)")
+    conn.execute("INSERT INTO u SELECT g, 1 FROM generate_series(1, 1000) g")
+    upsert = (
+        "INSERT INTO u VALUES (77, 9), (2000, 9)"
+        " ON CONFLICT (id) DO UPDATE SET v = u.v + EXCLUDED.v"
+    )
+    if conn.info.server_version < 180000:
+        with pytest.raises(psycopg.errors.InternalError_):
+            conn.execute(upsert)
+        return
+    conn.execute(upsert)
+    conn.execute("INSERT INTO u VALUES (77, 5), (2001, 5) ON CONFLICT DO NOTHING")
+    found = conn.execute("SELECT * FROM u WHERE id IN (77, 2000, 2001)").fetchall()
+    assert sorted(found) == [(77, 10), (2000, 9), (2001, 5)]
+
+    def race() -> None:
+        mine = zone_db.connect()
+        for i in range(200):
+            mine.execute(
+                "INSERT INTO u VALUES (%s, 1) ON CONFLICT (id)"
+                " DO UPDATE SET v = u.v + 1",
+                [3000 + i],
+            )
+
+    racers = [threading.Thread(target=race) for _ in range(3)]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join()
+    found = conn.execute("SELECT count(*), sum(v) FROM u WHERE id >= 3000").fetchall()
+    assert found == [(200, 600)]
+
+
+def test_unique_race(zone_db):
+    """Several sessions insert the same keys: each key gets in once."""
+    conn = zone_db.connect()
+    conn.execute("CREATE TABLE u (id int, who int)")
+    conn.execute("CREATE UNIQUE INDEX ui ON u USING zonemap (id)")
+    won: list[int] = []
+
+    def race(who: int) -> None:
+        mine = zone_db.connect()
+        own = random.Random(who)
+        for i in range(300):
+            try:
+                with mine.transaction():
+                    mine.execute("INSERT INTO u VALUES (%s, %s)", [i // 2 * 7, who])
+                    if own.random() < 0.2:
+                        raise psycopg.Rollback
+                    won.append(i // 2 * 7)
+            except psycopg.errors.UniqueViolation:
+                pass
+
+    racers = [threading.Thread(target=race, args=[who]) for who in range(4)]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join()
+    assert len(won) == len(set(won))
+    conn.execute("SET enable_indexscan = off")
+    conn.execute("SET enable_bitmapscan = off")
+    rows = conn.execute("SELECT id FROM u ORDER BY id").fetchall()
+    assert [row[0] for row in rows] == sorted(won)
+    assert conn.execute("SELECT * FROM sorted_heap.zonemap_verify('ui')").fetchall() == []
+
+
+@pytest.mark.crash
+def test_crash(make_cluster, rng):
+    """kill -9 while two sessions write: the index equals the table."""
+    cluster = make_cluster("zonemap", autovacuum="off", full_page_writes="on")
+    with cluster.connect() as conn:
+        conn.execute("CREATE EXTENSION sorted_heap")
+        conn.execute("CREATE TABLE t (id serial, k0 int, v int, filler text)")
+        conn.execute("CREATE INDEX ti ON t USING zonemap (k0)")
+        conn.execute("CREATE UNIQUE INDEX tu ON t USING zonemap (id)")
+    for _ in range(3):
+        started = threading.Barrier(3)
+
+        def write(seed: float) -> None:
+            own = random.Random(seed)
+            try:
+                mine = cluster.connect()
+                started.wait()
+                while True:
+                    mine.execute(
+                        "INSERT INTO t (k0) SELECT"
+                        f" {own.choice(('g', '(random() * 1e6)::int'))}"
+                        f" FROM generate_series(1, {own.randrange(1, 500)}) g"
+                    )
+                    if own.random() < 0.1:
+                        mine.execute("CHECKPOINT")
+                    if own.random() < 0.1:
+                        mine.execute("DELETE FROM t WHERE id % 7 = 3")
+                        mine.execute("VACUUM t")
+            except psycopg.OperationalError:
+                pass
+
+        writers = [
+            threading.Thread(target=write, args=[rng.random()]) for _ in range(2)
+        ]
+        for writer in writers:
+            writer.start()
+        started.wait()
+        time.sleep(rng.uniform(0.2, 1.5))
+        cluster.crash()
+        for writer in writers:
+            writer.join()
+        with cluster.connect() as conn:
+            for index in ("ti", "tu"):
+                assert (
+                    conn.execute(
+                        f"SELECT * FROM sorted_heap.zonemap_verify('{index}')"
+                    ).fetchall()
+                    == []
+                )

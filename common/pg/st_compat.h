@@ -163,12 +163,14 @@ extern void st_xlog_register_data(const void *data, uint32 len);
 
 /* 18: index_beginscan got the argument instrument (0fbceae841c). */
 #if PG_VERSION_NUM >= 180000
-#define st_index_beginscan(heap, index, snapshot) \
-	index_beginscan(heap, index, snapshot, NULL, 0, 0)
+#define st_index_beginscan_keys(heap, index, snapshot, nkeys) \
+	index_beginscan(heap, index, snapshot, NULL, nkeys, 0)
 #else
-#define st_index_beginscan(heap, index, snapshot) \
-	index_beginscan(heap, index, snapshot, 0, 0)
+#define st_index_beginscan_keys(heap, index, snapshot, nkeys) \
+	index_beginscan(heap, index, snapshot, nkeys, 0)
 #endif
+#define st_index_beginscan(heap, index, snapshot) \
+	st_index_beginscan_keys(heap, index, snapshot, 0)
 
 /* 16: IndexVacuumInfo knows the heap (61b313e47eb). */
 #if PG_VERSION_NUM >= 160000

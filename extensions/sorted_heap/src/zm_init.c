@@ -45,6 +45,7 @@ zm_index_handler(PG_FUNCTION_ARGS)
 	routine->amsupport = BTORDER_PROC;
 	st_index_am_set_ordered(routine);
 	routine->amcanbackward = true;
+	routine->amcanunique = true;
 	routine->amcanmulticol = true;
 	routine->amoptionalkey = true;
 	routine->amsearcharray = true;

@@ -57,6 +57,8 @@ typedef struct BuildState
 	int64		pages_room;
 	BlockNumber summarised;		/* pages from here on have no ZmPageKeys */
 
+	ZmSpool    *unique;			/* keys of live rows, or NULL */
+
 	/* second pass */
 	int64		next_page;		/* in pages, by block */
 	ZmSpool    *spool;
@@ -175,6 +177,53 @@ first_pass_row(Relation index, ItemPointer tid, Datum *values, bool *nulls,
 
 	state->rows++;
 	add_row(state, tid, values, nulls, note_page);
+	if (state->unique != NULL && alive)
+	{
+		for (int i = 0; i < state->space.ncolumns; i++)
+			if (nulls[i] && !index->rd_index->indnullsnotdistinct)
+				return;
+		zm_spool_put(state->unique,
+					 state->page.rows[state->page.count - 1]);
+	}
+}
+
+/* Raises an error if two of the spooled keys are the same. */
+static void
+check_unique(BuildState *state, Relation heap)
+{
+	const ZmSpace *space = &state->space;
+	IndexTuple	before = NULL;
+	IndexTuple	itup;
+
+	zm_spool_sort(state->unique);
+	while ((itup = zm_spool_next(state->unique)) != NULL)
+	{
+		ZmTarget	target;
+
+		CHECK_FOR_INTERRUPTS();
+		zm_target_from_entry(space, &target, itup);
+		if (before != NULL && zm_compare_entry_key(space, &target, before) == 0)
+		{
+			Datum		values[INDEX_MAX_KEYS];
+			bool		nulls[INDEX_MAX_KEYS];
+			char	   *key;
+
+			index_deform_tuple(itup, space->desc, values, nulls);
+			key = BuildIndexValueDescription(space->index, values, nulls);
+			ereport(ERROR,
+					errcode(ERRCODE_UNIQUE_VIOLATION),
+					errmsg("could not create unique index \"%s\"",
+						   RelationGetRelationName(space->index)),
+					key ? errdetail("Key %s is duplicated.", key) :
+					errdetail("Duplicate keys exist."),
+					errtableconstraint(heap,
+									   RelationGetRelationName(space->index)));
+		}
+		if (before != NULL)
+			pfree(before);
+		before = CopyIndexTuple(itup);
+	}
+	zm_spool_end(state->unique);
 }
 
 /* ---- second pass ---- */
@@ -349,10 +398,15 @@ zm_build(Relation heap, Relation index, IndexInfo *info)
 	state->keys_context = AllocSetContextCreate(build, "zonemap keys",
 												ALLOCSET_DEFAULT_SIZES);
 
+	if (info->ii_Unique)
+		state->unique = zm_spool_begin(&state->space);
+
 	/* No synchronised scan: pages must come in the order of their blocks. */
 	table_index_build_scan(heap, index, info, false, true, first_pass_row,
 						   state, NULL);
 	end_page(state, note_page);
+	if (state->unique != NULL)
+		check_unique(state, heap);
 
 	MemoryContextSwitchTo(state->keys_context);
 	zm_assign_zones(&state->space, state->pages, state->npages);

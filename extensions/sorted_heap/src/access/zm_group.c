@@ -497,7 +497,7 @@ read_exact(ZmScan *state)
 		Datum		values[INDEX_MAX_KEYS];
 		bool		nulls[INDEX_MAX_KEYS];
 
-		if (zm_cursor_repeats(cursor, itup))
+		if (ZmIsMark(itup) || zm_cursor_repeats(cursor, itup))
 			continue;
 		for (int i = 0; i < space->ncolumns; i++)
 			values[i] = index_getattr(itup, i + 1, space->desc, &nulls[i]);

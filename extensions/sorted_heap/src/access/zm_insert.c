@@ -7,6 +7,8 @@
  * row that is the first of its heap page may start a zone; any other row gets
  * an exact entry.  src/README tells why each is safe (I11).
  *
+ * In a unique index a covered row gets a mark besides: see zm_unique.c.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -19,6 +21,7 @@
 #include "zm_access.h"
 #include "zm_heap.h"
 #include "zm_tree.h"
+#include "zm_unique.h"
 
 /* What a row needs of the leaf where its position is. */
 typedef enum Verdict
@@ -36,6 +39,7 @@ typedef struct InsertState
 	ZmHeapKey	heap_key;
 	MemoryContext context;
 	ZmTarget	target;
+	ZmUnique   *unique;			/* NULL: not unique */
 } InsertState;
 
 static InsertState *
@@ -51,6 +55,8 @@ get_state(Relation index, Relation heap, IndexInfo *info)
 		state->context = AllocSetContextCreate(info->ii_Context,
 											   "zonemap insert",
 											   ALLOCSET_DEFAULT_SIZES);
+		state->unique = index->rd_index->indisunique ?
+			zm_unique_begin(&state->space, info->ii_Context) : NULL;
 		info->ii_AmCache = state;
 	}
 	return state;
@@ -144,7 +150,14 @@ add_entry(InsertState *state, Buffer buf, Verdict verdict, Datum *values,
 		position.tie = ZM_TIE_BEFORE;
 	}
 	else
+	{
 		itup = zm_form_exact(index, values, nulls, tid);
+		if (verdict == COVERED)
+		{
+			itup->t_tid.ip_posid |= ZM_MARK;
+			position.tid = itup->t_tid;
+		}
+	}
 	if (PageGetFreeSpace(page) < MAXALIGN(IndexTupleSize(itup)))
 		return IndexTupleSize(itup);
 	zm_add_logged(index, buf, itup,
@@ -152,26 +165,18 @@ add_entry(InsertState *state, Buffer buf, Verdict verdict, Datum *values,
 	return 0;
 }
 
-/* Makes the row findable: afterwards its key is covered, or in an entry. */
+/*
+ * Makes the row findable: afterwards its key is covered, or in an entry; if
+ * `mark`, in an entry at any rate, though that may be a mark.
+ */
 static void
 publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
-		ItemPointer tid)
+		ItemPointer tid, bool mark)
 {
 	int			lockmode = BUFFER_LOCK_SHARE;
 	bool		looked_left = false;
-	Datum		flat[INDEX_MAX_KEYS];
+	bool		left_covers = false;
 
-	if (state->space.toastable)
-	{
-		/* Fetch what is stored out of line before pages are locked. */
-		IndexTuple	itup = zm_form_exact(state->space.index, values, nulls,
-										 tid);
-
-		for (int i = 0; i < state->space.ncolumns; i++)
-			flat[i] = index_getattr(itup, i + 1, state->space.desc,
-									&nulls[i]);
-		values = flat;
-	}
 	zm_target_from_values(&state->space, &state->target, values, nulls,
 						  ZM_TIE_TID, tid);
 	for (;;)
@@ -181,25 +186,31 @@ publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
 									looked_left,
 									lockmode == BUFFER_LOCK_EXCLUSIVE);
 		Size		missing = 0;
+		bool		done = false;
 
-		if (lockmode == BUFFER_LOCK_EXCLUSIVE &&
-			(verdict == START_ZONE || verdict == ADD_EXACT))
+		if (left_covers)
+			verdict = COVERED;
+		if (verdict == COVERED && !mark)
+			done = true;
+		else if (verdict != LOOK_LEFT && lockmode == BUFFER_LOCK_EXCLUSIVE)
 		{
 			missing = add_entry(state, buf, verdict, values, nulls, tid);
-			if (missing == 0)
-				verdict = COVERED;
+			done = missing == 0 && (verdict != START_ZONE || !mark);
 		}
 		UnlockReleaseBuffer(buf);
-		if (verdict == COVERED)
+		if (done)
 			return;
 		if (verdict == LOOK_LEFT)
 		{
-			if (covered_on_the_left(state, tid))
-				return;
+			left_covers = covered_on_the_left(state, tid);
 			looked_left = true;
 		}
 		else if (missing > 0)
-			zm_split(&state->space, &state->target, missing);
+		{
+			if (state->unique == NULL ||
+				!zm_unique_purge(&state->space, heap, &state->target))
+				zm_split(&state->space, &state->target, missing);
+		}
 		else
 			lockmode = BUFFER_LOCK_EXCLUSIVE;
 		CHECK_FOR_INTERRUPTS();
@@ -213,9 +224,33 @@ zm_insert(Relation index, Datum *values, bool *nulls, ItemPointer tid,
 {
 	InsertState *state = get_state(index, heap, info);
 	MemoryContext old = MemoryContextSwitchTo(state->context);
+	Datum		flat[INDEX_MAX_KEYS];
+	bool		unique = true;
 
-	publish(state, heap, values, nulls, tid);
+	if (state->space.toastable)
+	{
+		/* Fetch what is stored out of line before pages are locked. */
+		IndexTuple	itup = zm_form_exact(index, values, nulls, tid);
+
+		for (int i = 0; i < state->space.ncolumns; i++)
+			flat[i] = index_getattr(itup, i + 1, state->space.desc,
+									&nulls[i]);
+		values = flat;
+	}
+	if (check == UNIQUE_CHECK_NO || state->unique == NULL ||
+		!zm_unique_applies(state->unique, nulls))
+		publish(state, heap, values, nulls, tid, false);
+	else
+	{
+		/* Released early only in order to wait, and by an error. */
+		unique = zm_unique_check(state->unique, heap, values, nulls, tid,
+								 check);
+		if (check != UNIQUE_CHECK_EXISTING)
+			publish(state, heap, values, nulls, tid,
+					heap->rd_createSubid == InvalidSubTransactionId);
+		zm_unique_unlock(state->unique);
+	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(state->context);
-	return false;
+	return unique;
 }

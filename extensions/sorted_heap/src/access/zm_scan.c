@@ -134,6 +134,8 @@ zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 			Datum		values[INDEX_MAX_KEYS];
 			bool		nulls[INDEX_MAX_KEYS];
 
+			if (ZmIsMark(itup))
+				continue;
 			for (int i = 0; i < cursor->space.ncolumns; i++)
 				values[i] = index_getattr(itup, i + 1, cursor->space.desc,
 										  &nulls[i]);

@@ -32,10 +32,12 @@ vacuum_leaf(IndexVacuumInfo *info, Buffer buf, IndexBulkDeleteResult *stats,
 		 off <= PageGetMaxOffsetNumber(page); off++)
 	{
 		IndexTuple	itup = ZmPageGetEntry(page, off);
+		ItemPointerData tid;
 
 		if (ZmIsZone(itup))
 			continue;
-		if (callback(&itup->t_tid, callback_state))
+		tid = zm_row_tid(itup);
+		if (callback(&tid, callback_state))
 			dead[ndead++] = off;
 	}
 	if (ndead > 0)

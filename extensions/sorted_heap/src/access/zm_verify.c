@@ -227,7 +227,8 @@ count_row(Verifier *verifier, ZmTarget *target, ItemPointer tid, int *zones,
 					zm_zone_covers(space, page, off, target))
 					covered = true;
 			}
-			else if (ItemPointerEquals(&itup->t_tid, tid) && !covered &&
+			else if (!ZmIsMark(itup) &&
+					 ItemPointerEquals(&itup->t_tid, tid) && !covered &&
 					 zm_compare_entry_key(space, target, itup) == 0)
 				(*entries)++;
 		}

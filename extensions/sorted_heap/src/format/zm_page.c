@@ -84,6 +84,16 @@ zm_form_exact(Relation index, Datum *values, bool *nulls, ItemPointer tid)
 	return itup;
 }
 
+/* The TID of an exact entry's row. */
+ItemPointerData
+zm_row_tid(IndexTuple exact)
+{
+	ItemPointerData tid = exact->t_tid;
+
+	tid.ip_posid &= ~ZM_MARK;
+	return tid;
+}
+
 /*
  * A zone (downlink, high key) with the key of an entry, in current memory.
  */

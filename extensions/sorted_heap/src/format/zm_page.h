@@ -83,6 +83,15 @@ StaticAssertDecl(sizeof(ZmOpaqueData) == sizeof(BTPageOpaqueData) &&
 #define ZM_NO_KEY 0x0004		/* begins before all keys */
 #define ZM_TIE 0x0008			/* position among equal keys follows: a TID */
 
+/*
+ * Bit of an exact entry's offset number: the row is covered by its page's zone
+ * as well, and the entry says only that a unique index has seen it.
+ */
+#define ZM_MARK 0x8000
+#define ZmIsMark(itup) \
+	(!ZmIsZone(itup) && \
+	 (ItemPointerGetOffsetNumberNoCheck(&(itup)->t_tid) & ZM_MARK) != 0)
+
 #define ZmIsZone(itup) (((itup)->t_info & INDEX_AM_RESERVED_BIT) != 0)
 #define ZmFlags(itup) ItemPointerGetOffsetNumberNoCheck(&(itup)->t_tid)
 #define ZmBlock(itup) ItemPointerGetBlockNumberNoCheck(&(itup)->t_tid)
@@ -99,6 +108,7 @@ extern void zm_page_check(Relation index, Buffer buf);
 
 extern IndexTuple zm_form_exact(Relation index, Datum *values, bool *nulls,
 								ItemPointer tid);
+extern ItemPointerData zm_row_tid(IndexTuple exact);
 extern IndexTuple zm_form_zone(Relation index, Datum *values, bool *nulls,
 							   BlockNumber block, uint16 flags,
 							   ItemPointer tie);

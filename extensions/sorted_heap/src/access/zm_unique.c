@@ -1,0 +1,341 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_unique.c
+ *	  Uniqueness of a zonemap's keys.
+ *
+ * A heap tuple is on its page before its index entry is made, and a zone may
+ * cover it from the first moment on.  So two inserters of a key could see each
+ * other's tuple, and each wait for the other.  Therefore a tuple of a running
+ * transaction is a conflict only if it is *published*: an exact entry or a
+ * mark for it exists.  Check and publication happen under one heavyweight lock
+ * on (index, hash of the key), a page lock with the hash for a block number,
+ * which is released before waiting for a transaction.  Of two racers the first
+ * under the lock ignores the other's tuple and publishes its own; the second
+ * finds it, and waits.
+ *
+ * A mark has done its work when its row's transaction has ended; marks are
+ * purged where a leaf is full.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "common/hashfn.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "storage/procarray.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/typcache.h"
+
+#include "st_compat.h"
+#include "zm_heap.h"
+#include "zm_tree.h"
+#include "zm_unique.h"
+
+struct ZmUnique
+{
+	const ZmSpace *space;
+	bool		nulls_not_distinct;
+	BlockNumber locked;			/* the key's hash */
+	FmgrInfo   *hashes[INDEX_MAX_KEYS]; /* NULL: no suitable hash function */
+	Oid			equals[INDEX_MAX_KEYS];
+};
+
+/* A conflict that was found. */
+typedef struct Conflict
+{
+	bool		found;
+	TransactionId wait_for;		/* invalid: the row is there to stay */
+	uint32		token;			/* of a speculative insertion */
+} Conflict;
+
+ZmUnique *
+zm_unique_begin(const ZmSpace *space, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	ZmUnique   *unique = palloc0(sizeof(ZmUnique));
+	Relation	index = space->index;
+
+	unique->space = space;
+	unique->nulls_not_distinct = index->rd_index->indnullsnotdistinct;
+	for (int i = 0; i < space->ncolumns; i++)
+	{
+		Oid			type = index->rd_opcintype[i];
+		TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR |
+												  TYPECACHE_HASH_PROC);
+		Oid			equal = get_opfamily_member(index->rd_opfamily[i], type,
+												type, BTEqualStrategyNumber);
+
+		unique->equals[i] = get_opcode(equal);
+		/* The type's hash goes with the type's own equality only. */
+		if (equal == entry->eq_opr && OidIsValid(entry->hash_proc))
+		{
+			unique->hashes[i] = palloc(sizeof(FmgrInfo));
+			fmgr_info_cxt(entry->hash_proc, unique->hashes[i], context);
+		}
+	}
+	MemoryContextSwitchTo(old);
+	return unique;
+}
+
+/* Whether such a key can conflict with another one. */
+bool
+zm_unique_applies(const ZmUnique *unique, const bool *nulls)
+{
+	for (int i = 0; i < unique->space->ncolumns; i++)
+		if (nulls[i] && !unique->nulls_not_distinct)
+			return false;
+	return true;
+}
+
+static BlockNumber
+hash_key(ZmUnique *unique, Datum *values, bool *nulls)
+{
+	uint32		hash = 0;
+
+	for (int i = 0; i < unique->space->ncolumns; i++)
+		if (!nulls[i] && unique->hashes[i] != NULL)
+			hash = hash_combine(hash, DatumGetUInt32(FunctionCall1Coll(unique->hashes[i],
+																	   unique->space->columns[i].collation,
+																	   values[i])));
+	return hash;
+}
+
+static void
+lock_key(ZmUnique *unique, Datum *values, bool *nulls)
+{
+	unique->locked = hash_key(unique, values, nulls);
+	LockPage(unique->space->index, unique->locked, ExclusiveLock);
+}
+
+void
+zm_unique_unlock(ZmUnique *unique)
+{
+	UnlockPage(unique->space->index, unique->locked, ExclusiveLock);
+}
+
+/* Whether an exact entry or a mark for the row exists. */
+static bool
+is_published(const ZmSpace *space, Datum *values, bool *nulls,
+			 ItemPointer tid)
+{
+	ItemPointerData position = *tid;
+	bool		found = false;
+
+	for (int mark = 0; mark <= 1 && !found; mark++)
+	{
+		ZmTarget	target;
+		Buffer		buf;
+		Page		page;
+		IndexTuple	itup;
+
+		if (mark)
+			position.ip_posid |= ZM_MARK;
+		zm_target_from_values(space, &target, values, nulls, ZM_TIE_TID,
+							  &position);
+		buf = zm_descend(space, &target, BUFFER_LOCK_SHARE);
+		page = BufferGetPage(buf);
+		itup = ZmPageGetEntry(page, zm_search(space, page, &target));
+		found = !ZmIsZone(itup) && zm_compare(space, &target, itup) == 0;
+		UnlockReleaseBuffer(buf);
+	}
+	return found;
+}
+
+static void
+init_keys(ZmUnique *unique, Datum *values, bool *nulls, ScanKeyData *keys)
+{
+	for (int i = 0; i < unique->space->ncolumns; i++)
+		ScanKeyEntryInitialize(&keys[i],
+							   nulls[i] ? SK_ISNULL | SK_SEARCHNULL : 0,
+							   i + 1, nulls[i] ? InvalidStrategy :
+							   BTEqualStrategyNumber, InvalidOid,
+							   unique->space->columns[i].collation,
+							   nulls[i] ? InvalidOid : unique->equals[i],
+							   values[i]);
+}
+
+/* Whether the row that the scan has fetched has the key, if that is in doubt. */
+static bool
+recheck(ZmUnique *unique, IndexScanDesc scan, TupleTableSlot *slot,
+		Datum *values, bool *nulls)
+{
+	Datum		row_values[INDEX_MAX_KEYS];
+	bool		row_nulls[INDEX_MAX_KEYS];
+
+	if (!scan->xs_recheck)
+		return true;
+	for (int i = 0; i < unique->space->ncolumns; i++)
+		row_values[i] = slot_getattr(slot,
+									 unique->space->columns[i].heap_attno,
+									 &row_nulls[i]);
+	return zm_compare_values(unique->space, values, nulls, row_values,
+							 row_nulls) == 0;
+}
+
+/* Looks for another row with the key. */
+static Conflict
+find_conflict(ZmUnique *unique, Relation heap, Datum *values, bool *nulls,
+			  ItemPointer tid)
+{
+	Conflict	conflict = {false};
+	ScanKeyData keys[INDEX_MAX_KEYS];
+	TupleTableSlot *slot = table_slot_create(heap, NULL);
+	SnapshotData dirty;
+	IndexScanDesc scan;
+
+	InitDirtySnapshot(dirty);
+	init_keys(unique, values, nulls, keys);
+	scan = st_index_beginscan_keys(heap, unique->space->index, &dirty,
+								   unique->space->ncolumns);
+	index_rescan(scan, keys, unique->space->ncolumns, NULL, 0);
+	while (!conflict.found)
+	{
+		ItemPointer next = index_getnext_tid(scan, ForwardScanDirection);
+		ItemPointerData root;
+
+		if (next == NULL)
+			break;
+		root = *next;
+		if (ItemPointerEquals(&root, tid) || !index_fetch_heap(scan, slot) ||
+			!recheck(unique, scan, slot, values, nulls))
+			continue;
+		if (TransactionIdIsValid(dirty.xmin) &&
+			ItemPointerEquals(&root, &slot->tts_tid) &&
+			!is_published(unique->space, values, nulls, &root))
+			continue;
+		conflict.found = true;
+		conflict.wait_for = TransactionIdIsValid(dirty.xmin) ? dirty.xmin :
+			dirty.xmax;
+		conflict.token = TransactionIdIsValid(dirty.xmin) ?
+			dirty.speculativeToken : 0;
+	}
+	index_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	return conflict;
+}
+
+pg_noreturn static void
+complain(ZmUnique *unique, Relation heap, Datum *values, bool *nulls)
+{
+	Relation	index = unique->space->index;
+	char	   *key = BuildIndexValueDescription(index, values, nulls);
+
+	ereport(ERROR,
+			errcode(ERRCODE_UNIQUE_VIOLATION),
+			errmsg("duplicate key value violates unique constraint \"%s\"",
+				   RelationGetRelationName(index)),
+			key ? errdetail("Key %s already exists.", key) : 0,
+			errtableconstraint(heap, RelationGetRelationName(index)));
+}
+
+/*
+ * Checks that no other row has the key, waits for transactions that may still
+ * take theirs back, and raises unique_violation.  In mode UNIQUE_CHECK_PARTIAL
+ * returns false instead of both.  Returns with the key locked.
+ */
+bool
+zm_unique_check(ZmUnique *unique, Relation heap, Datum *values, bool *nulls,
+				ItemPointer tid, IndexUniqueCheck check)
+{
+	for (;;)
+	{
+		Conflict	conflict;
+		ItemPointerData self = *tid;
+
+		lock_key(unique, values, nulls);
+		conflict = find_conflict(unique, heap, values, nulls, tid);
+		if (!conflict.found)
+			return true;
+		if (check == UNIQUE_CHECK_PARTIAL)
+			return false;
+		if (TransactionIdIsValid(conflict.wait_for))
+		{
+			zm_unique_unlock(unique);
+			if (conflict.token != 0)
+				SpeculativeInsertionWait(conflict.wait_for, conflict.token);
+			else
+				XactLockTableWait(conflict.wait_for, heap, tid,
+								  XLTW_InsertIndex);
+			continue;
+		}
+		/* CREATE INDEX CONCURRENTLY may index a row that has died since. */
+		if (check == UNIQUE_CHECK_YES &&
+			!table_index_fetch_tuple_check(heap, &self, SnapshotSelf, NULL))
+			return true;
+		complain(unique, heap, values, nulls);
+	}
+}
+
+/* Whether the transaction that inserted a mark's row has ended. */
+static bool
+is_settled(Relation heap, ItemPointer tid)
+{
+	Buffer		buf;
+	Page		page;
+	OffsetNumber off = ItemPointerGetOffsetNumber(tid);
+	bool		settled = true;
+
+	if (!zm_block_exists(heap, ItemPointerGetBlockNumber(tid)))
+		return true;
+	buf = ReadBuffer(heap, ItemPointerGetBlockNumber(tid));
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buf);
+	if (off <= PageGetMaxOffsetNumber(page) &&
+		ItemIdIsNormal(PageGetItemId(page, off)))
+	{
+		HeapTupleHeader tuple = (HeapTupleHeader)
+			PageGetItem(page, PageGetItemId(page, off));
+
+		settled = HeapTupleHeaderXminCommitted(tuple) ||
+			HeapTupleHeaderXminInvalid(tuple) ||
+			!(TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple)) ||
+			  TransactionIdIsInProgress(HeapTupleHeaderGetRawXmin(tuple)));
+	}
+	UnlockReleaseBuffer(buf);
+	return settled;
+}
+
+/*
+ * Removes marks that have done their work from the leaf of a position.
+ * Returns whether there were any.
+ */
+bool
+zm_unique_purge(const ZmSpace *space, Relation heap, const ZmTarget *target)
+{
+	Buffer		buf = zm_descend(space, target, BUFFER_LOCK_EXCLUSIVE);
+	Page		page = BufferGetPage(buf);
+	OffsetNumber done[MaxIndexTuplesPerPage];
+	int			ndone = 0;
+
+	for (OffsetNumber off = ZmPageFirst(page);
+		 off <= PageGetMaxOffsetNumber(page); off++)
+	{
+		IndexTuple	itup = ZmPageGetEntry(page, off);
+		ItemPointerData tid;
+
+		if (!ZmIsMark(itup))
+			continue;
+		tid = zm_row_tid(itup);
+		if (is_settled(heap, &tid))
+			done[ndone++] = off;
+	}
+	if (ndone > 0)
+	{
+		GenericXLogState *state = GenericXLogStart(space->index);
+
+		PageIndexMultiDelete(GenericXLogRegisterBuffer(state, buf, 0), done,
+							 ndone);
+		GenericXLogFinish(state);
+	}
+	UnlockReleaseBuffer(buf);
+	return ndone > 0;
+}

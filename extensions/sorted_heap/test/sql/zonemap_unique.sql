@@ -1,0 +1,64 @@
+-- UNIQUE zonemap: what btree enforces.
+
+CREATE TABLE u (id bigint, v int);
+CREATE UNIQUE INDEX u_id ON u USING zonemap (id);
+INSERT INTO u SELECT g, 0 FROM generate_series(1, 5000) g;
+INSERT INTO u VALUES (77, 1);
+INSERT INTO u VALUES (5001, 1), (5001, 2);
+INSERT INTO u VALUES (NULL, 1), (NULL, 2);
+-- in the same transaction, after a rollback, after a delete
+BEGIN;
+INSERT INTO u VALUES (6000, 1);
+SAVEPOINT s;
+INSERT INTO u VALUES (6000, 2);
+ROLLBACK TO s;
+DELETE FROM u WHERE id = 6000;
+INSERT INTO u VALUES (6000, 3);
+ROLLBACK;
+INSERT INTO u VALUES (6000, 4);
+SELECT * FROM u WHERE id = 6000;
+-- updates
+UPDATE u SET id = 78 WHERE id = 77;
+UPDATE u SET v = 5 WHERE id = 77;
+UPDATE u SET id = id WHERE id BETWEEN 70 AND 80;
+UPDATE u SET id = -id WHERE id > 4990;
+SELECT count(*) FROM u WHERE id < 0;
+COPY u FROM stdin;
+10001	1
+10002	1
+10001	2
+\.
+SELECT count(*) FROM u WHERE id > 10000;
+SELECT * FROM sorted_heap.zonemap_verify('u_id');
+VACUUM u;
+INSERT INTO u VALUES (77, 1);
+
+-- creation checks what is there
+INSERT INTO u VALUES (NULL, 3);
+CREATE UNIQUE INDEX u_v ON u USING zonemap (v);
+CREATE UNIQUE INDEX CONCURRENTLY u_v ON u USING zonemap (v);
+DROP INDEX u_v;
+CREATE UNIQUE INDEX CONCURRENTLY u_two ON u USING zonemap (id, v DESC);
+REINDEX INDEX CONCURRENTLY u_two;
+SELECT * FROM sorted_heap.zonemap_verify('u_two');
+DROP INDEX u_two;
+CREATE UNIQUE INDEX u_nulls ON u USING zonemap (id) NULLS NOT DISTINCT;
+DELETE FROM u WHERE id IS NULL AND v > 1;
+CREATE UNIQUE INDEX u_nulls ON u USING zonemap (id) NULLS NOT DISTINCT;
+INSERT INTO u VALUES (NULL, 8);
+
+-- equality is the type's: 1.0 is 1.00
+CREATE TABLE un (n numeric, f float8);
+CREATE UNIQUE INDEX un_n ON un USING zonemap (n);
+CREATE UNIQUE INDEX un_f ON un USING zonemap (f);
+INSERT INTO un VALUES (1.0, 0), (2.0, 1);
+INSERT INTO un VALUES (1.00, 5);
+INSERT INTO un VALUES (5, '-0');
+
+-- replica identity; no constraint
+ALTER TABLE u ALTER id SET NOT NULL;
+DELETE FROM u WHERE id IS NULL;
+ALTER TABLE u ALTER id SET NOT NULL;
+ALTER TABLE u REPLICA IDENTITY USING INDEX u_id;
+ALTER TABLE u ADD CONSTRAINT u_key UNIQUE USING INDEX u_id;
+DROP TABLE u, un;
