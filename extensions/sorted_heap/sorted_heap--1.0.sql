@@ -15,6 +15,21 @@ CREATE ACCESS METHOD zonemap TYPE INDEX HANDLER zonemap_handler;
 COMMENT ON ACCESS METHOD zonemap IS
 	'sparse ordered index: one entry per heap page in key order, one per row elsewhere';
 
+-- ---- table access method sorted_heap ----
+
+CREATE FUNCTION sorted_heap_handler(internal) RETURNS table_am_handler
+	LANGUAGE C STRICT AS 'MODULE_PATHNAME', 'zm_table_handler';
+
+COMMENT ON FUNCTION sorted_heap_handler(internal) IS
+	'handler of table access method sorted_heap';
+
+CREATE ACCESS METHOD sorted_heap TYPE TABLE HANDLER sorted_heap_handler;
+
+COMMENT ON ACCESS METHOD sorted_heap IS
+	'heap whose rows are put where their key belongs, by the table''s zonemap index';
+
+-- ---- operator classes ----
+
 -- Makes the zonemap class of a btree class, in a family of the same name;
 -- with the operators between its type and the types that are there already.
 CREATE FUNCTION derive_zonemap_opclass(opclass oid, target_schema name) RETURNS void

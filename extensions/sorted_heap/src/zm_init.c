@@ -14,12 +14,14 @@
 #include "utils/guc.h"
 #include "utils/index_selfuncs.h"
 
+#include "sh_tableam.h"
 #include "st_compat.h"
 #include "zm_access.h"
 
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(zm_index_handler);
+PG_FUNCTION_INFO_V1(zm_table_handler);
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -27,6 +29,8 @@ void
 _PG_init(void)
 {
 	zm_options_init();
+	zm_tableam_init();
+	zm_place_init();
 
 	/* Last: from here on, unknown settings of ours are errors. */
 	MarkGUCPrefixReserved("sorted_heap");
@@ -67,4 +71,11 @@ zm_index_handler(PG_FUNCTION_ARGS)
 	routine->amgetbitmap = zm_get_bitmap;
 	routine->amendscan = zm_end_scan;
 	PG_RETURN_POINTER(routine);
+}
+
+/* Handler of table access method sorted_heap. */
+Datum
+zm_table_handler(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(zm_tableam_routine());
 }

@@ -88,8 +88,8 @@ add_number(ZmScan *state, ItemPointer tid, bool recheck, int64 number)
 }
 
 /* Keys of items are all numbers, or NULL with the kernel for integers. */
-static int
-compare_items(const ZmItem *a, const ZmItem *b, ZmScan *state)
+static inline int
+compare_keys(const ZmItem *a, const ZmItem *b, ZmScan *state)
 {
 	int			n = state->cursor.space.ncolumns;
 
@@ -107,6 +107,18 @@ compare_items(const ZmItem *a, const ZmItem *b, ZmScan *state)
 							 state->item_nulls + a->key * n,
 							 state->item_values + b->key * n,
 							 state->item_nulls + b->key * n);
+}
+
+/* By TID among equals: the same both ways, and when a page is read again. */
+static inline int
+compare_items(const ZmItem *a, const ZmItem *b, ZmScan *state)
+{
+	int			result = compare_keys(a, b, state);
+
+	if (result != 0)
+		return result;
+	return ItemPointerCompare(&unconstify(ZmItem *, a)->tid,
+							  &unconstify(ZmItem *, b)->tid);
 }
 
 #define ST_SORT sort_items

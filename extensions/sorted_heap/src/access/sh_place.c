@@ -1,0 +1,230 @@
+/*-------------------------------------------------------------------------
+ *
+ * sh_place.c
+ *	  Where a row of a sorted_heap table goes.
+ *
+ * The zonemap tells the page whose zone covers the row's key; heap is told to
+ * try that page first.  If it is full, heap looks for room as ever, but a row
+ * that belongs to the end of the table begins a new page, so that rows that
+ * come in order stay in order.
+ *
+ * Placement is a matter of speed only: the zonemap is right wherever a row
+ * is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "catalog/index.h"
+#include "executor/tuptable.h"
+#include "storage/bufmgr.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "sh_tableam.h"
+#include "zm_access.h"
+#include "zm_heap.h"
+#include "zm_tree.h"
+
+/* The index that says where rows of a table go; invalid: none does. */
+typedef struct PlaceEntry
+{
+	Oid			table;			/* hash key */
+	Oid			index;
+} PlaceEntry;
+
+static HTAB *places;
+
+/* Forgets a table, or all, when something about it has changed. */
+static void
+forget(Datum arg, Oid relid)
+{
+	HASH_SEQ_STATUS status;
+	PlaceEntry *entry;
+
+	if (OidIsValid(relid))
+	{
+		hash_search(places, &relid, HASH_REMOVE, NULL);
+		return;
+	}
+	hash_seq_init(&status, places);
+	while ((entry = hash_seq_search(&status)) != NULL)
+		hash_search(places, &entry->table, HASH_REMOVE, NULL);
+}
+
+void
+zm_place_init(void)
+{
+	HASHCTL		info = {.keysize = sizeof(Oid),.entrysize = sizeof(PlaceEntry)};
+
+	places = hash_create("sorted_heap tables", 16, &info,
+						 HASH_ELEM | HASH_BLOBS);
+	CacheRegisterRelcacheCallback(forget, (Datum) 0);
+}
+
+/* The first valid zonemap among the indexes of a table. */
+static Oid
+find_index(Relation heap)
+{
+	List	   *indexes = RelationGetIndexList(heap);
+	Oid			found = InvalidOid;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		if (index->rd_indam->aminsert == zm_insert &&
+			index->rd_index->indisvalid)
+			found = lfirst_oid(lc);
+		index_close(index, AccessShareLock);
+		if (OidIsValid(found))
+			break;
+	}
+	list_free(indexes);
+	return found;
+}
+
+/* The index whose key says where rows go, or InvalidOid. */
+Oid
+zm_place_index(Relation heap)
+{
+	Oid			table = RelationGetRelid(heap);
+	PlaceEntry *entry = hash_search(places, &table, HASH_FIND, NULL);
+	Oid			index;
+
+	if (entry != NULL)
+		return entry->index;
+
+	/* Opening indexes may make the cache forget what it was just told. */
+	index = find_index(heap);
+	entry = hash_search(places, &table, HASH_ENTER, NULL);
+	entry->index = index;
+	return index;
+}
+
+/* Key of a row: false if it would have to be fetched from the TOAST table. */
+static bool
+slot_key(const ZmSpace *space, TupleTableSlot *slot, Datum *values,
+		 bool *nulls)
+{
+	for (int i = 0; i < space->ncolumns; i++)
+	{
+		values[i] = slot_getattr(slot, space->columns[i].heap_attno,
+								 &nulls[i]);
+		if (!nulls[i] && TupleDescAttr(space->desc, i)->attlen == -1 &&
+			VARATT_IS_EXTERNAL(DatumGetPointer(values[i])))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The page whose zone covers a key, or InvalidBlockNumber; *end tells whether
+ * it is the last zone.
+ */
+static BlockNumber
+find_page(const ZmSpace *space, const ZmTarget *target, bool *end)
+{
+	Buffer		buf = zm_descend(space, target, BUFFER_LOCK_SHARE);
+	Page		page = BufferGetPage(buf);
+	OffsetNumber zone = zm_zone_at(page, zm_search(space, page, target));
+	BlockNumber block = ZmBlock(ZmPageGetEntry(page, zone));
+
+	*end = ZmPageIsRightmost(page);
+	for (OffsetNumber off = zone + 1;
+		 *end && off <= PageGetMaxOffsetNumber(page); off++)
+		if (ZmIsZone(ZmPageGetEntry(page, off)))
+			*end = false;
+	UnlockReleaseBuffer(buf);
+	return block;
+}
+
+/*
+ * Tells heap to try the row's page first.  Returns the options for the
+ * insertion.
+ */
+int
+zm_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot, int options)
+{
+	Relation	index = index_open(indexoid, RowExclusiveLock);
+	ZmSpace		space;
+	ZmTarget	target;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+	BlockNumber block;
+	bool		end;
+
+	zm_space_init(&space, index);
+	if (slot_key(&space, slot, values, nulls))
+	{
+		zm_target_from_values(&space, &target, values, nulls, ZM_TIE_AFTER,
+							  NULL);
+		block = find_page(&space, &target, &end);
+		if (block != InvalidBlockNumber && zm_block_exists(heap, block))
+		{
+			RelationSetTargetBlock(heap, block);
+			if (end)
+				options |= HEAP_INSERT_SKIP_FSM;
+		}
+	}
+	index_close(index, NoLock);
+	return options;
+}
+
+typedef struct SortRow
+{
+	TupleTableSlot *slot;
+	Datum	   *values;
+	bool	   *nulls;
+} SortRow;
+
+static int
+compare_rows(const void *a, const void *b, void *arg)
+{
+	const SortRow *left = a;
+	const SortRow *right = b;
+
+	return zm_compare_values(arg, left->values, left->nulls, right->values,
+							 right->nulls);
+}
+
+/* Sorts the rows of a batch by the key. */
+void
+zm_place_sort(Relation heap, Oid indexoid, TupleTableSlot **slots, int nslots)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "sorted_heap batch",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Relation	index = index_open(indexoid, RowExclusiveLock);
+	SortRow    *rows = palloc(nslots * sizeof(SortRow));
+	ZmSpace		space;
+	bool		sorted = true;
+
+	zm_space_init(&space, index);
+	for (int i = 0; i < nslots; i++)
+	{
+		rows[i].slot = slots[i];
+		rows[i].values = palloc(space.ncolumns * sizeof(Datum));
+		rows[i].nulls = palloc(space.ncolumns * sizeof(bool));
+		for (int j = 0; j < space.ncolumns; j++)
+			rows[i].values[j] = slot_getattr(slots[i],
+											 space.columns[j].heap_attno,
+											 &rows[i].nulls[j]);
+		if (i > 0 && sorted)
+			sorted = compare_rows(&rows[i - 1], &rows[i], &space) <= 0;
+	}
+	if (!sorted)
+		qsort_arg(rows, nslots, sizeof(SortRow), compare_rows, &space);
+	for (int i = 0; i < nslots; i++)
+		slots[i] = rows[i].slot;
+	index_close(index, NoLock);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
