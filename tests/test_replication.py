@@ -61,6 +61,7 @@ def fill(twin: Twin) -> None:
 
 def maintain(twin: Twin) -> None:
     """Everything that moves rows or reuses space on our side."""
+    twin.ours.execute("CALL colcompress.merge('t')")
     twin.ours.execute("VACUUM t")
     twin.ours.execute("VACUUM t")
 

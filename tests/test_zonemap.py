@@ -108,9 +108,7 @@ class Columns:
             near = rng.randrange(-50, 10100)
             one = f"(SELECT {self.value(i, str(max(0, near)))})"
             two = f"(SELECT {self.value(i, str(max(0, near) + rng.randrange(300)))})"
-            some = ", ".join(
-                self.value(i, str(rng.randrange(10001))) for _ in range(5)
-            )
+            some = ", ".join(self.value(i, str(rng.randrange(10001))) for _ in range(5))
             parts.append(
                 rng.choice(
                     (
@@ -285,7 +283,9 @@ def fuzz(
 
 
 def verify(conn) -> None:
-    assert conn.execute("SELECT * FROM sorted_heap.zonemap_verify('ti')").fetchall() == []
+    assert (
+        conn.execute("SELECT * FROM sorted_heap.zonemap_verify('ti')").fetchall() == []
+    )
 
 
 @pytest.fixture
@@ -324,9 +324,7 @@ def test_concurrent_writers(zone_db, rng, method):
         except BaseException as problem:
             problems.append(problem)
 
-    writers = [
-        threading.Thread(target=write, args=[rng.random()]) for _ in range(2)
-    ]
+    writers = [threading.Thread(target=write, args=[rng.random()]) for _ in range(2)]
     for writer in writers:
         writer.start()
     try:

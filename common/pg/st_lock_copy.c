@@ -126,7 +126,8 @@ set_key_lock(Relation rel, ItemPointer tid, TransactionId xmax, bool multi)
 
 /*
  * The xmax of a tuple that is at most key share locked, with this transaction
- * added.  False if there is more to it than that; *xmax is invalid if nothing
+ * added.  (A version that its maker has updated again is more than that: who
+ * wants to lock the row waits then, where heap would lock all versions.)  False if there is more to it than that; *xmax is invalid if nothing
  * is to be changed.
  */
 static bool
@@ -139,6 +140,11 @@ add_self(HeapTupleHeader header, TransactionId *xmax, bool *multi)
 	*xmax = me;
 	*multi = false;
 	if ((infomask & HEAP_XMAX_INVALID) != 0)
+		return true;
+	/* An update that was rolled back, by the updater's subtransaction say. */
+	if ((infomask & HEAP_XMAX_IS_MULTI) == 0 &&
+		!TransactionIdIsCurrentTransactionId(other) &&
+		!TransactionIdIsInProgress(other) && !TransactionIdDidCommit(other))
 		return true;
 	if (!HEAP_XMAX_IS_LOCKED_ONLY(infomask) ||
 		!HEAP_XMAX_IS_KEYSHR_LOCKED(infomask))
