@@ -361,3 +361,21 @@ st_int_scheme_name(const uint8_t *src, size_t len)
 		name = table[scheme];
 	return name ? name : "unknown";
 }
+
+bool
+st_int_at_decodes(const uint8_t *src, size_t len)
+{
+	StByteReader r;
+	int			scheme;
+
+	st_reader_init(&r, src, len);
+	scheme = st_read_u8(&r);
+	if (scheme == ST_INT_GCD)
+	{
+		(void) st_read_varint(&r);
+		(void) st_read_varint(&r);
+		scheme = st_read_u8(&r);
+	}
+	return scheme == ST_INT_DELTA || scheme == ST_INT_DELTA2 ||
+		scheme == ST_INT_RLE;
+}

@@ -88,6 +88,10 @@ extern StStatus st_int_decode_u32(const uint8_t *src, size_t len, int n,
 extern StStatus st_int_at(const uint8_t *src, size_t len, int n, int i,
 						  int64_t *out);
 
+/* Does st_int_at() decode the vector, or its runs?  Few values then cost as
+ * much as all of them.  True or false for damaged bytes. */
+extern bool st_int_at_decodes(const uint8_t *src, size_t len);
+
 /* Standard word for the scheme, for views; "unknown" for damaged bytes. */
 extern const char *st_int_scheme_name(const uint8_t *src, size_t len);
 

@@ -60,6 +60,19 @@ check_vector(const int64_t *v, int n, const char *what, uint8_t *enc)
 		fits32 &= v[i] >= 0 && v[i] <= UINT32_MAX;
 	}
 	CHECK_MSG(same, "at: %s n=%d %s", what, n, st_int_scheme_name(exact, len));
+	switch (exact[0])
+	{
+		case ST_INT_DELTA:
+		case ST_INT_DELTA2:
+		case ST_INT_RLE:
+			CHECK_MSG(st_int_at_decodes(exact, len), "%s n=%d", what, n);
+			break;
+		case ST_INT_GCD:
+			break;
+		default:
+			CHECK_MSG(!st_int_at_decodes(exact, len), "%s n=%d", what, n);
+			break;
+	}
 
 	for (int i = 0; i < n; i++)
 		fits32 &= v[i] >= 0 && v[i] <= UINT32_MAX;

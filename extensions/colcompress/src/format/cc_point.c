@@ -131,13 +131,6 @@ vector_value(StReader *r, CcChunk *chunk, const CcVector *v, uint32 i)
 
 /* ---- bytes that were read for single values ---- */
 
-/* Sub-columns have chunks that nobody lists: they notice for themselves. */
-static inline bool
-has_kept(const StReader *r, const CcChunk *chunk)
-{
-	return chunk->kept != NULL && chunk->kept_epoch == r->kept_epoch;
-}
-
 /*
  * Room for bytes that stay with the reader.  When there are too many, those
  * kept before are forgotten.
@@ -154,7 +147,7 @@ keep_bytes(StReader *r, CcChunk *chunk, Size len)
 	if (r->kept_mcxt == NULL)
 		r->kept_mcxt = AllocSetContextCreate(r->mcxt, "bytes of single values",
 											 ALLOCSET_DEFAULT_SIZES);
-	if (!has_kept(r, chunk))
+	if (chunk->kept == NULL || chunk->kept_epoch != r->kept_epoch)
 	{
 		chunk->kept_epoch = r->kept_epoch;
 		chunk->kept = MemoryContextAllocZero(r->kept_mcxt,
@@ -176,11 +169,12 @@ point_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
 	const CcBlock *b = &chunk->blocks[place->block];
 	bool		packed = b->stored_len != b->raw_len;
 	uint32		slot = packed ? b->first_vector : vecno;
+	const uint8 *kept = cc_kept_bytes(r, chunk, vecno);
 	uint8	   *bytes;
 
 	*len = place->len;
-	if (has_kept(r, chunk) && chunk->kept[slot] != NULL)
-		return chunk->kept[slot] + (packed ? place->off : 0);
+	if (kept != NULL)
+		return kept;
 	if (chunk->block == place->block)
 		return chunk->block_data + place->off;
 
@@ -217,6 +211,14 @@ worth_decoding(const CcChunk *chunk)
 	}
 }
 
+static bool
+is_integer_coded(const CcChunk *chunk)
+{
+	return chunk->entry->encoding == CC_ENC_INT ||
+		chunk->entry->encoding == CC_ENC_DECIMAL64 ||
+		chunk->entry->encoding == CC_ENC_DICT;
+}
+
 Datum
 cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull)
 {
@@ -250,6 +252,8 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 	}
 	if (chunk->entry->encoding == CC_ENC_SHRED)
 		return cc_shred_point(r, chunk, vecno, i);
+	if (is_integer_coded(chunk) && st_int_at_decodes(src, len))
+		return vector_value(r, chunk, cc_chunk_vector(r, chunk, vecno), i);
 	return point_value(r, chunk, src, len, n, i);
 }
 

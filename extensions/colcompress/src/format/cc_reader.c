@@ -210,9 +210,15 @@ cc_vector_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
 {
 	const CcVectorPlace *place = &chunk->vectors[vecno];
 
-	if (chunk->block != place->block)
-		load_block(r, chunk, place->block);
 	*len = place->len;
+	if (chunk->block != place->block)
+	{
+		const uint8 *kept = cc_kept_bytes(r, chunk, vecno);
+
+		if (kept != NULL)
+			return kept;
+		load_block(r, chunk, place->block);
+	}
 	return chunk->block_data + place->off;
 }
 

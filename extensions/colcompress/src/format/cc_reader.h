@@ -133,6 +133,22 @@ extern Datum cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i,
 /* Bytes of a vector, its block loaded. */
 extern const uint8 *cc_vector_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len);
 
+/* Bytes of a vector, if they were kept for single values, else NULL. */
+static inline const uint8 *
+cc_kept_bytes(const StReader *r, const CcChunk *chunk, uint32 vecno)
+{
+	const CcVectorPlace *place = &chunk->vectors[vecno];
+	const CcBlock *b = &chunk->blocks[place->block];
+
+	/* Sub-columns have chunks that nobody lists: they notice for themselves. */
+	if (chunk->kept == NULL || chunk->kept_epoch != r->kept_epoch)
+		return NULL;
+	if (b->stored_len == b->raw_len)
+		return chunk->kept[vecno];
+	return chunk->kept[b->first_vector] == NULL ? NULL :
+		chunk->kept[b->first_vector] + place->off;
+}
+
 /* Raw bytes of a block, read and unpacked to a buffer of its raw length. */
 extern void cc_block_read(StReader *r, const CcChunk *chunk, uint32 blockno, uint8 *dst);
 
