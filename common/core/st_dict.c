@@ -68,11 +68,28 @@ st_str_compare(const StStr *a, const StStr *b)
 	return a->len < b->len ? -1 : a->len > b->len;
 }
 
+/* Short strings are compared here: a call for each costs more than that. */
 ST_INLINE bool
 str_equal(const StStr *a, const StStr *b)
 {
-	return a->len == b->len &&
-		(a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
+	uint32_t	len = a->len;
+
+	if (len != b->len)
+		return false;
+	if (len > 16)
+		return memcmp(a->data, b->data, len) == 0;
+	if (len >= 8)
+		return st_load_u64(a->data) == st_load_u64(b->data) &&
+			st_load_u64(a->data + len - 8) == st_load_u64(b->data + len - 8);
+	if (len >= 4)
+		return st_load_u32(a->data) == st_load_u32(b->data) &&
+			st_load_u32(a->data + len - 4) == st_load_u32(b->data + len - 4);
+	for (uint32_t i = 0; i < len; i++)
+	{
+		if (a->data[i] != b->data[i])
+			return false;
+	}
+	return true;
 }
 
 size_t

@@ -19,6 +19,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "st_bitpack.h"
 #include "st_int_distinct.h"
 #include "st_int_format.h"
 
@@ -136,6 +137,10 @@ plan_chain(const uint64_t *v, int n, const Stats *stats, size_t limit,
 			plan.size += (size_t) st_varint_size(st_zigzag_encode((int64_t) plan.start_delta));
 		if (plan.size < best->size)
 			*best = plan;
+		/* what swings from value to value swings more at every step */
+		else if (st_bit_width((uint64_t) dstats.max - (uint64_t) dstats.min) >
+				 st_bit_width((uint64_t) stats->max - (uint64_t) stats->min))
+			break;
 	}
 }
 

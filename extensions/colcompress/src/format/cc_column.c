@@ -91,30 +91,31 @@ grow_rows(CcColumn *col)
 	col->capacity = cap;
 }
 
-static uint8 *
+static pg_noinline void
+grow_arena(CcColumn *col, uint64 need)
+{
+	uint64		cap = Max(Max(8192, col->arena_cap * 2), need);
+
+	/* a huge value gets just its own size: no doubling of gigabytes */
+	if (cap > 64 * 1024 * 1024)
+		cap = Max(need, col->arena_cap + 32 * 1024 * 1024);
+	if (col->arena == NULL)
+		col->arena = MemoryContextAllocHuge(col->mcxt, cap);
+	else
+		col->arena = repalloc_huge(col->arena, cap);
+	col->arena_cap = cap;
+}
+
+static inline void
 arena_append(CcColumn *col, const void *data, Size len)
 {
 	uint64		used = col->nrows == 0 ? 0 : col->u.end[col->nrows - 1];
-	uint8	   *dst;
 
-	if (used + len > col->arena_cap)
-	{
-		uint64		cap = Max(Max(8192, col->arena_cap * 2), used + len);
-
-		/* a huge value gets just its own size: no doubling of gigabytes */
-		if (cap > 64 * 1024 * 1024)
-			cap = Max(used + len, col->arena_cap + 32 * 1024 * 1024);
-		if (col->arena == NULL)
-			col->arena = MemoryContextAllocHuge(col->mcxt, cap);
-		else
-			col->arena = repalloc_huge(col->arena, cap);
-		col->arena_cap = cap;
-	}
-	dst = col->arena + used;
+	if (unlikely(used + len > col->arena_cap))
+		grow_arena(col, used + len);
 	if (len > 0)
-		memcpy(dst, data, len);
+		memcpy(col->arena + used, data, len);
 	col->u.end[col->nrows] = used + len;
-	return dst;
 }
 
 /* From scaled integers to plain numeric bytes. */
@@ -184,7 +185,7 @@ add_numeric(CcColumn *col, Datum value)
 	return true;
 }
 
-static int64
+static inline int64
 int_from_datum(const CcColumnType *type, Datum value)
 {
 	switch (type->typlen)
@@ -202,7 +203,7 @@ int_from_datum(const CcColumnType *type, Datum value)
 	}
 }
 
-static void
+static inline void
 add_bytes(CcColumn *col, Datum value)
 {
 	if (col->type.kind == CC_KIND_FIXED)
@@ -211,8 +212,10 @@ add_bytes(CcColumn *col, Datum value)
 		arena_append(col, DatumGetCString(value), strlen(DatumGetCString(value)));
 	else
 	{
-		struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+		struct varlena *v = (struct varlena *) DatumGetPointer(value);
 
+		if (VARATT_IS_EXTERNAL(v) || VARATT_IS_COMPRESSED(v))
+			v = PG_DETOAST_DATUM_PACKED(value);
 		arena_append(col, VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v));
 		if ((Pointer) v != DatumGetPointer(value))
 			pfree(v);
@@ -247,7 +250,7 @@ add_null(CcColumn *col)
 	}
 }
 
-static void
+static inline void
 add_value(CcColumn *col, Datum value)
 {
 	uint32		i = col->nrows;

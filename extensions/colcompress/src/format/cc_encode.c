@@ -169,6 +169,12 @@ cc_column_encode(CcColumn *col, StImage *img, int codec, int level,
 	cc_chunk_write_layout(w, &meta);
 	cc_zone_write(col, &meta);
 	write_sum(col, &meta);
+	if (col->codes)
+	{
+		pfree(col->codes);
+		pfree(col->entries);
+		col->codes = NULL;
+	}
 	cc_put_bytes(&meta, extra.data, extra.len);
 	st_image_append(img, meta.data, meta.len);
 

@@ -121,12 +121,18 @@ encode_dictionary(CcColumn *col, CcChunkWriter *w, const StStr *values,
 			elog(ERROR, "could not encode a vector of %u codes", count);
 		cc_chunk_add_vector(w, prefix + len, nnulls);
 	}
+	pfree(wide);
 	if (ok)
+	{
 		write_dictionary(w, entries, n, extra);
+		col->codes = codes;
+		col->entries = entries;
+		col->nentries = n;
+		return true;
+	}
 	pfree(codes);
 	pfree(entries);
-	pfree(wide);
-	return ok;
+	return false;
 }
 
 /* ---- large values ---- */

@@ -152,10 +152,51 @@ cut(const CcColumn *col, StStr *s)
 	return true;
 }
 
-static void
-zone_of_strings(const CcColumn *col, MinMax *mm, uint32 nvectors, StringInfo meta)
+/* Do the codes of the column's dictionary stand in the order of its values? */
+static bool
+codes_are_ordered(const CcColumn *col)
 {
-	int64	   *truncated = palloc0(CC_MAX_VECTORS * sizeof(int64));
+	if (col->codes == NULL)
+		return false;
+	for (uint32 i = 0; i < col->nentries && col->type.typid == BPCHAROID; i++)
+	{
+		const StStr *s = &col->entries[i];
+
+		if (s->len > 0 && s->data[s->len - 1] == ' ')
+			return false;
+	}
+	return true;
+}
+
+static void
+minmax_codes(const CcColumn *col, MinMax *mm)
+{
+	uint32		min[CC_MAX_VECTORS];
+	uint32		max[CC_MAX_VECTORS];
+
+	FOR_VALUES(col, vec, row)
+	{
+		uint32		code = col->codes[row];
+
+		if (!mm->seen[vec])
+			min[vec] = max[vec] = code;
+		min[vec] = Min(min[vec], code);
+		max[vec] = Max(max[vec], code);
+		mm->seen[vec] = true;
+	}
+	for (uint32 i = 0; i < CC_MAX_VECTORS; i++)
+	{
+		if (mm->seen[i])
+		{
+			mm->min.str[i] = col->entries[min[i]];
+			mm->max.str[i] = col->entries[max[i]];
+		}
+	}
+}
+
+static void
+minmax_strings(const CcColumn *col, MinMax *mm)
+{
 	bool		bpchar = col->type.typid == BPCHAROID;
 
 	FOR_VALUES(col, vec, row)
@@ -170,6 +211,17 @@ zone_of_strings(const CcColumn *col, MinMax *mm, uint32 nvectors, StringInfo met
 			mm->max.str[vec] = s;
 		mm->seen[vec] = true;
 	}
+}
+
+static void
+zone_of_strings(const CcColumn *col, MinMax *mm, uint32 nvectors, StringInfo meta)
+{
+	int64	   *truncated = palloc0(CC_MAX_VECTORS * sizeof(int64));
+
+	if (codes_are_ordered(col))
+		minmax_codes(col, mm);
+	else
+		minmax_strings(col, mm);
 	for (uint32 i = 0; i < nvectors; i++)
 	{
 		if (!mm->seen[i])
