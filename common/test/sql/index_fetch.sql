@@ -122,6 +122,5 @@ RESET enable_seqscan;
 RESET @am@.enable_custom_scan;
 EXPLAIN (COSTS OFF) SELECT id, t FROM xf WHERE id = 5000;
 EXPLAIN (COSTS OFF) SELECT count(*), sum(n) FROM xf WHERE id IN (10, 5000, 10000, 20000);
-EXPLAIN (COSTS OFF) SELECT sum(n) FROM xf WHERE id > 3;
 DROP TABLE xf, xf_heap;
 DROP FUNCTION xf_same;
