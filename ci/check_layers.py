@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # From right to left: a file may include its own layer and those before it.
 CORE, PG, FORMAT, ACCESS, PLANNER, EXECUTOR, TOP = range(7)
 FOLDERS = {
+    "types": FORMAT,
     "format": FORMAT,
     "access": ACCESS,
     "planner": PLANNER,

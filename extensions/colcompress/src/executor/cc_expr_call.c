@@ -226,6 +226,7 @@ find_kernel(CcNode *node, Oid funcid)
 			}
 		}
 	}
+	cc_uint8_set_kernel(node);
 }
 
 bool

@@ -20,6 +20,7 @@
 #include "utils/lsyscache.h"
 
 #include "cc_expr_int.h"
+#include "cc_uint8.h"
 #include "cc_vec.h"
 #include "st_compat.h"
 #include "st_qual.h"
@@ -63,12 +64,15 @@ find_strategy(Oid opno, Oid *family, int *strategy)
 
 /* Rows whose numbers compare as asked for; false: other kinds of vectors. */
 static bool
-compare_numbers(CcNode *node, const CcVector *const *args, uint64 *bits)
+compare_numbers(CcNode *node, const CcVector *const *args, const uint64 *rows,
+				uint64 *bits)
 {
 	const CcVecKernels *k = cc_vec_kernels();
 	CcPair		pair;
 	int			n = args[0]->n;
 
+	if (node->uint8)
+		return cc_uint8_compare(node, args[0], args[1], rows, bits);
 	if (!cc_pair_align(&pair, args[0], args[1], n))
 		return false;
 	if (pair.rep == CC_REP_INT64)
@@ -191,7 +195,7 @@ truth_of_comparison(CcNode *node, const uint64 *rows, CcTruth *truth)
 	}
 	if (cc_selection_is_empty(live, node->expr->batch->nrows))
 		return;
-	if (compare_numbers(node, args, bits) || compare_strings(node, args, live, bits))
+	if (compare_numbers(node, args, live, bits) || compare_strings(node, args, live, bits))
 		for (int w = 0; w < words; w++)
 			truth->istrue[w] = bits[w] & live[w];
 	else
@@ -207,9 +211,15 @@ cc_compare_set(CcNode *node, Oid opno)
 	int			strategy;
 	Oid			collation = node->fcinfo->fncollation;
 
+	node->kind = InvalidOid;
+	if (node->uint8 && node->uint8->compares)
+	{
+		node->eval = NULL;
+		node->truth = truth_of_comparison;
+		return true;
+	}
 	if (!node->flinfo->fn_strict || !find_strategy(opno, &family, &strategy))
 		return false;
-	node->kind = InvalidOid;
 	switch (family)
 	{
 		case INTEGER_BTREE_FAM_OID:

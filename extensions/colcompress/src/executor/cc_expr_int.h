@@ -125,6 +125,7 @@ struct CcNode
 	int			op;				/* the kernel's own */
 	struct CcCache *cache;		/* functions without a kernel */
 	const CcVector *given;		/* value of a stand-in */
+	const struct CcUint8Function *uint8;	/* a function of uint8, or NULL */
 
 	/* constants: generation of the vector in out, 0 = not yet evaluated */
 	uint64		generation;
@@ -233,6 +234,14 @@ typedef struct CcKernelEntry
 extern const CcKernelEntry cc_arith_kernels[];	/* cc_expr_arith.c */
 extern const CcKernelEntry cc_decimal_kernels[];	/* cc_expr_decimal.c */
 extern const CcKernelEntry cc_time_kernels[];	/* cc_expr_time.c */
+
+/*
+ * cc_expr_uint8.c: sets node->uint8 and the kernel, if the function is one of
+ * that type's; the rows for which its comparison is true.
+ */
+extern void cc_uint8_set_kernel(CcNode *node);
+extern bool cc_uint8_compare(CcNode *node, const CcVector *a, const CcVector *b,
+							 const uint64 *rows, uint64 *bits);
 
 /* Comparison operators: sets node->truth; cc_expr_compare.c. */
 extern bool cc_compare_set(CcNode *node, Oid opno);
