@@ -135,6 +135,7 @@ typedef struct CcAggState
 	CustomScanState css;		/* must be first */
 
 	CcScanState *scan;
+	int			npaths;			/* path columns that expressions may use */
 	MemoryContext mcxt;			/* groups and what hangs on them */
 	MemoryContext batch_mcxt;	/* while a batch is worked on */
 	ExprContext *econtext;		/* of expressions over rows */

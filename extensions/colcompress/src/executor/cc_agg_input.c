@@ -45,12 +45,12 @@ rep_of(Oid type, bool byval)
 
 /* Columns that the expression refers to. */
 static void
-set_columns(CcAggInput *input, Index varno)
+set_columns(CcAggInput *input, Expr *expr, Index varno)
 {
 	Bitmapset  *attrs = NULL;
 	int			member = -1;
 
-	pull_varattnos((Node *) input->expr, varno, &attrs);
+	pull_varattnos((Node *) expr, varno, &attrs);
 	input->attnos = palloc(sizeof(AttrNumber) * (bms_num_members(attrs) + 1));
 	while ((member = bms_next_member(attrs, member)) >= 0)
 		input->attnos[input->ncolumns++] = member + FirstLowInvalidHeapAttributeNumber;
@@ -62,15 +62,13 @@ cc_agg_input(CcAggState *state, Expr *expr, int filter, int flags)
 	CcScanState *scan = state->scan;
 	Index		scanrelid = ((Scan *) scan->css.ss.ps.plan)->scanrelid;
 	CcAggInput *input;
-	Node	   *path = cc_path_set_replace(scan->paths, (Node *) expr);
+	Expr	   *original = expr;
+	Expr	   *replaced = (Expr *) cc_path_set_replace(scan->paths, (Node *) expr);
 	bool		column;
 
-	/* An expression that is a path is a column of the batch. */
-	if (IsA(path, Var) && scan->batch)
-	{
-		expr = (Expr *) path;
-		cc_path_set_attach(scan->paths, scan->batch);
-	}
+	/* Paths that begin_agg() has not found have no columns. */
+	if (scan->paths->npaths == state->npaths)
+		expr = replaced;
 	column = IsA(expr, Var);
 
 	/* A column needs no evaluation, so any filter will do. */
@@ -98,8 +96,8 @@ cc_agg_input(CcAggState *state, Expr *expr, int filter, int flags)
 		input->attno = ((Var *) expr)->varattno;
 	else if ((input->program = cc_expr_compile(state->exprs, expr, flags, NULL)) == NULL)
 	{
-		set_columns(input, scanrelid);
-		input->state = ExecInitExpr(expr, &scan->css.ss.ps);
+		set_columns(input, original, scanrelid);
+		input->state = ExecInitExpr(original, &scan->css.ss.ps);
 		input->values_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 												   "colcompress aggregate input",
 												   ALLOCSET_DEFAULT_SIZES);

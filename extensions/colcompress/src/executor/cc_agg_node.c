@@ -89,7 +89,12 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 											  "colcompress aggregation of a batch",
 											  ALLOCSET_DEFAULT_SIZES);
 
-	state->exprs = cc_exprs_create(RelationGetDescr(state->scan->css.ss.ss_currentRelation),
+	/* Paths of documents become columns before anything is compiled. */
+	(void) cc_path_set_replace(state->scan->paths, (Node *) tlist);
+	if (state->scan->batch)
+		cc_path_set_attach(state->scan->paths, state->scan->batch);
+	state->npaths = state->scan->paths->npaths;
+	state->exprs = cc_exprs_create(cc_path_set_desc(state->scan->paths),
 								   ((Scan *) child->plan)->scanrelid, NULL, child);
 
 	state->trans = palloc0(sizeof(CcAggTrans) * (list_length(tlist) + 1));

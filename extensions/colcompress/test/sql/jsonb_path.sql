@@ -97,6 +97,18 @@ SELECT count(DISTINCT doc -> 'user' ->> 'name'), count(DISTINCT doc -> 'mixed') 
 EXCEPT ALL
 SELECT count(DISTINCT doc -> 'user' ->> 'name'), count(DISTINCT doc -> 'mixed') FROM jp_heap;
 
+SELECT doc #>> '{user,a,city}' AS city, sum((doc ->> 'n')::numeric) FILTER (WHERE doc ->> 'n' <> 'many'), count(*) FILTER (WHERE doc @> '{"flag": true}'),
+	max(upper(doc ->> 'os')), sum(length(doc -> 'user' ->> 'name')), count(DISTINCT doc ->> 'campaign') FROM jp GROUP BY 1
+EXCEPT ALL
+SELECT doc #>> '{user,a,city}' AS city, sum((doc ->> 'n')::numeric) FILTER (WHERE doc ->> 'n' <> 'many'), count(*) FILTER (WHERE doc @> '{"flag": true}'),
+	max(upper(doc ->> 'os')), sum(length(doc -> 'user' ->> 'name')), count(DISTINCT doc ->> 'campaign') FROM jp_heap GROUP BY 1;
+SELECT count(doc ->> 'os'), count(jp), max(doc -> 'user' ->> 'name') FROM jp;
+SELECT count(doc ->> 'os'), count(jp_heap), max(doc -> 'user' ->> 'name') FROM jp_heap;
+-- rows whose value is no number are filtered, or are not
+SELECT sum((doc ->> 'n')::numeric) FROM jp WHERE doc ->> 'n' <> 'many' AND length(doc ->> 'n') < 9 AND id < 2000;
+SELECT sum((doc ->> 'n')::numeric) FROM jp_heap WHERE doc ->> 'n' <> 'many' AND length(doc ->> 'n') < 9 AND id < 2000;
+SELECT sum((doc ->> 'n')::numeric) FROM jp;
+
 -- a document beside its paths, whole rows, system columns
 SELECT count(*) FROM (
 	(SELECT doc ->> 'os', doc, id FROM jp WHERE doc ? 'campaign' EXCEPT ALL SELECT doc ->> 'os', doc, id FROM jp_heap WHERE doc ? 'campaign')
