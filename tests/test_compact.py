@@ -61,7 +61,9 @@ def test_no_update_is_lost_and_no_row_doubled(database, seed):
     """Sessions count up the same few rows while the table is compacted."""
     with database.connect() as conn:
         conn.execute("CREATE SCHEMA ours")
-        conn.execute(f"CREATE TABLE ours.t (id int PRIMARY KEY, n int, v text) USING {AM}")
+        conn.execute(
+            f"CREATE TABLE ours.t (id int PRIMARY KEY, n int, v text) USING {AM}"
+        )
         conn.execute(
             f"INSERT INTO ours.t SELECT i, 0, md5(i::text) FROM generate_series(1, {ROWS}) i"
         )

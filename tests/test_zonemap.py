@@ -184,7 +184,6 @@ def backwards(conn, query: str, order: str) -> None:
     again = conn.execute("FETCH BACKWARD ALL FROM c").fetchall()
     conn.execute("CLOSE c")
 
-
     # Rows with equal keys may change places while others write.
     def keys(rows):
         return [row[1:-1] for row in rows]
@@ -406,7 +405,9 @@ def test_unique_race(zone_db):
     conn.execute("SET enable_bitmapscan = off")
     rows = conn.execute("SELECT id FROM u ORDER BY id").fetchall()
     assert [row[0] for row in rows] == sorted(won)
-    assert conn.execute("SELECT * FROM sorted_heap.zonemap_verify('ui')").fetchall() == []
+    assert (
+        conn.execute("SELECT * FROM sorted_heap.zonemap_verify('ui')").fetchall() == []
+    )
 
 
 @pytest.mark.crash

@@ -194,7 +194,8 @@ class Lockstep:
             player.failed = True
         excused, player.excused = player.excused, False
         if SERIALIZATION_FAILURE in (ours.sqlstate, heap.sqlstate):
-            excused |= player.level == "SERIALIZABLE" or (moved and not heap.sqlstate)
+            excused |= player.level == "SERIALIZABLE"
+            excused |= moved and ours.sqlstate == SERIALIZATION_FAILURE
         if excused:
             if ours.sqlstate != heap.sqlstate and not player.sql.startswith("PREPARE"):
                 self.play(player, "ROLLBACK")
