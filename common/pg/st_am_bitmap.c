@@ -22,6 +22,7 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
+#include "access/table.h"
 #include "access/xact.h"
 
 #include "st_bitmap_scan.h"
@@ -291,5 +292,42 @@ st_bitmap_disable_prefetch(PlanState *planstate)
 {
 #ifndef ST_HAVE_BITMAP_STREAM
 	(void) disable_prefetch(planstate, NULL);
+#endif
+}
+
+#ifndef ST_HAVE_BITMAP_STREAM
+
+/* Is the query a part of one whose rows may have to be checked again? */
+static bool
+in_recheck(const PlannerInfo *root)
+{
+	/* Its own relations' rows are at hand then; those of subplans are not. */
+	for (root = root->parent_root; root != NULL; root = root->parent_root)
+	{
+		if (root->parse->commandType != CMD_SELECT ||
+			root->parse->rowMarks != NIL)
+			return true;
+	}
+	return false;
+}
+
+#endif
+
+void
+st_bitmap_forbid_in_recheck(PlannerInfo *root, RelOptInfo *rel, Oid relid)
+{
+#ifndef ST_HAVE_BITMAP_STREAM
+	Relation	relation;
+	ListCell   *lc;
+
+	if (rel->indexlist == NIL || !in_recheck(root))
+		return;
+	relation = table_open(relid, NoLock);
+	if (st_relation_format(relation) != NULL)
+	{
+		foreach(lc, rel->indexlist)
+			lfirst_node(IndexOptInfo, lc)->amhasgetbitmap = false;
+	}
+	table_close(relation, NoLock);
 #endif
 }
