@@ -54,6 +54,7 @@ typedef struct GroupWriter
 	StWriter   *writer;			/* NULL: none begun */
 	uint32		nrows;
 	uint32		max_rows;
+	uint64		order_hash;		/* of the order in which rows come, or 0 */
 	MemoryContext mcxt;			/* of the group under construction */
 } GroupWriter;
 
@@ -94,6 +95,7 @@ group_writer_finish(GroupWriter *w)
 
 	memset(&group, 0, sizeof(group));
 	group.nrows = w->nrows;
+	group.order_hash = w->order_hash;
 	group.first_row = st_reserve_rows(w->to, w->nrows);
 	img = st_image_create(w->mcxt);
 	w->format->writer_finish(w->writer, img, &group);
@@ -421,6 +423,7 @@ copy_all_settled(ClusterCopy *c, Relation index, bool use_sort)
 			c->sort = st_sort_by_orderby(c->from,
 										   RelationGetDescr(c->from));
 			c->sort_slots = c->sort != NULL;
+			c->out.order_hash = st_orderby_hash(c->from);
 		}
 		copy_settled_groups(c);
 		scan_delta(c, visit_settled);

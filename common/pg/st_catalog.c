@@ -249,6 +249,7 @@ st_descriptor_encode(const StGroup *group, bool finished,
 	payload->footer_off = group->footer_off;
 	payload->footer_len = group->footer_len;
 	payload->format_version = group->format_version;
+	payload->order_hash = group->order_hash;
 	payload->checksum = descriptor_checksum(payload);
 }
 
@@ -290,15 +291,30 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 {
 	StDescriptorPayload payload;
 
-	check_version(rel, entry, sizeof(payload), ST_DESCRIPTOR_VERSION,
-				  "descriptor");
+	bool		intact;
+
+	check_version(rel, entry, entry->len == ST_DESCRIPTOR_V1_SIZE ?
+				  ST_DESCRIPTOR_V1_SIZE : sizeof(payload),
+				  ST_DESCRIPTOR_VERSION, "descriptor");
 
 	/* It may be finished in place at this very moment. */
+	memset(&payload, 0, sizeof(payload));
 	LockBuffer(entry->buffer, BUFFER_LOCK_SHARE);
-	memcpy(&payload, entry->payload, sizeof(payload));
+	memcpy(&payload, entry->payload, entry->len);
 	LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
-	if (payload.checksum != descriptor_checksum(&payload) ||
-		payload.first_row != entry->row)
+	if (payload.version == 1)
+	{
+		/* the checksum stands where order_hash is now */
+		intact = entry->len == ST_DESCRIPTOR_V1_SIZE &&
+			payload.order_hash ==
+			st_checksum64(&payload, offsetof(StDescriptorPayload, order_hash),
+						  ST_DESCRIPTOR);
+		payload.order_hash = 0;
+	}
+	else
+		intact = entry->len == sizeof(payload) &&
+			payload.checksum == descriptor_checksum(&payload);
+	if (!intact || payload.first_row != entry->row)
 		corrupt_entry(rel, entry, "descriptor");
 
 	memset(group, 0, sizeof(*group));
@@ -310,6 +326,7 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 	group->footer_off = payload.footer_off;
 	group->footer_len = payload.footer_len;
 	group->format_version = payload.format_version;
+	group->order_hash = payload.order_hash;
 	if ((payload.flags & ST_DESCRIPTOR_DROPPED) != 0)
 	{
 		group->dropped_rows = payload.nrows;
@@ -367,6 +384,16 @@ st_descriptor_finish(StCatalog *cat, const StGroup *group)
 							  sizeof(payload)))
 		elog(ERROR, "descriptor of row " UINT64_FORMAT " of relation \"%s\" is missing",
 			 group->first_row, RelationGetRelationName(cat->rel));
+}
+
+void
+st_descriptor_sorted(StCatalog *cat, const StGroup *group)
+{
+	StDescriptorPayload payload;
+
+	st_descriptor_encode(group, true, &payload);
+	(void) st_catalog_overwrite(cat, ST_DESCRIPTOR, group->first_row, &payload,
+								sizeof(payload));
 }
 
 void

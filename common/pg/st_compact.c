@@ -123,7 +123,7 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 
 /* Plans the next step; false if there is nothing to do. */
 static bool
-plan_step(Relation rel, StCatalog *catalog, StCompactJob *job,
+plan_step(Relation rel, StCatalog *catalog, StCompactJob *job, bool note,
 		  StCompactPlan *plan, StExtentRanges *extents)
 {
 	TransactionId oldest_xmin = RecentXmin;
@@ -131,7 +131,7 @@ plan_step(Relation rel, StCatalog *catalog, StCompactJob *job,
 												  CurrentMemoryContext);
 
 	st_extent_ranges(extents, versions);
-	return st_compact_plan(rel, catalog, job, versions, extents, plan);
+	return st_compact_plan(rel, catalog, job, versions, extents, note, plan);
 }
 
 static bool
@@ -148,7 +148,7 @@ with_catalog(Relation rel, StCompactJob *job, LOCKMODE lockmode, bool run)
 
 	if (st_catalog_open(&catalog, rel, lockmode))
 	{
-		found = plan_step(rel, &catalog, job, &plan, &extents);
+		found = plan_step(rel, &catalog, job, run, &plan, &extents);
 		if (found && run)
 			run_plan(rel, &catalog, job, &plan, &extents);
 		st_catalog_close(&catalog);

@@ -30,6 +30,7 @@ typedef struct StCompactJob
 	int			maxskipped;
 	uint64		first_new_row;	/* groups from here on were made by this call */
 	double		blocks_left;	/* pages of row groups that may be rewritten */
+	int			order_steps;	/* that only sorted */
 	bool		started;
 
 	/* results */

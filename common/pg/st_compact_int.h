@@ -53,7 +53,7 @@ typedef struct StCompactSink
 	/* rows on their way through a sort; NULL: they are written as they come */
 	Tuplesortstate *sort;
 	TupleTableSlot *sort_slot;
-	bool		sorted;			/* the groups' rows come sorted */
+	uint64		order_hash;		/* of that sort, or 0 */
 
 	StCompactIndexes indexes;
 
@@ -124,7 +124,27 @@ typedef struct StCompactPlan
 
 extern bool st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 							const StGroupVersions *versions,
-							const StExtentRanges *extents, StCompactPlan *plan);
+							const StExtentRanges *extents, bool note,
+							StCompactPlan *plan);
+/* A group that may be taken. */
+typedef struct StCandidate
+{
+	const StGroupVersion *version;
+	uint64		live;			/* rows that are not deleted */
+	bool		chosen;
+} StCandidate;
+
+/* ---- order of the whole table: st_compact_order.c ---- */
+
+/*
+ * Chooses groups to be sorted together, of up to max_rows rows (but two at
+ * least).  Returns how many, 0 if the table is in order or has none.  note:
+ * remember what was found out.
+ */
+extern int	st_compact_choose_order(Relation rel, StCatalog *catalog,
+									StCandidate *c, int n, uint64 max_rows,
+									bool note);
+
 extern void st_compact_skip(StCompactJob *job, uint64 first_row);
 
 #endif							/* ST_COMPACT_INT_H */

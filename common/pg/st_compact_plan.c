@@ -12,6 +12,9 @@
  *	 4. The last row group of the file, if there are many free pages, and room
  *	    for it before: so VACUUM can cut the file off.
  *
+ *	 5. Row groups that overlap in the order of the option orderby
+ *	    (st_compact_order.c).
+ *
  * One call rewrites a limited share of the row groups, because the old extents
  * are not free before the next VACUUM.
  *
@@ -38,6 +41,9 @@
 #define DELETED_SHARE			0.10
 #define DELETED_SHARE_TO_THE_END	0.02
 
+/* Row groups' worth of rows that are sorted together. */
+#define ORDER_GROUPS	4
+
 /* Share of the file that is free from which groups are moved to the front. */
 #define FREE_SHARE	0.125
 
@@ -46,14 +52,6 @@
 
 /* Share of the row groups' pages that one call rewrites. */
 #define REWRITE_SHARE	0.15
-
-/* A group that may be taken. */
-typedef struct Candidate
-{
-	const StGroupVersion *version;
-	uint64		live;
-	bool		chosen;
-} Candidate;
 
 void
 st_compact_skip(StCompactJob *job, uint64 first_row)
@@ -100,8 +98,8 @@ live_rows(StCatalog *catalog, const StGroup *group)
 static int
 compare_live(const void *a, const void *b)
 {
-	const Candidate *x = a;
-	const Candidate *y = b;
+	const StCandidate *x = a;
+	const StCandidate *y = b;
 
 	if (x->live != y->live)
 		return x->live < y->live ? -1 : 1;
@@ -114,7 +112,7 @@ compare_live(const void *a, const void *b)
  */
 static int
 find_candidates(StCatalog *catalog, const StCompactJob *job,
-				const StGroupVersions *versions, Candidate *out)
+				const StGroupVersions *versions, StCandidate *out)
 {
 	int			n = 0;
 
@@ -135,13 +133,13 @@ find_candidates(StCatalog *catalog, const StCompactJob *job,
 		n++;
 	}
 	if (n > 1)
-		qsort(out, n, sizeof(Candidate), compare_live);
+		qsort(out, n, sizeof(StCandidate), compare_live);
 	return n;
 }
 
 /* Is there room for more rows in a group of this size? */
 static bool
-is_small(const Candidate *c, uint64 max_rows)
+is_small(const StCandidate *c, uint64 max_rows)
 {
 	return c->live < max_rows / 2 &&
 		(!c->version->group.full || c->live < c->version->group.nrows / 2);
@@ -160,7 +158,7 @@ may_rewrite(const StCompactJob *job, double blocks)
  * Returns how many.
  */
 static int
-choose_small(StCompactJob *job, Candidate *c, int n, uint64 delta_rows,
+choose_small(StCompactJob *job, StCandidate *c, int n, uint64 delta_rows,
 			 uint64 max_rows)
 {
 	uint64		total = delta_rows;
@@ -196,7 +194,7 @@ choose_small(StCompactJob *job, Candidate *c, int n, uint64 delta_rows,
  * much is free already, in small pieces.
  */
 static bool
-has_room(StCatalog *catalog, const StCompactJob *job, const Candidate *c)
+has_room(StCatalog *catalog, const StCompactJob *job, const StCandidate *c)
 {
 	const StGroup *group = &c->version->group;
 	double		estimate = ceil((double) group->nblocks * c->live / group->nrows);
@@ -209,11 +207,11 @@ has_room(StCatalog *catalog, const StCompactJob *job, const Candidate *c)
 
 /* Chooses the group of which most has been deleted, if that is enough. */
 static int
-choose_deleted(StCatalog *catalog, StCompactJob *job, Candidate *c, int n)
+choose_deleted(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n)
 {
 	double		least = job->to_the_end ?
 		DELETED_SHARE_TO_THE_END : DELETED_SHARE;
-	Candidate  *worst = NULL;
+	StCandidate *worst = NULL;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -238,9 +236,9 @@ choose_deleted(StCatalog *catalog, StCompactJob *job, Candidate *c, int n)
  * this job has written.
  */
 static int
-choose_last(StCatalog *catalog, StCompactJob *job, Candidate *c, int n)
+choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n)
 {
-	Candidate  *last = NULL;
+	StCandidate *last = NULL;
 	BlockNumber total;
 
 	for (int i = 0; i < n; i++)
@@ -287,14 +285,27 @@ compare_first_row(const void *a, const void *b)
 	return x < y ? -1 : x > y ? 1 : 0;
 }
 
+/*
+ * Restoring the order: one step of a call, unless it goes to the end.  That
+ * takes a number of steps that grows a little faster than that of groups; the
+ * limit is for types whose order is none.
+ */
+static bool
+may_sort(const StCompactJob *job, int ngroups)
+{
+	if (!job->to_the_end)
+		return job->order_steps == 0;
+	return job->order_steps < 16 + 8 * ngroups;
+}
+
 /* False: nothing is left to do. */
 bool
 st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 				const StGroupVersions *versions,
-				const StExtentRanges *extents, StCompactPlan *plan)
+				const StExtentRanges *extents, bool note, StCompactPlan *plan)
 {
 	uint64		max_rows = st_relation_format(rel)->max_rows(rel);
-	Candidate  *candidates = palloc(Max(versions->n, 1) * sizeof(Candidate));
+	StCandidate *candidates = palloc(Max(versions->n, 1) * sizeof(StCandidate));
 	uint64		delta_rows;
 	int			n;
 	int			chosen;
@@ -314,6 +325,13 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 		chosen = choose_deleted(catalog, job, candidates, n);
 	if (chosen == 0 && !plan->delta)
 		chosen = choose_last(catalog, job, candidates, n);
+	if (chosen == 0 && !plan->delta && may_sort(job, n))
+	{
+		chosen = st_compact_choose_order(rel, catalog, candidates, n,
+										 max_rows * ORDER_GROUPS, note);
+		plan->max_rows = max_rows * ORDER_GROUPS;
+		job->order_steps += note;
+	}
 
 	plan->groups = palloc(Max(chosen, 1) * sizeof(StGroupVersion));
 	for (int i = 0; i < n; i++)

@@ -160,6 +160,7 @@ finish_group(StCompactSink *sink, bool full)
 	group.first_row = st_reserve_rows(sink->rel, sink->nrows);
 	group.incarnation = sink->incarnation;
 	group.full = full;
+	group.order_hash = sink->order_hash;
 	img = st_image_create(sink->group_mcxt);
 	sink->format->writer_finish(sink->writer, img, &group);
 	st_extent_write(sink->rel, img, &group, true);
@@ -241,7 +242,7 @@ st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 	sink->sort = st_sort_by_orderby(rel, desc);
 	if (sink->sort != NULL)
 		sink->sort_slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	sink->sorted = sink->sort != NULL;
+	sink->order_hash = st_orderby_hash(rel);
 	indexes_open(&sink->indexes, rel);
 }
 

@@ -12,6 +12,7 @@
 
 #include "access/tupdesc.h"
 #include "utils/rel.h"
+#include "utils/sortsupport.h"
 #include "utils/tuplesort.h"
 
 /*
@@ -19,5 +20,15 @@
  * with maintenance_work_mem; NULL if rel has no orderby.
  */
 extern Tuplesortstate *st_sort_by_orderby(Relation rel, TupleDesc desc);
+
+/* Identifies the orderby of rel, with its types; 0 if there is none. */
+extern uint64 st_orderby_hash(Relation rel);
+
+/*
+ * Comparison of single rows by the orderby of rel (which has one), in the
+ * current memory context.  Returns the number of columns; keys[i].ssup_attno
+ * is the column that keys[i] compares.
+ */
+extern int	st_orderby_keys(Relation rel, SortSupport *keys);
 
 #endif							/* ST_SORT_H */

@@ -69,6 +69,7 @@ typedef struct StGroup
 	uint32		format_version; /* written by the format, checked by it */
 	uint64		incarnation;	/* of the relation file: cache key, random */
 	bool		full;			/* it ended because no more was to go in */
+	uint64		order_hash;		/* rows are sorted by the orderby of this hash */
 	uint32		dropped_rows;	/* VACUUM is removing it; nrows is 0 then */
 	TransactionId xmin;			/* raw xmin and cmin of the descriptor: */
 	CommandId	cmin;			/* system columns of the rows */

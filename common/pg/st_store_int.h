@@ -148,7 +148,7 @@ StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 1000, "key bases must not overlap");
 /* Longest payload of a visibility tuple: a page holds four, as of TOAST. */
 #define ST_MAX_PAYLOAD	1900
 
-#define ST_DESCRIPTOR_VERSION	1
+#define ST_DESCRIPTOR_VERSION	2
 #define ST_TOMBSTONE_VERSION	1
 #define ST_ANCHOR_VERSION	1
 
@@ -171,10 +171,14 @@ typedef struct StDescriptorPayload
 	uint64		footer_off;
 	uint32		footer_len;
 	uint32		format_version;
+	uint64		order_hash;		/* of the orderby that rows are sorted by, or 0;
+								 * not in version 1 */
 	uint64		checksum;		/* XXH3 of all before */
 } StDescriptorPayload;
 
-StaticAssertDecl(sizeof(StDescriptorPayload) == 56, "on-disk size");
+StaticAssertDecl(sizeof(StDescriptorPayload) == 64, "on-disk size");
+
+#define ST_DESCRIPTOR_V1_SIZE	56
 
 /* chunk_data of a tombstone. */
 typedef struct StTombstonePayload
@@ -317,6 +321,9 @@ extern void st_descriptor_encode(const StGroup *group, bool finished,
  * transaction inserted, with its finished form.  No new tuple version.
  */
 extern void st_descriptor_finish(StCatalog *cat, const StGroup *group);
+
+/* Notes in place that the rows of the group are sorted: group->order_hash. */
+extern void st_descriptor_sorted(StCatalog *cat, const StGroup *group);
 
 /*
  * Marks the descriptor of a group of which nobody sees a row, in place: from

@@ -105,6 +105,36 @@ INSERT INTO cm_o SELECT i, i * 7919 % 1000 FROM generate_series(1, 900) i;
 CALL colcompress.merge('cm_o');
 SELECT count(*) FROM (SELECT k, id, lead(k) OVER (ORDER BY ctid) k2, lead(id) OVER (ORDER BY ctid) id2 FROM cm_o) s WHERE k2 > k OR (k2 = k AND id2 < id);
 
+
+-- of the whole table, step by step; one that was loaded in order is left alone
+CREATE TABLE cm_s (id int, k int, v text) USING colcompress;
+SELECT colcompress.set_options('cm_s', orderby => 'k, v DESC', row_group_rows => 2000);
+INSERT INTO cm_s SELECT i, i * 7919 % 1000, md5(i::text) FROM generate_series(1, 20000) i;
+CREATE FUNCTION cm_inversions() RETURNS bigint LANGUAGE sql AS $$
+SELECT count(*) FROM (SELECT k, v, lead(k) OVER w k2, lead(v) OVER w v2 FROM cm_s WINDOW w AS (ORDER BY ctid)) s
+WHERE k2 < k OR (k2 = k AND v2 > v) $$;
+SELECT cm_inversions() > 0 AS unordered;
+CALL colcompress.compact('cm_s', 1);
+SELECT cm_inversions() > 0 AS unordered, count(*), count(DISTINCT id), sum(k) FROM cm_s;
+CALL colcompress.merge('cm_s');
+SELECT cm_inversions(), count(*), count(DISTINCT id), sum(k) FROM cm_s;
+INSERT INTO cm_s SELECT i, i * 7919 % 1000, md5(i::text) FROM generate_series(20001, 22500) i;
+CALL colcompress.merge('cm_s');
+SELECT cm_inversions(), count(*), count(DISTINCT id), sum(k) FROM cm_s;
+SELECT * FROM colcompress.verify('cm_s');
+SELECT array_agg(first_row) AS before FROM colcompress.row_groups('cm_s') \gset
+CALL colcompress.merge('cm_s');
+SELECT array_agg(first_row) = :'before' AS same_groups FROM colcompress.row_groups('cm_s');
+TRUNCATE cm_s;
+SELECT colcompress.set_options('cm_s', orderby => 'id');
+INSERT INTO cm_s SELECT i, 0, '' FROM generate_series(1, 1000) i;
+CALL colcompress.merge('cm_s');
+INSERT INTO cm_s SELECT i, 0, '' FROM generate_series(1001, 15000) i;
+CALL colcompress.merge('cm_s');
+SELECT array_agg(first_row) AS before FROM colcompress.row_groups('cm_s') \gset
+CALL colcompress.merge('cm_s');
+SELECT array_agg(first_row) = :'before' AS same_groups FROM colcompress.row_groups('cm_s');
+
 -- partitioned tables: all partitions of this access method
 CREATE TABLE cm_p (id int, v text) PARTITION BY RANGE (id);
 CREATE TABLE cm_p1 PARTITION OF cm_p FOR VALUES FROM (0) TO (1000) USING colcompress;
@@ -146,7 +176,7 @@ SET client_min_messages = warning;
 CALL colcompress.merge('cm_r');
 
 DROP VIEW cm_state;
-DROP TABLE cm, cm_heap, cm_x, cm_o, cm_p, cm_r;
-DROP FUNCTION cm_differs, cm_f;
+DROP TABLE cm, cm_heap, cm_x, cm_o, cm_s, cm_p, cm_r;
+DROP FUNCTION cm_differs, cm_inversions, cm_f;
 DROP PROCEDURE cm_both;
 DROP ROLE cm_role;
