@@ -154,6 +154,14 @@ extern StStatus st_zson_encode(StZsonEncoding *e,
 							   uint8_t *dst, size_t cap, size_t *outlen);
 
 /*
+ * The bytes that encoding would put into the tail, before compression: what a
+ * zstd dictionary is trained on.  They stand at *tail within dst.
+ */
+extern StStatus st_zson_tail_bytes(StZsonEncoding *e, const uint8_t *image,
+								   size_t len, uint8_t *dst, size_t cap,
+								   StStr *tail);
+
+/*
  * One scalar as it stands in a dictionary: a string, or a number given by
  * the payload of its numeric.  At most len + 8 bytes.
  */

@@ -17,12 +17,21 @@
  */
 #include "st_zson_format.h"
 
-/* Strings of fewer bytes stay in place in any case. */
-#define TAIL_MIN_STRING 5
+/*
+ * Hashes of so many bytes go to the tail, too: they often stand in another
+ * string of the document again.
+ */
+#define TAIL_MIN_HEX 8
 
 /* A tail is tried for this many bytes of such strings. */
 #define TAIL_MIN_DICT 160
 #define TAIL_MIN_PLAIN 400
+
+/* For this many, zstd always beats symbols. */
+#define TAIL_SURE 600
+
+/* For images of so many bytes, the second encoding is tried first. */
+#define TAIL_FIRST 1200
 
 /* It must save this much: a sixteenth, and some bytes. */
 #define TAIL_GAIN(total) ((total) / 16 + 24)
@@ -50,6 +59,7 @@ typedef struct Encoder
 	size_t		tail_len;
 	size_t		tail_cap;
 	size_t		tailable;		/* bytes of strings that could go there */
+	size_t		tail_sure;		/* with more of them, they will: no symbols */
 	uint16_t   *ids;			/* scratch for one object */
 	int			depth;
 	bool		failed;
@@ -170,25 +180,32 @@ write_string(Encoder *enc, const StStr *s)
 		if (write_dict_value(enc, plain, n))
 			return;
 	}
-	if (st_zs_form_find(s, &form))
+	if (st_zs_form_find(s, &form) &&
+		!(enc->to_tail && form.tag == ZS_HEX && form.n > TAIL_MIN_HEX))
 	{
 		st_write_u8(&enc->w, form.tag);
 		st_write_bytes(&enc->w, form.payload, form.n);
 		return;
 	}
-	if (s->len >= TAIL_MIN_STRING)
+	if (s->len >= ZS_TAIL_MIN)
 	{
 		enc->tailable += s->len;
 		if (enc->to_tail && enc->tail_len + s->len <= enc->tail_cap)
 		{
 			memcpy(enc->tail + enc->tail_len, s->data, s->len);
 			enc->tail_len += s->len;
-			st_write_u8(&enc->w, ZS_TAIL);
-			st_write_varint(&enc->w, s->len);
+			if (s->len < ZS_TAIL_MIN + 32)
+				st_write_u8(&enc->w, (uint8_t) (ZS_FSST + s->len - ZS_TAIL_MIN));
+			else
+			{
+				st_write_u8(&enc->w, ZS_TAIL);
+				st_write_varint(&enc->w, s->len);
+			}
 			return;
 		}
 	}
-	if (!write_fsst(enc, s))
+	if (enc->to_tail || enc->tailable > enc->tail_sure ||
+		!write_fsst(enc, s))
 		write_plain_string(&enc->w, s);
 }
 
@@ -589,6 +606,24 @@ encode_with_tail(StZsonEncoding *e, const uint8_t *image, size_t len,
 }
 
 StStatus
+st_zson_tail_bytes(StZsonEncoding *e, const uint8_t *image, size_t len,
+				   uint8_t *dst, size_t cap, StStr *tail)
+{
+	size_t		headcap = 2 * len + len / 2 + 64;
+	Encoder		enc = {.e = e,.to_tail = true,.tail_cap = len};
+	StStatus	status;
+
+	if (cap < st_zson_encode_bound(len) || len < 4)
+		return ST_NOSPACE;
+	enc.tail = dst + headcap;
+	enc.ids = (uint16_t *) (((uintptr_t) enc.tail + len + 1) & ~(uintptr_t) 1);
+	st_writer_init(&enc.w, dst, headcap);
+	status = write_root(&enc, image);
+	*tail = (StStr) {enc.tail, (uint32_t) enc.tail_len};
+	return status;
+}
+
+StStatus
 st_zson_encode(StZsonEncoding *e, const uint8_t *image, size_t len,
 			   uint8_t *dst, size_t cap, size_t *outlen)
 {
@@ -606,6 +641,18 @@ st_zson_encode(StZsonEncoding *e, const uint8_t *image, size_t len,
 	enc.ids = (uint16_t *) (((uintptr_t) dst + cap - idslen) & ~(uintptr_t) 1);
 	cap -= idslen + 1;
 	e->tail_raw = 0;
+	if (len >= TAIL_FIRST && !e->no_tail && e->dict != NULL &&
+		e->dict->pack != NULL)
+	{
+		/* most likely the second encoding wins by far: save the first */
+		first = len + 64;
+		status = encode_with_tail(e, image, len, enc.ids, dst + first,
+								  cap - first, dst, first, len / 2, outlen);
+		if (status != ST_OK || e->tail_raw > 0)
+			return status;
+	}
+	enc.tail_sure = e->no_tail || e->dict == NULL || e->dict->pack == NULL ?
+		SIZE_MAX : TAIL_SURE;
 	st_writer_init(&enc.w, dst, 2 * len + len / 2 + 64);
 	write_header(&enc, 0);
 	status = write_root(&enc, image);

@@ -9,7 +9,8 @@
  *	00 .. 3f	value 0 .. 63 of the dictionary
  *	40 .. 5f	+ u8: value 64 + ((tag & 1f) << 8 | u8)
  *	60 .. 7f	string of 0 .. 31 bytes
- *	80 .. 9f	string of 0 .. 31 bytes of FSST codes
+ *	80 .. 9f	string of 0 .. 31 bytes of FSST codes; in a document with a
+ *				tail: string in the tail of 5 .. 36 bytes
  *	a0 .. bf	integer 0 .. 31
  *	c0 .. c2	null, false, true
  *	c4 .. cb	positive integer of 1, 2, 3, 4, 5, 6, 7, 8 bytes
@@ -57,6 +58,9 @@
 #define ZS_FLAGS 0x07
 
 #define ST_ZSON_STRIDE 64
+
+/* Shorter strings do not go to the tail. */
+#define ZS_TAIL_MIN 5
 
 enum
 {

@@ -116,6 +116,11 @@ st_zson_open(StZsonDoc *doc, const uint8_t *data, size_t avail, size_t len)
 	return ST_OK;
 }
 
+/* What is it by tag in this document? */
+#define IS_SHORT_TAIL(doc, tag) \
+	((doc)->has_tail && (tag) >= ZS_FSST && (tag) < ZS_INT)
+#define SHORT_TAIL_LEN(tag) ((uint32_t) ((tag) - ZS_FSST + ZS_TAIL_MIN))
+
 /*
  * Bytes of a value of the forms without a fixed size, whose tag is at p; *tail
  * grows by what it uses of the tail.
@@ -130,6 +135,11 @@ value_size(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,
 	uint64_t	v = 0;
 	uint64_t	used;
 
+	if (IS_SHORT_TAIL(doc, tag))
+	{
+		used = SHORT_TAIL_LEN(tag);
+		goto tail;
+	}
 	switch (tag)
 	{
 		case ZS_DECIMAL:
@@ -197,7 +207,7 @@ skip_value(StZsonDoc *doc, const uint8_t **p, const uint8_t *end,
 	if (st_unlikely(*p >= readable(doc, end)))
 		return beyond(doc, end);
 	size = fixed_size[**p];
-	if (st_unlikely(size == 0))
+	if (st_unlikely(size == 0 || IS_SHORT_TAIL(doc, **p)))
 	{
 		StStatus	status = value_size(doc, *p, end, &size, tail);
 
@@ -445,6 +455,8 @@ st_zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end, uint32_t tail,
 		return dict_value(doc, 64 + ((uint32_t) (tag & 0x1f) << 8 | p[1]), v);
 	if (tag < ZS_FSST)
 		set_string(v, ST_ZSON_PLAIN, p + 1, (uint32_t) tag & 0x1f);
+	else if (IS_SHORT_TAIL(doc, tag))
+		set_string(v, ST_ZSON_TAIL, NULL, SHORT_TAIL_LEN(tag));
 	else if (tag < ZS_INT)
 		set_string(v, ST_ZSON_FSST, p + 1, (uint32_t) tag & 0x1f);
 	else if (tag < ZS_NULL)

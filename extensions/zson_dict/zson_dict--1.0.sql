@@ -401,3 +401,139 @@ CREATE OPERATOR CLASS zson_path_ops FOR TYPE zson USING gin AS
 
 COMMENT ON OPERATOR CLASS zson_path_ops USING gin IS
 'like jsonb_path_ops: paths of values, for @>, @? and @@';
+
+-- ---- dictionaries ----
+
+CREATE SEQUENCE zson_dict.dictionary_id;
+SELECT pg_catalog.pg_extension_config_dump('zson_dict.dictionary_id', '');
+
+CREATE FUNCTION zson_learn(
+	tables_and_columns text[],
+	max_examples integer DEFAULT 10000,
+	min_length integer DEFAULT 2,
+	max_length integer DEFAULT 128,
+	min_count integer DEFAULT 3)
+RETURNS text
+LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'zson_learn';
+
+COMMENT ON FUNCTION zson_learn(text[], integer, integer, integer, integer) IS
+'learns the default dictionary, for zson documents of any column without its own, from columns of type zson, jsonb, json or text:
+''{{"table", "column"}, ...}''. max_examples: documents to look at (1 to 1000000); min_length, max_length: bytes of the strings
+that get a number; min_count: documents that a key or string must occur in. Returns a report; makes no dictionary where nothing is gained.
+The new dictionary is used from the end of the transaction. Only the tables'' owner may; one session at a time.';
+
+CREATE FUNCTION zson_train(
+	relation regclass,
+	column_name name,
+	max_examples integer DEFAULT 20000,
+	min_length integer DEFAULT 2,
+	max_length integer DEFAULT 128,
+	min_count integer DEFAULT 3,
+	OUT dictionary integer,
+	OUT examples integer,
+	OUT held_out integer,
+	OUT jsonb_bytes double precision,
+	OUT before_bytes double precision,
+	OUT after_bytes double precision,
+	OUT message text)
+LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'zson_train';
+
+COMMENT ON FUNCTION zson_train(regclass, name, integer, integer, integer, integer) IS
+'learns a dictionary for a column from a sample of its documents, and keeps it if it saves at least a fiftieth of the bytes of
+documents that it was not learned from: bytes per document as jsonb, as zson before, and with the new dictionary. dictionary: its id,
+null if nothing was gained. It takes all new documents with the root keys of the examples, from the end of the transaction;
+CALL zson_recompress() for what is stored. Only the table''s owner may; one session at a time for a column.';
+
+CREATE FUNCTION zson_info(
+	OUT dictionary integer,
+	OUT column_name text,
+	OUT note text,
+	OUT keys integer,
+	OUT shapes integer,
+	OUT string_values integer,
+	OUT symbols integer,
+	OUT zstd_bytes integer,
+	OUT bytes integer)
+RETURNS SETOF record
+LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'zson_info';
+
+COMMENT ON FUNCTION zson_info() IS
+'all dictionaries: id, column that it was learned for (null: the default), when and from what, numbers of keys, of key sets and of values,
+symbols for strings, bytes of the zstd dictionary, bytes in all';
+
+CREATE FUNCTION zson_storage(
+	document zson,
+	OUT dictionary integer,
+	OUT bytes integer,
+	OUT tail_bytes integer,
+	OUT keys integer,
+	OUT unknown_keys integer)
+LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zson_storage';
+
+COMMENT ON FUNCTION zson_storage(zson) IS
+'how a document is stored: id of its dictionary (null: none), bytes, of these bytes of compressed strings; keys of all its objects, and those unknown to the dictionary';
+
+CREATE FUNCTION zson_target(document zson) RETURNS integer
+LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zson_target';
+
+COMMENT ON FUNCTION zson_target(zson) IS
+'id of the dictionary that the document would be stored with now, null if there is none';
+
+CREATE FUNCTION zson_extract_strings(document jsonb) RETURNS text[]
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zson_extract_strings';
+
+COMMENT ON FUNCTION zson_extract_strings(jsonb) IS 'all keys and strings of a document';
+
+CREATE FUNCTION zson_cache_bytes() RETURNS bigint
+LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'zson_cache_bytes';
+
+COMMENT ON FUNCTION zson_cache_bytes() IS 'memory of dictionaries in this session, bytes';
+
+CREATE FUNCTION zson_stats(
+	relation regclass,
+	column_name name,
+	OUT dictionary integer,
+	OUT documents bigint,
+	OUT bytes numeric,
+	OUT jsonb_bytes numeric,
+	OUT ratio numeric,
+	OUT tail_bytes numeric,
+	OUT unknown_keys numeric)
+RETURNS SETOF record
+LANGUAGE plpgsql STABLE STRICT AS $$
+BEGIN
+	RETURN QUERY EXECUTE pg_catalog.format(
+		'SELECT s.dictionary, count(*), round(avg(s.bytes), 1), round(avg(pg_catalog.pg_column_size(c::jsonb)), 1),
+			round(sum(s.bytes) / nullif(sum(pg_catalog.pg_column_size(c::jsonb)), 0)::numeric, 3), round(avg(s.tail_bytes), 1),
+			round(sum(s.unknown_keys) / nullif(sum(s.keys), 0)::numeric, 4)
+		 FROM (SELECT %1$I AS c FROM %2$s WHERE %1$I IS NOT NULL) t, @extschema@.zson_storage(c) s GROUP BY 1 ORDER BY 1 NULLS FIRST',
+		column_name, relation);
+END $$;
+
+COMMENT ON FUNCTION zson_stats(regclass, name) IS
+'reads all documents of a column; for each dictionary in use (null: none): documents, average bytes of one as zson and as jsonb, their ratio,
+bytes of compressed strings, share of keys that the dictionary does not know';
+
+CREATE PROCEDURE zson_recompress(relation regclass, column_name name, batch_pages integer DEFAULT 200)
+LANGUAGE plpgsql AS $$
+DECLARE
+	pages bigint;
+	page bigint := 0;
+BEGIN
+	IF batch_pages < 1 THEN
+		RAISE invalid_parameter_value USING MESSAGE = 'batch_pages must be at least 1';
+	END IF;
+	pages := pg_catalog.pg_relation_size(relation) / pg_catalog.current_setting('block_size')::bigint;
+	WHILE page < pages LOOP
+		EXECUTE pg_catalog.format(
+			'UPDATE %2$s SET %1$I = %1$I::jsonb::@extschema@.zson WHERE ctid >= ''(%3$s,0)'' AND ctid < ''(%4$s,0)'' AND %1$I IS NOT NULL
+			 AND (@extschema@.zson_storage(%1$I)).dictionary IS DISTINCT FROM @extschema@.zson_target(%1$I)',
+			column_name, relation, page, page + batch_pages);
+		COMMIT;
+		page := page + batch_pages;
+	END LOOP;
+END $$;
+
+COMMENT ON PROCEDURE zson_recompress(regclass, name, integer) IS
+'stores documents anew that another dictionary suits now, some pages at a time, with a commit after each; heap tables.
+Cancel it at any time, call it again to go on. It updates rows: VACUUM gives back the space of the old versions.';

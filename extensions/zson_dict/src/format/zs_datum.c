@@ -25,8 +25,8 @@
 static uint8 *block_buffer = NULL;
 static StCodecCtx *codec_ctx = NULL;
 
-static bool
-enter(int depth)
+bool
+zs_enter(int depth)
 {
 	check_stack_depth();
 	return true;
@@ -103,7 +103,7 @@ open_bytes(ZsDoc *z, const char *data, Size avail, Size len)
 			z->doc.fetch_arg = z->toasted;
 		}
 	}
-	z->doc.enter = enter;
+	z->doc.enter = zs_enter;
 	return st_zson_root(&z->doc, &z->root);
 }
 
@@ -237,7 +237,7 @@ struct varlena *
 zs_from_image(const uint8 *image, Size len, const StZsonDict *dict,
 			  StZsonEncoding *stats)
 {
-	StZsonEncoding e = {.dict = dict,.enter = enter};
+	StZsonEncoding e = {.dict = dict,.enter = zs_enter};
 	Size		cap = st_zson_encode_bound(len);
 	struct varlena *result;
 	size_t		outlen;

@@ -29,6 +29,9 @@ typedef struct ZsDoc
 	bool		whole;
 } ZsDoc;
 
+/* StZsonEnter: guards the stack. */
+extern bool zs_enter(int depth);
+
 extern void zs_open(ZsDoc *z, Datum value);
 
 /*

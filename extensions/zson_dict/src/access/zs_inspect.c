@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ *
+ * zs_inspect.c
+ *	  What is in dictionaries, and what a value takes: zson_info(),
+ *	  zson_storage(), zson_target(), zson_extract_strings(),
+ *	  zson_cache_bytes().
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/memutils.h"
+
+#include "st_compat.h"
+#include "zs_datum.h"
+#include "zs_dict.h"
+
+PG_FUNCTION_INFO_V1(zson_info);
+PG_FUNCTION_INFO_V1(zson_storage);
+PG_FUNCTION_INFO_V1(zson_target);
+PG_FUNCTION_INFO_V1(zson_extract_strings);
+PG_FUNCTION_INFO_V1(zson_cache_bytes);
+
+Datum
+zson_info(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, zs_dict_list())
+	{
+		ZsDictInfo *info = lfirst(lc);
+		const StZsonDict *dict = zs_dict_read(info->id);
+		Datum		values[9];
+		bool		nulls[9] = {false};
+
+		CHECK_FOR_INTERRUPTS();
+		values[0] = Int32GetDatum(info->id);
+		nulls[1] = info->column[0] == '\0';
+		values[1] = CStringGetTextDatum(info->column);
+		values[2] = CStringGetTextDatum(info->note);
+		values[3] = Int32GetDatum(dict->nkeys);
+		values[4] = Int32GetDatum(dict->nshapes);
+		values[5] = Int32GetDatum(dict->nvalues);
+		values[6] = Int32GetDatum(dict->fsst ? dict->fsst->nsym : 0);
+		values[7] = Int32GetDatum(dict->zdictlen);
+		values[8] = Int32GetDatum(dict->len);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* Keys of the value and below, and those the dictionary does not know. */
+static void
+count_keys(ZsDoc *z, const StZsonValue *v, int32 *keys, int32 *unknown)
+{
+	StZsonCursor c;
+
+	if (v->kind < ST_ZSON_ARRAY || v->count == 0)
+		return;
+	check_stack_depth();
+	st_zson_begin(v, &c);
+	while (c.i < v->count)
+	{
+		StZsonValue member;
+		StStr		key = {NULL, 0};
+		StStatus	status;
+
+		status = st_zson_next(&z->doc, &c,
+							  v->kind == ST_ZSON_OBJECT ? &key : NULL, &member);
+		if (status != ST_OK)
+			zs_raise(&z->doc, status);
+		if (v->kind == ST_ZSON_OBJECT)
+		{
+			++*keys;
+			*unknown += v->form == ST_ZSON_FREE &&
+				st_zson_dict_key(z->doc.dict, key.data, key.len) < 0;
+		}
+		count_keys(z, &member, keys, unknown);
+	}
+}
+
+Datum
+zson_storage(PG_FUNCTION_ARGS)
+{
+	struct varlena *v = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
+	TupleDesc	desc;
+	Datum		values[5];
+	bool		nulls[5] = {false};
+	int32		keys = 0;
+	int32		unknown = 0;
+	ZsDoc		z;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	zs_open(&z, PointerGetDatum(v));
+	count_keys(&z, &z.root, &keys, &unknown);
+	nulls[0] = z.doc.dict_id == 0;
+	values[0] = Int32GetDatum(z.doc.dict_id);
+	values[1] = Int32GetDatum(VARSIZE_ANY_EXHDR(v));
+	values[2] = Int32GetDatum(z.doc.has_tail ? z.doc.len - z.doc.tail_at : 0);
+	values[3] = Int32GetDatum(keys);
+	values[4] = Int32GetDatum(unknown);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
+													  values, nulls)));
+}
+
+/* The dictionary that the document would be stored with now. */
+Datum
+zson_target(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *jb = zs_to_jsonb(PG_GETARG_DATUM(0));
+	const StZsonDict *dict;
+
+	dict = zs_dict_route((const uint8 *) VARDATA(jb), VARSIZE(jb) - VARHDRSZ);
+	if (dict == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(dict->id);
+}
+
+Datum
+zson_extract_strings(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *jb = PG_GETARG_JSONB_P(0);
+	JsonbIterator *it = JsonbIteratorInit(&jb->root);
+	JsonbValue	v;
+	JsonbIteratorToken token;
+	ArrayBuildState *state = initArrayResult(TEXTOID, CurrentMemoryContext,
+											 false);
+
+	while ((token = JsonbIteratorNext(&it, &v, false)) != WJB_DONE)
+	{
+		if ((token == WJB_KEY || token == WJB_VALUE || token == WJB_ELEM) &&
+			v.type == jbvString)
+			state = accumArrayResult(state,
+									 PointerGetDatum(cstring_to_text_with_len(v.val.string.val,
+																			  v.val.string.len)),
+									 false, TEXTOID, CurrentMemoryContext);
+	}
+	PG_RETURN_DATUM(makeArrayResult(state, CurrentMemoryContext));
+}
+
+Datum
+zson_cache_bytes(PG_FUNCTION_ARGS)
+{
+	int			n;
+
+	PG_RETURN_INT64((int64) zs_dict_cache_size(&n));
+}

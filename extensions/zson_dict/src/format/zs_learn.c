@@ -1,0 +1,506 @@
+/*-------------------------------------------------------------------------
+ *
+ * zs_learn.c
+ *	  Learns a dictionary from example documents.
+ *
+ * 1. Count keys, the key sets of objects (shapes), and values (strings, and
+ *	  numbers that take some bytes) in the examples.
+ * 2. Keep what occurs in enough documents, by the bytes it saves, within
+ *	  budgets: the most frequent values get the numbers of one byte.
+ * 3. Train symbols (FSST) on the strings that are left, and a zstd dictionary
+ *	  on what would go to the tails.
+ * 4. Measure on the hold-out, with and without the zstd dictionary, and take
+ *	  the smaller one.
+ *
+ * Memory is bounded by the sample and by BUDGET_* below.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "st_error.h"
+#include "st_str_internal.h"
+#include "zs_counter.h"
+#include "zs_datum.h"
+#include "zs_learn.h"
+
+#define HOLDOUT 5				/* every fifth document */
+#define COUNTER_BYTES (64 * 1024 * 1024)
+
+/* Bytes of a dictionary's parts. */
+#define BUDGET_KEYS 24000
+#define BUDGET_SHAPES 16000
+#define BUDGET_VALUES 64000
+#define BUDGET_ZSTD (64 * 1024)
+#define BUDGET_SAMPLES (4 * 1024 * 1024)
+
+#define LEVEL 3
+
+typedef struct Learner
+{
+	const ZsLearnOptions *options;
+	MemoryContext context;
+	Jsonb	   *const *docs;
+	int			ndocs;
+	ZsCounter	keys;
+	ZsCounter	shapes;			/* strings of uint32 numbers of keys */
+	ZsCounter	values;			/* encoded scalars */
+	ZsCounter	roots;			/* hashes */
+	StZsonParts parts;
+	StStrScheme scheme;
+} Learner;
+
+/* ---- 1. counting ---- */
+
+static void
+count_string(Learner *l, const char *s, int len, uint32 doc)
+{
+	StStr		str = {(const uint8_t *) s, len};
+	uint8_t		buf[300];
+	size_t		n;
+
+	if (len < l->options->min_length || len > l->options->max_length ||
+		len > 255)
+		return;
+	if (st_zson_encode_string(&str, buf, sizeof(buf), &n) == ST_OK)
+		zs_counter_add(&l->values, buf, n, doc);
+}
+
+static void
+count_number(Learner *l, Numeric numeric, uint32 doc)
+{
+	uint8_t		buf[64];
+	size_t		n;
+
+	if (VARSIZE_ANY_EXHDR(numeric) <= 48 &&
+		st_zson_encode_number((const uint8_t *) VARDATA_ANY(numeric),
+							  VARSIZE_ANY_EXHDR(numeric), buf, sizeof(buf),
+							  &n) == ST_OK && n > 2)
+		zs_counter_add(&l->values, buf, n, doc);
+}
+
+static void
+count_scalar(Learner *l, const JsonbValue *v, uint32 doc)
+{
+	if (v->type == jbvString)
+		count_string(l, v->val.string.val, v->val.string.len, doc);
+	else if (v->type == jbvNumeric)
+		count_number(l, v->val.numeric, doc);
+}
+
+static void
+count_container(Learner *l, JsonbContainer *jc, uint32 doc)
+{
+	uint32		n = JsonContainerSize(jc);
+	uint32	   *ids = NULL;
+	uint32		nids = 0;
+	JsonbIterator *it = JsonbIteratorInit(jc);
+	JsonbValue	v;
+	JsonbIteratorToken token;
+
+	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
+	if (JsonContainerIsObject(jc) && n > 0 && n <= ST_ZSON_MAX_SHAPE_KEYS)
+		ids = palloc(n * sizeof(uint32));
+	while ((token = JsonbIteratorNext(&it, &v, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+		{
+			ZsCount    *key = NULL;
+
+			if (v.val.string.len <= 255)
+				key = zs_counter_add(&l->keys, v.val.string.val,
+									 v.val.string.len, doc);
+			if (key != NULL && ids != NULL)
+				ids[nids++] = key - l->keys.entries;
+		}
+		else if (token == WJB_VALUE || token == WJB_ELEM)
+		{
+			if (v.type == jbvBinary)
+				count_container(l, v.val.binary.data, doc);
+			else
+				count_scalar(l, &v, doc);
+		}
+	}
+	if (ids != NULL)
+	{
+		if (nids == n)
+			zs_counter_add(&l->shapes, ids, n * sizeof(uint32), doc);
+		pfree(ids);
+	}
+}
+
+/* ---- 2. choice ---- */
+
+static int
+by_count(const void *a, const void *b)
+{
+	const ZsCount *x = *(ZsCount *const *) a;
+	const ZsCount *y = *(ZsCount *const *) b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	if (x->s.len != y->s.len)
+		return x->s.len > y->s.len ? -1 : 1;
+	return memcmp(x->s.data, y->s.data, x->s.len);
+}
+
+/*
+ * Bytes that a number for a value saves: without one, a string takes about
+ * half its length.  One occurrence is taken for chance.
+ */
+static double
+value_gain(const ZsCount *v)
+{
+	double		without = v->s.len <= 6 ? v->s.len : 4 + (v->s.len - 4) * 0.5;
+
+	return (v->count - 1) * (without - 2);
+}
+
+static int
+by_gain(const void *a, const void *b)
+{
+	const ZsCount *x = *(ZsCount *const *) a;
+	const ZsCount *y = *(ZsCount *const *) b;
+	double		gx = value_gain(x);
+	double		gy = value_gain(y);
+
+	if (gx != gy)
+		return gx > gy ? -1 : 1;
+	return by_count(a, b);
+}
+
+/* Entries that occur in enough documents, sorted. */
+static ZsCount **
+frequent(ZsCounter *c, uint32 min_docs, uint32 *n,
+		 int (*compare) (const void *, const void *))
+{
+	ZsCount   **list = palloc((Size) (c->n + 1) * sizeof(ZsCount *));
+
+	*n = 0;
+	for (uint32 i = 0; i < c->n; i++)
+	{
+		c->entries[i].id = PG_UINT32_MAX;
+		if (c->entries[i].ndocs >= min_docs)
+			list[(*n)++] = &c->entries[i];
+	}
+	qsort(list, *n, sizeof(ZsCount *), compare);
+	return list;
+}
+
+static void
+choose_keys(Learner *l)
+{
+	uint32		n;
+	ZsCount   **list = frequent(&l->keys, l->options->min_count, &n, by_count);
+	StStr	   *keys = palloc((n + 1) * sizeof(StStr));
+	Size		bytes = 0;
+	uint32		kept = 0;
+
+	for (uint32 i = 0; i < n && kept < ST_ZSON_MAX_KEYS; i++)
+	{
+		bytes += list[i]->s.len + 1 + sizeof(StStr);
+		if (bytes > BUDGET_KEYS * 2)
+			break;
+		list[i]->id = kept;
+		keys[kept++] = list[i]->s;
+	}
+	l->parts.keys = keys;
+	l->parts.nkeys = kept;
+}
+
+static void
+choose_shapes(Learner *l)
+{
+	uint32		n;
+	ZsCount   **list = frequent(&l->shapes, l->options->min_count, &n,
+								by_count);
+	StZsonShape *shapes = palloc((n + 1) * sizeof(StZsonShape));
+	Size		bytes = 0;
+	uint32		kept = 0;
+
+	for (uint32 i = 0; i < n && kept < ST_ZSON_MAX_SHAPES; i++)
+	{
+		uint32		nkeys = list[i]->s.len / sizeof(uint32);
+		uint16_t   *ids = palloc(nkeys * sizeof(uint16_t));
+		bool		known = true;
+
+		for (uint32 k = 0; k < nkeys && known; k++)
+		{
+			uint32		key;
+
+			memcpy(&key, list[i]->s.data + k * sizeof(uint32), sizeof(uint32));
+			known = l->keys.entries[key].id != PG_UINT32_MAX;
+			ids[k] = (uint16_t) l->keys.entries[key].id;
+		}
+		bytes += sizeof(StZsonShape) + 2 * nkeys;
+		if (bytes > BUDGET_SHAPES)
+			break;
+		if (known)
+			shapes[kept++] = (StZsonShape) {nkeys, ids};
+	}
+	l->parts.shapes = shapes;
+	l->parts.nshapes = kept;
+}
+
+static void
+choose_values(Learner *l)
+{
+	uint32		n;
+	ZsCount   **list = frequent(&l->values, Max(l->options->min_count, 2), &n,
+								by_gain);
+	Size		bytes = 0;
+	uint32		kept = 0;
+	StStr	   *values;
+
+	while (kept < n && kept < ST_ZSON_MAX_VALUES &&
+		   value_gain(list[kept]) > 0)
+	{
+		bytes += list[kept]->s.len + 12;
+		if (bytes > BUDGET_VALUES * 2)
+			break;
+		kept++;
+	}
+	/* the numbers of one byte go to the most frequent */
+	qsort(list, kept, sizeof(ZsCount *), by_count);
+	values = palloc((kept + 1) * sizeof(StStr));
+	for (uint32 i = 0; i < kept; i++)
+		values[i] = list[i]->s;
+	l->parts.values = values;
+	l->parts.nvalues = kept;
+}
+
+static void
+choose_roots(Learner *l, ZsLearned *result)
+{
+	uint32		n;
+	ZsCount   **list = frequent(&l->roots, 1, &n, by_count);
+
+	for (uint32 i = 0; i < n && result->nroots < ZS_MAX_ROOTS; i++)
+		memcpy(&result->roots[result->nroots++], list[i]->s.data,
+			   sizeof(uint64));
+}
+
+/* ---- 3. symbols and the zstd dictionary ---- */
+
+static void *
+palloc_in(void *arg, size_t size)
+{
+	return MemoryContextAllocZero((MemoryContext) arg, size);
+}
+
+static void
+check(StStatus status)
+{
+	st_check_status(status, NULL, InvalidBlockNumber, 0, "dictionary");
+}
+
+static bytea *
+build(const StZsonParts *parts)
+{
+	Size		cap = st_zson_dict_bound(parts);
+	bytea	   *blob = palloc(cap + VARHDRSZ);
+	size_t		len;
+
+	check(st_zson_dict_build(parts, (uint8_t *) VARDATA(blob), cap, &len));
+	SET_VARSIZE(blob, len + VARHDRSZ);
+	return blob;
+}
+
+static void
+load(StZsonDict *dict, bytea *blob, MemoryContext context)
+{
+	check(st_zson_dict_load(dict, 1, (const uint8_t *) VARDATA(blob),
+							VARSIZE(blob) - VARHDRSZ, palloc_in, context));
+	check(st_zson_dict_prepare_write(dict, palloc_in, context));
+}
+
+/* What the documents' tails hold, one after the other. */
+static uint8_t *
+collect_tails(Learner *l, const StZsonDict *dict, size_t *sizes, uint32 *n,
+			  Size *total)
+{
+	uint8_t    *samples = palloc(BUDGET_SAMPLES);
+
+	*n = 0;
+	*total = 0;
+	for (int i = 0; i < l->ndocs; i++)
+	{
+		StZsonEncoding e = {.dict = dict,.enter = zs_enter};
+		const uint8_t *image = (const uint8_t *) VARDATA(l->docs[i]);
+		Size		len = VARSIZE(l->docs[i]) - VARHDRSZ;
+		Size		cap = st_zson_encode_bound(len);
+		uint8_t    *buf;
+		StStr		tail;
+
+		CHECK_FOR_INTERRUPTS();
+		if (i % HOLDOUT == HOLDOUT - 1)
+			continue;
+		buf = MemoryContextAllocHuge(CurrentMemoryContext, cap);
+		check(st_zson_tail_bytes(&e, image, len, buf, cap, &tail));
+		if (tail.len > ST_ZSON_BLOCK)
+			tail.len = ST_ZSON_BLOCK;
+		if (*total + tail.len <= BUDGET_SAMPLES && tail.len >= 8)
+		{
+			memcpy(samples + *total, tail.data, tail.len);
+			*total += tail.len;
+			sizes[(*n)++] = tail.len;
+		}
+		pfree(buf);
+	}
+	return samples;
+}
+
+static void
+train_symbols(Learner *l, const uint8_t *samples, const size_t *sizes,
+			  uint32 n)
+{
+	StStr	   *strings = palloc((n + 1) * sizeof(StStr));
+	Size		bytes = 0;
+	uint32		used = 0;
+	uint32		step;
+	Size		total = 0;
+	Size		at = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		total += sizes[i];
+	/* from all over the sample */
+	step = Max(1, total / (4 * ST_FSST_SAMPLE));
+	for (uint32 i = 0; i < n && bytes < 4 * ST_FSST_SAMPLE; at += sizes[i++])
+	{
+		if (i % step != 0)
+			continue;
+		strings[used++] = (StStr) {samples + at, sizes[i]};
+		bytes += sizes[i];
+	}
+	if (bytes < 256)
+		return;
+	l->scheme.kind = ST_STR_FSST;
+	st_fsst_train(strings, used, &l->scheme.u.fsst);
+	l->parts.scheme = &l->scheme;
+}
+
+/* ---- 4. measuring ---- */
+
+static int64
+measure(Learner *l, const StZsonDict *dict)
+{
+	int64		total = 0;
+
+	for (int i = HOLDOUT - 1; i < l->ndocs; i += HOLDOUT)
+	{
+		const uint8_t *image = (const uint8_t *) VARDATA(l->docs[i]);
+		Size		len = VARSIZE(l->docs[i]) - VARHDRSZ;
+		struct varlena *v;
+
+		CHECK_FOR_INTERRUPTS();
+		v = zs_from_image(image, len,
+						  dict ? dict : zs_dict_route(image, len), NULL);
+		total += VARSIZE(v) - VARHDRSZ;
+		pfree(v);
+	}
+	return total;
+}
+
+/* A dictionary with these parts: its bytes, and what the hold-out takes. */
+static bytea *
+try_parts(Learner *l, int64 *total)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zson learn",
+												  ALLOCSET_DEFAULT_SIZES);
+	bytea	   *blob = build(&l->parts);
+	StZsonDict	dict;
+
+	load(&dict, blob, context);
+	if (dict.zdictlen > 0)
+		dict.pack = st_codec_dict_create_pack(ST_CODEC_ZSTD, LEVEL,
+											  dict.zdict, dict.zdictlen);
+	PG_TRY();
+	{
+		*total = measure(l, &dict);
+	}
+	PG_FINALLY();
+	{
+		st_codec_dict_free(dict.pack);
+	}
+	PG_END_TRY();
+	MemoryContextDelete(context);
+	return blob;
+}
+
+static void
+learn_parts(Learner *l, ZsLearned *result)
+{
+	size_t	   *sizes = palloc((l->ndocs + 1) * sizeof(size_t));
+	StZsonDict	draft;
+	uint32		n;
+	Size		total;
+	uint8_t    *samples;
+	uint8_t    *zdict;
+	size_t		zlen;
+	int64		bytes;
+	bytea	   *blob;
+
+	load(&draft, build(&l->parts), CurrentMemoryContext);
+	samples = collect_tails(l, &draft, sizes, &n, &total);
+	train_symbols(l, samples, sizes, n);
+	result->blob = try_parts(l, &result->after_bytes);
+
+	zdict = palloc(BUDGET_ZSTD);
+	CHECK_FOR_INTERRUPTS();
+	if (n < 8 || st_codec_train(samples, sizes, n, zdict,
+								Min(BUDGET_ZSTD, Max(total / 8, 1024)),
+								&zlen) != ST_OK)
+		return;
+	l->parts.zdict = (StStr) {zdict, zlen};
+	blob = try_parts(l, &bytes);
+	/* a tail is slower to read, so it must gain more than a little */
+	if (bytes < result->after_bytes - result->after_bytes / 32)
+	{
+		result->blob = blob;
+		result->after_bytes = bytes;
+	}
+}
+
+void
+zs_learn(Jsonb *const *docs, int ndocs, const ZsLearnOptions *options,
+		 const char *info, ZsLearned *result)
+{
+	Learner    *l = palloc0(sizeof(Learner));
+
+	memset(result, 0, sizeof(*result));
+	l->options = options;
+	l->context = CurrentMemoryContext;
+	l->docs = docs;
+	l->ndocs = ndocs;
+	zs_counter_init(&l->keys, l->context, COUNTER_BYTES / 8);
+	zs_counter_init(&l->shapes, l->context, COUNTER_BYTES / 4);
+	zs_counter_init(&l->values, l->context, COUNTER_BYTES);
+	zs_counter_init(&l->roots, l->context, COUNTER_BYTES / 8);
+	for (int i = 0; i < ndocs; i++)
+	{
+		uint64		root = zs_root_hash((const uint8 *) VARDATA(docs[i]));
+
+		if (i % HOLDOUT == HOLDOUT - 1)
+		{
+			result->nholdout++;
+			result->jsonb_bytes += VARSIZE(docs[i]) - VARHDRSZ;
+			continue;
+		}
+		result->ntrain++;
+		count_container(l, &docs[i]->root, i);
+		if (root != 0)
+			zs_counter_add(&l->roots, &root, sizeof(root), i);
+	}
+	choose_keys(l);
+	choose_shapes(l);
+	choose_values(l);
+	choose_roots(l, result);
+	l->parts.info = (StStr) {(const uint8_t *) info, strlen(info)};
+	learn_parts(l, result);
+	result->before_bytes = measure(l, NULL);
+}
