@@ -13,22 +13,24 @@
  */
 #include "st_zson_format.h"
 
-/* Bytes of a value by its tag, tag included; 0: see value_size(). */
-static const uint8_t fixed_size[256] = {
+/*
+ * Bytes of a value by its tag, tag included; 0: see value_size().  The second
+ * row is for documents with a tail.
+ */
 #define X16(n) n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n
 #define UP16(n) n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, \
 	n + 8, n + 9, n + 10, n + 11, n + 12, n + 13, n + 14, n + 15
-	X16(1), X16(1), X16(1), X16(1),
-	X16(2), X16(2),
-	UP16(1), UP16(17),
-	UP16(1), UP16(17),
-	X16(1), X16(1),
-	1, 1, 1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 5, 9,
-	2, 3, 4, 5, 2, 3, 4, 5, 2, 3, 4, 5, 0, 0, 0, 0,
-	0, 0, 0, 0, 17, 0, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0,
+#define VALUES_AND_STRINGS \
+	X16(1), X16(1), X16(1), X16(1), X16(2), X16(2), UP16(1), UP16(17)
+#define NUMBERS_AND_OTHERS \
+	X16(1), X16(1), \
+	1, 1, 1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 5, 9, \
+	2, 3, 4, 5, 2, 3, 4, 5, 2, 3, 4, 5, 0, 0, 0, 0, \
+	0, 0, 0, 0, 17, 0, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0, \
 	1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-#undef X16
-#undef UP16
+static const uint8_t fixed_size[2][256] = {
+	{VALUES_AND_STRINGS, UP16(1), UP16(17), NUMBERS_AND_OTHERS},
+	{VALUES_AND_STRINGS, X16(0), X16(0), NUMBERS_AND_OTHERS}
 };
 
 /*
@@ -57,8 +59,14 @@ st_zson_open(StZsonDoc *doc, const uint8_t *data, size_t avail, size_t len)
 	uint64_t	v;
 	unsigned	flags;
 
-	memset(doc, 0, sizeof(*doc));
+	doc->dict = NULL;
+	doc->dict_id = 0;
+	doc->has_tail = false;
+	doc->tail_raw = doc->tail_base = doc->nblocks = 0;
+	doc->ctx = NULL;
+	doc->block = NULL;
 	doc->block_no = -1;
+	doc->fetch = NULL;
 	doc->data = data;
 	doc->len = len;
 	doc->avail = avail;
@@ -206,8 +214,8 @@ skip_value(StZsonDoc *doc, const uint8_t **p, const uint8_t *end,
 
 	if (st_unlikely(*p >= readable(doc, end)))
 		return beyond(doc, end);
-	size = fixed_size[**p];
-	if (st_unlikely(size == 0 || IS_SHORT_TAIL(doc, **p)))
+	size = fixed_size[doc->has_tail][**p];
+	if (st_unlikely(size == 0))
 	{
 		StStatus	status = value_size(doc, *p, end, &size, tail);
 
@@ -244,7 +252,7 @@ static StStatus
 dict_value(StZsonDoc *doc, uint32_t id, StZsonValue *v)
 {
 	const StZsonDict *dict = doc->dict;
-	StZsonDoc	none = {0};
+	StZsonDoc	none;
 	const uint8_t *start = v->start;
 	const uint8_t *next = v->next;
 	uint32_t	tail = v->tail;
@@ -254,6 +262,12 @@ dict_value(StZsonDoc *doc, uint32_t id, StZsonValue *v)
 	if (dict == NULL || id >= dict->nvalues)
 		return ST_CORRUPT;
 	p = dict->blob + dict->values[id];
+	if (st_likely(*p >= ZS_STR && *p < ZS_FSST))
+	{
+		set_string(v, ST_ZSON_PLAIN, p + 1, (uint32_t) *p & 0x1f);
+		return ST_OK;
+	}
+	memset(&none, 0, sizeof(none));
 	none.avail_end = dict->blob + dict->value_ends[id];
 	status = st_zs_value(&none, p, none.avail_end, 0, v);
 	v->start = start;
@@ -594,14 +608,35 @@ StStatus
 st_zson_at(StZsonDoc *doc, const StZsonValue *of, uint32_t i, StZsonValue *v)
 {
 	StZsonCursor c;
+	const uint8_t *sizes;
+	const uint8_t *limit;
 	StStatus	status;
 
 	st_zson_begin(of, &c);
-	status = jump(&c, i);
-	for (; status == ST_OK && c.i < i; c.i++)
+	if (of->strides != NULL)
+	{
+		status = jump(&c, i);
+		if (status != ST_OK)
+			return status;
+	}
+	/* members of a fixed size: one look at a table each */
+	sizes = fixed_size[doc->has_tail];
+	limit = readable(doc, of->end);
+	for (; c.i < i; c.i++)
+	{
+		unsigned	size = c.p < limit ? sizes[*c.p] : 0;
+
+		if (st_likely(size != 0))
+		{
+			c.p += size;
+			continue;
+		}
 		status = skip_value(doc, &c.p, of->end, &c.tail);
-	if (status != ST_OK)
-		return status;
+		if (status != ST_OK)
+			return status;
+	}
+	if (c.p > of->end)
+		return ST_CORRUPT;
 	return st_zs_value(doc, c.p, of->end, c.tail, v);
 }
 

@@ -41,6 +41,17 @@ text_bytes(Datum d)
 	return (StStr) {(const uint8_t *) VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t)};
 }
 
+static inline ZsFieldCache *
+field_cache(FunctionCallInfo fcinfo)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+
+	if (unlikely(flinfo->fn_extra == NULL))
+		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
+												  sizeof(ZsFieldCache));
+	return flinfo->fn_extra;
+}
+
 static Datum
 return_zson(FunctionCallInfo fcinfo, ZsDoc *z, const StZsonValue *v)
 {
@@ -65,7 +76,7 @@ zson_object_field(PG_FUNCTION_ARGS)
 	ZsDoc		z;
 
 	zs_open(&z, PG_GETARG_DATUM(0));
-	if (!zs_field(&z, &key, &v))
+	if (!zs_field(&z, &key, field_cache(fcinfo), &v))
 		PG_RETURN_NULL();
 	return return_zson(fcinfo, &z, &v);
 }
@@ -78,7 +89,7 @@ zson_object_field_text(PG_FUNCTION_ARGS)
 	ZsDoc		z;
 
 	zs_open(&z, PG_GETARG_DATUM(0));
-	if (!zs_field(&z, &key, &v))
+	if (!zs_field(&z, &key, field_cache(fcinfo), &v))
 		PG_RETURN_NULL();
 	return return_text(fcinfo, &z, &v);
 }

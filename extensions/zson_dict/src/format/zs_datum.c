@@ -174,19 +174,63 @@ zs_is_here(const ZsDoc *z, const StZsonValue *v)
 	return v->next <= z->doc.avail_end ? ST_OK : ST_NOSPACE;
 }
 
+/* Number of the key, by the cache if it can tell. */
+static inline int
+key_number(const ZsDoc *z, const StStr *key, ZsFieldCache *cache)
+{
+	if (likely(cache->dict_id == z->doc.dict_id && cache->len == key->len &&
+			   memcmp(cache->key, key->data, key->len) == 0))
+		return cache->key_id;
+	cache->shape = 0;
+	cache->dict_id = z->doc.dict_id;
+	cache->key_id = st_zson_dict_key(z->doc.dict, key->data, key->len);
+	cache->len = 0;
+	if (key->len <= sizeof(cache->key) && key->len > 0)
+	{
+		cache->len = key->len;
+		memcpy(cache->key, key->data, key->len);
+	}
+	return cache->key_id;
+}
+
+/* As st_zson_find(), for an object with a shape. */
+static inline StStatus
+find_in_shape(ZsDoc *z, int key_id, ZsFieldCache *cache, bool *found,
+			  StZsonValue *v)
+{
+	const StZsonShape *shape = z->root.shape;
+	uint32		number = (uint32) (shape - z->doc.dict->shapes) + 1;
+
+	if (unlikely(cache->shape != number))
+	{
+		uint32		place = 0;
+
+		while (place < shape->nkeys && shape->keys[place] != key_id)
+			place++;
+		cache->shape = number;
+		cache->place = place;
+	}
+	*found = cache->place < shape->nkeys;
+	return *found ? st_zson_at(&z->doc, &z->root, cache->place, v) : ST_OK;
+}
+
 bool
-zs_field(ZsDoc *z, const StStr *key, StZsonValue *v)
+zs_field(ZsDoc *z, const StStr *key, ZsFieldCache *cache, StZsonValue *v)
 {
 	StStatus	status;
 	bool		found = false;
 
 	do
 	{
+		int			key_id;
+
 		if (z->root.kind != ST_ZSON_OBJECT)
 			return false;
-		status = st_zson_find(&z->doc, &z->root, key,
-							  st_zson_dict_key(z->doc.dict, key->data, key->len),
-							  &found, v);
+		key_id = key_number(z, key, cache);
+		if (z->root.shape != NULL)
+			status = find_in_shape(z, key_id, cache, &found, v);
+		else
+			status = st_zson_find(&z->doc, &z->root, key, key_id, &found, v);
 		if (status == ST_OK && found)
 			status = zs_is_here(z, v);
 	} while (unlikely(status != ST_OK) && zs_more(z, status));

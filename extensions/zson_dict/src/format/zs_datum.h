@@ -45,8 +45,23 @@ pg_noreturn extern void zs_raise(const StZsonDoc *doc, StStatus status);
 /* ST_NOSPACE if the value's bytes are not all there. */
 extern StStatus zs_is_here(const ZsDoc *z, const StZsonValue *v);
 
+/*
+ * Where the last call found its key: a call site mostly asks for one key in
+ * documents of few shapes.  Zero it first.
+ */
+typedef struct ZsFieldCache
+{
+	uint32		dict_id;
+	int			key_id;
+	uint32		shape;			/* number + 1, 0: none */
+	uint32		place;			/* in the shape; its size if it is not there */
+	uint32		len;
+	uint8		key[52];
+} ZsFieldCache;
+
 /* Member of an object, element of an array; false: there is none. */
-extern bool zs_field(ZsDoc *z, const StStr *key, StZsonValue *v);
+extern bool zs_field(ZsDoc *z, const StStr *key, ZsFieldCache *cache,
+					 StZsonValue *v);
 extern bool zs_element(ZsDoc *z, int64 index, StZsonValue *v);
 
 /* The value as jsonb, as zson (of its own), or as jsonb's ->> gives it. */

@@ -42,6 +42,8 @@ zs_value_zson(ZsDoc *z, const StZsonValue *v)
 	struct varlena *result = palloc(cap + VARHDRSZ);
 	StStatus	status;
 
+	Assert(zs_is_here(z, v) == ST_OK);
+
 	status = st_zson_cut(&z->doc, v, (uint8_t *) VARDATA(result), cap, &len);
 	if (unlikely(status != ST_OK))
 		zs_raise(&z->doc, status);
