@@ -114,18 +114,20 @@ zs_dict_describe(const ZsDictInfo *info)
 }
 
 static SysScanDesc
-begin_scan(Relation procrel, const char *from, const char *before)
+begin_scan(Relation procrel, const char *from, const char *last)
 {
 	ScanKeyData key[2];
-	NameData	low;
-	NameData	high;
 
-	namestrcpy(&low, from);
-	namestrcpy(&high, before);
+	/* the scan's keys point to them */
+	Name		low = palloc(sizeof(NameData));
+	Name		high = palloc(sizeof(NameData));
+
+	namestrcpy(low, from);
+	namestrcpy(high, last);
 	ScanKeyInit(&key[0], Anum_pg_proc_proname, BTGreaterEqualStrategyNumber,
-				F_NAMEGE, NameGetDatum(&low));
+				F_NAMEGE, NameGetDatum(low));
 	ScanKeyInit(&key[1], Anum_pg_proc_proname, BTLessEqualStrategyNumber,
-				F_NAMELE, NameGetDatum(&high));
+				F_NAMELE, NameGetDatum(high));
 	return systable_beginscan(procrel, ProcedureNameArgsNspIndexId, true,
 							  NULL, 2, key);
 }

@@ -25,15 +25,15 @@ SELECT jsonb_build_object('os', (ARRAY['android', 'ios', 'windows', 'macos', 'li
 	'revenue', round((g * 7919 % 50000) / 100.0, 2), 'premium', g % 7 = 0,
 	'tags', CASE WHEN g % 3 = 0 THEN jsonb_build_array('x' || g % 4, g % 10) ELSE '[]' END,
 	'user', jsonb_build_object('id', g, 'name', 'user ' || g, 'mail', md5(g::text) || '@example.org'))
-FROM generate_series(1, 150) g;
+FROM generate_series(1, 70) g;
 
 -- Large ones: more than a page, many members, long strings, deep.
 INSERT INTO corpus (j)
 SELECT jsonb_build_object('many', (SELECT jsonb_agg(jsonb_build_object('n', i, 'text', repeat(md5((g * i)::text), 2))) FROM generate_series(1, 100) i),
 	'wide', (SELECT jsonb_object_agg('key ' || i, i) FROM generate_series(1, 200) i), 'first', g, 'zzzzzzzzzzzzzzzzz', 'last')
-FROM generate_series(1, 5) g;
+FROM generate_series(1, 2) g;
 INSERT INTO corpus (j) SELECT (repeat('[', 500) || repeat(']', 500))::jsonb;
-INSERT INTO corpus (j) SELECT to_jsonb(repeat('long string ', 10000));
+INSERT INTO corpus (j) SELECT to_jsonb(repeat('long string ', 3000));
 INSERT INTO corpus (j) SELECT jsonb_agg(i) FROM generate_series(1, 3000) i;
 
 UPDATE corpus SET z = j;

@@ -1,6 +1,6 @@
 -- Type zson: input, output, casts, storage, errors.
 
-SELECT count(*) FILTER (WHERE j::text <> z::text) AS differ, count(*) > 180 AS enough FROM corpus;
+SELECT count(*) FILTER (WHERE j::text <> z::text) AS differ, count(*) > 100 AS enough FROM corpus;
 SELECT count(*) FILTER (WHERE j <> z::jsonb) AS differ, count(*) FILTER (WHERE j::text::zson::text <> j::text) AS by_text,
 	count(*) FILTER (WHERE j::json::zson::text <> j::text) AS by_json, count(*) FILTER (WHERE z::json::text <> j::text) AS as_json FROM corpus;
 -- never more than 2 bytes larger than jsonb
