@@ -178,8 +178,9 @@ zs_is_here(const ZsDoc *z, const StZsonValue *v)
 static inline int
 key_number(const ZsDoc *z, const StStr *key, ZsFieldCache *cache)
 {
+	/* an empty cache, or one of a long key, has length 0 */
 	if (likely(cache->dict_id == z->doc.dict_id && cache->len == key->len &&
-			   memcmp(cache->key, key->data, key->len) == 0))
+			   cache->len > 0 && memcmp(cache->key, key->data, key->len) == 0))
 		return cache->key_id;
 	cache->shape = 0;
 	cache->dict_id = z->doc.dict_id;
