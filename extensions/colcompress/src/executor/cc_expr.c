@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 
 #include "cc_expr_int.h"
+#include "cc_path_expr.h"
 #include "cc_vec.h"
 
 bool		cc_enable_vector_expressions = true;
@@ -194,6 +195,12 @@ cc_node_eval(CcNode *node, const uint64 *rows)
 	rows = rows_at_stake(expr, rows, buffer);
 	if (cc_selection_is_empty(rows, expr->batch->nrows))
 		return cc_node_nulls(node);
+	if (node->path_number)
+	{
+		column = cc_path_column_numbers(expr->batch, node->memo_attno, rows);
+		if (column)
+			return column;
+	}
 	column = memo_column(node);
 	if (column)
 		return cc_eval_by_value(node, column, rows);

@@ -17,6 +17,7 @@
 #include "utils/lsyscache.h"
 
 #include "cc_expr_int.h"
+#include "cc_path_expr.h"
 
 /* Sets the columns that the clause refers to. */
 static void
@@ -161,6 +162,7 @@ cc_node_compile(CcExpr *expr, Node *clause)
 		return node;
 	}
 	set_memo(node);
+	node->path_number = node->memo_attno != InvalidAttrNumber && cc_is_path_number(clause);
 	if (!cc_enable_vector_expressions ||
 		!((IsA(clause, RelabelType) &&
 		   compile_relabelling(node, (Node *) ((RelabelType *) clause)->arg)) ||

@@ -114,6 +114,7 @@ struct CcNode
 	/* depends on one column: results by distinct value, if it has a dictionary */
 	AttrNumber	memo_attno;
 	CcMemo	   *memo;
+	bool		path_number;	/* cast of it to numeric (cc_is_path_number()) */
 
 	int			nargs;
 	CcNode	  **args;

@@ -488,3 +488,25 @@ cc_path_column_vector(CcBatch *batch, CcPath *path)
 		v = cc_reader_path(batch->reader, path, batch->vecno, batch->selection);
 	return v != NULL ? v : call_rows(batch, path);
 }
+
+bool
+cc_is_path_number(Node *node)
+{
+	Node	   *arg = NULL;
+
+	if (IsA(node, CoerceViaIO) && ((CoerceViaIO *) node)->resulttype == NUMERICOID)
+		arg = (Node *) ((CoerceViaIO *) node)->arg;
+	else if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid == F_NUMERIC_JSONB)
+		arg = linitial(((FuncExpr *) node)->args);
+	return arg != NULL && IsA(arg, Var) &&
+		(((Var *) arg)->vartype == TEXTOID || ((Var *) arg)->vartype == JSONBOID);
+}
+
+const CcVector *
+cc_path_column_numbers(CcBatch *batch, AttrNumber attno, const uint64 *rows)
+{
+	if (attno <= batch->natts || batch->reader == NULL)
+		return NULL;
+	return cc_reader_path_numbers(batch->reader, batch->paths[attno - batch->natts - 1],
+								  batch->vecno, rows);
+}

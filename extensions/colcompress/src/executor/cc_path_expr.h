@@ -54,6 +54,15 @@ extern TupleDesc cc_path_set_desc(const CcPathSet *set);
 /* Makes a batch have the set's path columns, those of later replacements too. */
 extern void cc_path_set_attach(CcPathSet *set, CcBatch *batch);
 
+/*
+ * Is it a cast of a column of documents' values to numeric?  If the column is
+ * a path column, and selected rows have numbers there, the result needs no
+ * text: cc_path_column_numbers() gives it, or NULL.
+ */
+extern bool cc_is_path_number(Node *node);
+extern const CcVector *cc_path_column_numbers(CcBatch *batch, AttrNumber attno,
+											  const uint64 *rows);
+
 /* The vector of a path column for the selected rows; from cc_batch_decode(). */
 extern const CcVector *cc_path_column_vector(CcBatch *batch, CcPath *path);
 

@@ -467,3 +467,36 @@ cc_reader_path(StReader *r, CcPath *path, uint32 vecno, const uint64 *selection)
 	MemoryContextSwitchTo(old);
 	return v;
 }
+
+const CcVector *
+cc_reader_path_numbers(StReader *r, CcPath *path, uint32 vecno, const uint64 *selection)
+{
+	CcChunk    *chunk = cc_column_is_missing(r, path->attno) ? NULL :
+		cc_chunk_open(r, path->attno);
+	uint32		n = cc_reader_vector_rows(r, vecno);
+	const CcVector *numbers;
+	CcPathRows	rows;
+	uint64		valid[CC_VALIDITY_WORDS];
+	uint64		others[CC_VALIDITY_WORDS];
+	uint64		any = 0;
+
+	if (chunk == NULL || chunk->shred == NULL ||
+		(path->kind != CC_PATH_TEXT && path->kind != CC_PATH_JSON))
+		return NULL;
+	cc_path_rows(r, chunk, &find_cache(r, chunk, path)->place, vecno, &rows);
+	numbers = rows.leaf[CC_LEAF_NUMERIC];
+	if (numbers == NULL)
+		return NULL;
+	cc_path_valid(numbers, n, valid);
+	/* JSON null is null as text, and an error or null, by version, as jsonb */
+	memset(others, 0, sizeof(others));
+	if (path->kind == CC_PATH_TEXT)
+		cc_path_valid(rows.leaf[CC_LEAF_NULL], n, others);
+	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
+		any |= selection[w] & rows.own[w] & ~valid[w] & ~others[w];
+	if (any != 0 ||
+		any_outside(&rows, cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno),
+					n, selection))
+		return NULL;
+	return numbers;
+}

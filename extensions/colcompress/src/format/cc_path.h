@@ -75,6 +75,13 @@ typedef struct CcPath
 extern const CcVector *cc_reader_path(StReader *r, CcPath *path, uint32 vecno,
 									  const uint64 *selection);
 
+/*
+ * The numbers at a TEXT or JSON path, as numeric: the leaf's own vector, if
+ * every selected row has a number there, or null.  NULL if not.
+ */
+extern const CcVector *cc_reader_path_numbers(StReader *r, CcPath *path, uint32 vecno,
+											  const uint64 *selection);
+
 /* The operators themselves, on any document. */
 extern Datum cc_path_call(CcPath *path, Datum document, bool *isnull);
 

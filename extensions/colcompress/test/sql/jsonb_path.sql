@@ -108,6 +108,21 @@ SELECT count(doc ->> 'os'), count(jp_heap), max(doc -> 'user' ->> 'name') FROM j
 SELECT sum((doc ->> 'n')::numeric) FROM jp WHERE doc ->> 'n' <> 'many' AND length(doc ->> 'n') < 9 AND id < 2000;
 SELECT sum((doc ->> 'n')::numeric) FROM jp_heap WHERE doc ->> 'n' <> 'many' AND length(doc ->> 'n') < 9 AND id < 2000;
 SELECT sum((doc ->> 'n')::numeric) FROM jp;
+SELECT sum((doc -> 'n')::numeric) FROM jp;
+-- numbers only, in whole vectors; with nulls that are and are not in the documents
+CREATE TABLE jp_numbers (id int, d jsonb) USING colcompress;
+INSERT INTO jp_numbers SELECT i, CASE WHEN i % 50 <> 0 THEN jsonb_build_object('n', round(i / 8.0, 3), 'b', i::numeric * 1e20,
+	'm', CASE WHEN i % 3 = 0 THEN to_jsonb(i / 4.0) WHEN i % 3 = 1 THEN 'null' END, 's', CASE WHEN i < 3000 THEN to_jsonb(i) ELSE to_jsonb(i::text) END) END
+FROM generate_series(1, 5000) i;
+CREATE TABLE jp_numbers_heap USING heap AS SELECT * FROM jp_numbers;
+SELECT sum((d ->> 'n')::numeric), sum((d -> 'n')::numeric), avg((d ->> 'b')::numeric), max((d ->> 'm')::numeric), sum((d ->> 's')::numeric), count((d ->> 'm')::numeric) FROM jp_numbers;
+SELECT sum((d ->> 'n')::numeric), sum((d -> 'n')::numeric), avg((d ->> 'b')::numeric), max((d ->> 'm')::numeric), sum((d ->> 's')::numeric), count((d ->> 'm')::numeric) FROM jp_numbers_heap;
+SELECT count(*), sum(id), sum((d ->> 's')::numeric + (d ->> 'n')::numeric * 2) FROM jp_numbers WHERE (d ->> 'n')::numeric BETWEEN 100 AND 200.5 AND (d ->> 's')::numeric % 2 = 1;
+SELECT count(*), sum(id), sum((d ->> 's')::numeric + (d ->> 'n')::numeric * 2) FROM jp_numbers_heap WHERE (d ->> 'n')::numeric BETWEEN 100 AND 200.5 AND (d ->> 's')::numeric % 2 = 1;
+SELECT (d ->> 'n')::numeric % 5, count(*), min((d ->> 'm')::numeric(10,1)) FROM jp_numbers WHERE id < 100 GROUP BY 1
+EXCEPT ALL
+SELECT (d ->> 'n')::numeric % 5, count(*), min((d ->> 'm')::numeric(10,1)) FROM jp_numbers_heap WHERE id < 100 GROUP BY 1;
+DROP TABLE jp_numbers, jp_numbers_heap;
 
 -- a document beside its paths, whole rows, system columns
 SELECT count(*) FROM (
