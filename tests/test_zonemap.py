@@ -54,9 +54,15 @@ PATTERNS = {
 
 PLANS = {
     "index": ("enable_indexscan",),
+    "page": ("enable_indexscan", "sorted_heap.enable_page_scan"),
     "bitmap": ("enable_bitmapscan",),
 }
-SCANS = ("enable_seqscan", "enable_indexscan", "enable_bitmapscan")
+SCANS = (
+    "enable_seqscan",
+    "enable_indexscan",
+    "enable_bitmapscan",
+    "sorted_heap.enable_page_scan",
+)
 
 
 class Columns:
@@ -170,9 +176,10 @@ def compare(conn, columns: Columns, queries: int) -> None:
                 ordered += " LIMIT 20"
             only(conn, "enable_seqscan")
             wanted = conn.execute(ordered).fetchall()
-            only(conn, "enable_indexscan")
-            assert conn.execute(ordered).fetchall() == wanted, ordered
-            backwards(conn, query, order)
+            for plan in ("index", "page"):
+                only(conn, *PLANS[plan])
+                assert conn.execute(ordered).fetchall() == wanted, ordered
+                backwards(conn, query, order)
 
 
 def backwards(conn, query: str, order: str) -> None:

@@ -17,6 +17,8 @@
 #include "sh_tableam.h"
 #include "st_compat.h"
 #include "zm_access.h"
+#include "zm_page_scan.h"
+#include "zm_paths.h"
 
 PG_MODULE_MAGIC;
 
@@ -31,6 +33,8 @@ _PG_init(void)
 	zm_options_init();
 	zm_tableam_init();
 	zm_place_init();
+	zm_page_scan_init();
+	zm_paths_init(&zm_page_scan_methods);
 
 	/* Last: from here on, unknown settings of ours are errors. */
 	MarkGUCPrefixReserved("sorted_heap");

@@ -33,6 +33,11 @@ extern bool zm_get_tuple(IndexScanDesc scan, ScanDirection direction);
 extern int64 zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void zm_end_scan(IndexScanDesc scan);
 
+/* zm_rows.c */
+extern bool zm_get_row(IndexScanDesc scan, ScanDirection direction,
+					   TupleTableSlot *slot);
+extern void zm_scan_counts(IndexScanDesc scan, int64 *pages, int64 *exact);
+
 /* zm_vacuum.c */
 extern IndexBulkDeleteResult *zm_bulk_delete(IndexVacuumInfo *info,
 											 IndexBulkDeleteResult *stats,

@@ -19,6 +19,7 @@
 
 #include "access/heapam.h"
 #include "access/relscan.h"
+#include "access/xact.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -71,6 +72,7 @@ add_item(ZmScan *state, ItemPointer tid, bool recheck, const Datum *values,
 
 	item->tid = *tid;
 	item->recheck = recheck;
+	item->visible = InvalidOffsetNumber;
 	item->key = state->nkeys++;
 	memcpy(state->item_values + item->key * n, values, n * sizeof(Datum));
 	memcpy(state->item_nulls + item->key * n, nulls, n * sizeof(bool));
@@ -83,6 +85,7 @@ add_number(ZmScan *state, ItemPointer tid, bool recheck, int64 number)
 
 	item->tid = *tid;
 	item->recheck = recheck;
+	item->visible = InvalidOffsetNumber;
 	item->key = -1;
 	item->number = number;
 }
@@ -432,6 +435,44 @@ read_any(PageRead *read)
 }
 
 /*
+ * Finds the tuples of the rows that the snapshot sees, and drops the other
+ * rows.  The buffer is locked, and stays pinned while they are returned.
+ */
+static void
+find_visible(PageRead *read)
+{
+	ZmScan	   *state = read->state;
+	Snapshot	snapshot = read->scan->xs_snapshot;
+	Relation	heap = read->scan->heapRelation;
+	bool		all_visible = PageIsAllVisible(read->page) &&
+		!snapshot->takenDuringRecovery && !IsolationIsSerializable();
+	int			n = 0;
+
+	for (int i = 0; i < state->nitems; i++)
+	{
+		ZmItem	   *item = &state->items[i];
+		OffsetNumber off = ItemPointerGetOffsetNumber(&item->tid);
+		ItemId		lp = PageGetItemId(read->page, off);
+
+		if (!all_visible || !ItemIdIsNormal(lp))
+		{
+			HeapTupleData tuple;
+			ItemPointerData tid = item->tid;
+
+			if (!heap_hot_search_buffer(&tid, heap, read->buf, snapshot,
+										&tuple, NULL, true))
+				continue;
+			off = ItemPointerGetOffsetNumber(&tid);
+		}
+		item->visible = off;
+		if (n < i)
+			state->items[n] = *item;
+		n++;
+	}
+	state->nitems = n;
+}
+
+/*
  * Reads the rows of a heap page.  The buffer becomes that of the scan's heap
  * fetches, so that the executor, which fetches from it next, finds it pinned.
  */
@@ -443,7 +484,8 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 	ZmCursor   *cursor = &state->cursor;
 	IndexTuple	zone = ZmPageGetEntry(cursor->leaf.data, cursor->zone);
 	IndexTuple	end = zone_end(cursor);
-	Buffer		before = fetch->xs_cbuf;
+	Buffer	   *current = state->rows ? &state->page_buf : &fetch->xs_cbuf;
+	Buffer		before = *current;
 	ZmTarget	lower;
 	ZmTarget	upper;
 	PageRead	read;
@@ -476,7 +518,8 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 	if (!zm_block_exists(heap, block))
 		return;
 
-	fetch->xs_cbuf = read.buf = ReleaseAndReadBuffer(before, heap, block);
+	*current = read.buf = ReleaseAndReadBuffer(before, heap, block);
+	state->pages++;
 	if (before != read.buf)
 		heap_page_prune_opt(heap, read.buf);
 	read.page = BufferGetPage(read.buf);
@@ -486,10 +529,20 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 	if (read.fast)
 	{
 		read_fast(&read);
+		if (state->rows)
+			find_visible(&read);
 		LockBuffer(read.buf, BUFFER_LOCK_UNLOCK);
 	}
 	else
+	{
 		read_any(&read);
+		if (state->rows && state->nitems > 0)
+		{
+			LockBuffer(read.buf, BUFFER_LOCK_SHARE);
+			find_visible(&read);
+			LockBuffer(read.buf, BUFFER_LOCK_UNLOCK);
+		}
+	}
 }
 
 /* Adds the exact entries of the group. */
@@ -503,6 +556,7 @@ read_exact(ZmScan *state)
 
 	if (!zm_cursor_exact(cursor, &from, &to))
 		return;
+	state->exact += to - from;
 	for (OffsetNumber off = from; off < to; off++)
 	{
 		IndexTuple	itup = ZmPageGetEntry(cursor->leaf.data, off);

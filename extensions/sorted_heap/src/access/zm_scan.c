@@ -30,6 +30,9 @@ zm_begin_scan(Relation index, int nkeys, int norderbys)
 	zm_quals_init(&state->cursor.quals, &state->cursor.space, nkeys);
 	state->cursor.place = ZM_PLACE_NONE;
 	state->begun = false;
+	state->rows = false;
+	state->page_buf = InvalidBuffer;
+	state->pages = state->exact = 0;
 	state->group_context = NULL;
 	state->item_values = NULL;
 	scan->opaque = state;
@@ -75,12 +78,12 @@ begin(IndexScanDesc scan, ZmScan *state)
 						   ZM_MAX_ITEMS * space->ncolumns * sizeof(bool));
 }
 
+/* Goes to the next row in a direction; false at the end. */
 bool
-zm_get_tuple(IndexScanDesc scan, ScanDirection direction)
+zm_next_item(IndexScanDesc scan, ScanDirection direction)
 {
 	ZmScan	   *state = scan->opaque;
 	bool		forward = ScanDirectionIsForward(direction);
-	ZmItem	   *item;
 
 	if (!state->begun)
 		begin(scan, state);
@@ -100,6 +103,17 @@ zm_get_tuple(IndexScanDesc scan, ScanDirection direction)
 		zm_group_load(scan, state);
 		state->item = forward ? 0 : state->nitems - 1;
 	}
+	return true;
+}
+
+bool
+zm_get_tuple(IndexScanDesc scan, ScanDirection direction)
+{
+	ZmScan	   *state = scan->opaque;
+	ZmItem	   *item;
+
+	if (!zm_next_item(scan, direction))
+		return false;
 	item = &state->items[state->item];
 	scan->xs_heaptid = item->tid;
 	scan->xs_recheck = item->recheck;
@@ -153,6 +167,8 @@ zm_end_scan(IndexScanDesc scan)
 {
 	ZmScan	   *state = scan->opaque;
 
+	if (BufferIsValid(state->page_buf))
+		ReleaseBuffer(state->page_buf);
 	if (state->item_values != NULL)
 	{
 		pfree(state->item_values);

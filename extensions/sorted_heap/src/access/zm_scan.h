@@ -28,6 +28,8 @@ typedef struct ZmItem
 {
 	ItemPointerData tid;		/* of the HOT chain's first tuple */
 	bool		recheck;
+	OffsetNumber visible;		/* of the tuple that whole-page scans return;
+								 * invalid: an exact entry */
 	int32		key;			/* in item_values, unless the kernel reads keys */
 	int64		number;			/* the key otherwise */
 } ZmItem;
@@ -55,6 +57,11 @@ typedef struct ZmScan
 	ZmCursor	cursor;
 	ZmHeapKey	heap_key;
 	bool		begun;
+	bool		rows;			/* zm_get_row(): visibility is checked here */
+	Buffer		page_buf;		/* then: the zone's heap page */
+	HeapTupleData tuple;		/* then: the row returned last */
+	int64		pages;			/* heap pages read */
+	int64		exact;			/* exact entries met */
 	MemoryContext group_context;	/* of one group's comparisons */
 	int			nitems;
 	int			item;			/* the one returned last */
@@ -73,6 +80,9 @@ extern BlockNumber zm_cursor_block(ZmCursor *cursor);
 extern bool zm_cursor_exact(ZmCursor *cursor, OffsetNumber *from,
 							OffsetNumber *to);
 extern bool zm_cursor_repeats(ZmCursor *cursor, IndexTuple exact);
+
+/* zm_scan.c */
+extern bool zm_next_item(IndexScanDesc scan, ScanDirection direction);
 
 /* zm_group.c */
 extern void zm_group_load(IndexScanDesc scan, ZmScan *state);

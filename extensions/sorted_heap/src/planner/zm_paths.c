@@ -1,0 +1,136 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_paths.c
+ *	  Offers a scan of whole heap pages beside each index scan of a zonemap.
+ *
+ * The path has the index path below it and takes everything from it: order,
+ * parameters, row estimate, conditions.  It saves what an index scan pays for
+ * going through the access method's interface, and back to the heap, for every
+ * row; so it is not offered where few rows are expected.
+ *
+ * Owns set_rel_pathlist_hook and sorted_heap.enable_page_scan.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/transam.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/guc.h"
+
+#include "zm_access.h"
+#include "zm_paths.h"
+
+/* An index scan begins faster than a page scan. */
+#define FEWEST_ROWS 8
+
+static bool enable_page_scan = true;
+static set_rel_pathlist_hook_type next_hook;
+static const CustomScanMethods *scan_methods;
+
+/*
+ * The plan: the index scan goes below the custom scan, which evaluates its
+ * filter and never runs it.
+ */
+static Plan *
+plan_page_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+			   List *tlist, List *clauses, List *plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	IndexScan  *index_scan = linitial_node(IndexScan, plans);
+
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = index_scan->scan.plan.qual;
+	scan->scan.scanrelid = rel->relid;
+	scan->flags = path->flags;
+	scan->custom_plans = plans;
+	scan->methods = scan_methods;
+	return &scan->scan.plan;
+}
+
+static const CustomPathMethods path_methods = {
+	.CustomName = "ZonemapScan",
+	.PlanCustomPath = plan_page_scan,
+};
+
+static bool
+is_zonemap(const IndexOptInfo *index)
+{
+	IndexAmRoutine *routine;
+
+	if (index->relam < FirstNormalObjectId)
+		return false;
+	routine = GetIndexAmRoutineByAmId(index->relam, true);
+	return routine != NULL && routine->amgettuple == zm_get_tuple;
+}
+
+/* What an index scan spends per row in the interface between it and us. */
+static Cost
+saved_cost(IndexPath *path)
+{
+	Cost		per_row = 0.9 * cpu_index_tuple_cost +
+		cpu_operator_cost * list_length(path->indexclauses);
+	Cost		run = path->path.total_cost - path->path.startup_cost;
+
+	return Min(per_row * path->path.rows, run * 0.5);
+}
+
+static Path *
+make_path(RelOptInfo *rel, IndexPath *index_path)
+{
+	CustomPath *path = makeNode(CustomPath);
+
+	path->path = index_path->path;
+	path->path.type = T_CustomPath;
+	path->path.pathtype = T_CustomScan;
+	path->path.total_cost -= saved_cost(index_path);
+	path->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN |
+		CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_paths = list_make1(index_path);
+	path->methods = &path_methods;
+	return &path->path;
+}
+
+static void
+add_page_scans(PlannerInfo *root, RelOptInfo *rel, Index rti,
+			   RangeTblEntry *rte)
+{
+	List	   *found = NIL;
+	ListCell   *lc;
+
+	if (next_hook != NULL)
+		next_hook(root, rel, rti, rte);
+	if (!enable_page_scan || rte->rtekind != RTE_RELATION)
+		return;
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (IsA(path, IndexPath) && path->pathtype == T_IndexScan &&
+			!path->parallel_aware && path->rows >= FEWEST_ROWS &&
+			is_zonemap(((IndexPath *) path)->indexinfo))
+			found = lappend(found, path);
+	}
+	/* add_path() may free what it finds worse, but never an IndexPath. */
+	foreach(lc, found)
+		add_path(rel, make_path(rel, lfirst(lc)));
+}
+
+void
+zm_paths_init(const CustomScanMethods *methods)
+{
+	scan_methods = methods;
+	DefineCustomBoolVariable("sorted_heap.enable_page_scan",
+							 "Lets the planner use scans of whole heap pages by a zonemap.",
+							 "Off: rows come one by one through the index access method.",
+							 &enable_page_scan, true, PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	next_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = add_page_scans;
+}
