@@ -20,7 +20,6 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/pg_locale.h"
 #include "utils/syscache.h"
 
 #include "cc_agg_spec.h"
