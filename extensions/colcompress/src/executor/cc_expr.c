@@ -230,7 +230,13 @@ cc_node_truth(CcNode *node, const uint64 *rows, CcTruth *truth)
 	rows = rows_at_stake(expr, rows, buffer);
 	if (cc_selection_is_empty(rows, expr->batch->nrows))
 		return;
-	if (node->truth && memo_column(node) == NULL)
+	v = node->type == BOOLOID ? memo_column(node) : NULL;
+	if (v)
+	{
+		cc_truth_by_value(node, v, rows, truth);
+		return;
+	}
+	if (node->truth)
 	{
 		node->truth(node, rows, truth);
 		return;

@@ -18,6 +18,7 @@
 #include "utils/memutils.h"
 
 #include "cc_expr_int.h"
+#include "cc_vec.h"
 #include "st_numeric.h"
 
 typedef struct Piece
@@ -68,7 +69,9 @@ common_rep(CcNode *node, const Piece *pieces, int npieces, int *scale)
 	{
 		const CcVector *v = pieces[i].v;
 
-		if (v->scale == *scale)
+		/* three bits and a bit for every power of ten */
+		if (v->scale == *scale ||
+			cc_vec_kernels()->int64_width(v->u.i64, v->n) + (*scale - v->scale) * 10 / 3 + 1 < 63)
 			continue;
 		CC_FOREACH_ROW(row, pieces[i].rows, CC_EXPR_WORDS(node->expr))
 		{
@@ -88,14 +91,24 @@ copy_decimals(CcNode *node, const Piece *piece, int scale)
 
 	for (int s = piece->v->scale; s < scale; s++)
 		factor *= 10;
+	if (node->out.rep == CC_REP_DECIMAL64)
+	{
+		/* common_rep() has seen to it that the rows' values fit */
+		int64		scaled[ST_VECTOR_SIZE];
+		const int64 *values = piece->v->u.i64;
+
+		if (factor != 1)
+		{
+			for (int i = 0; i < piece->v->n; i++)
+				scaled[i] = (int64) ((uint64) values[i] * (uint64) factor);
+			values = scaled;
+		}
+		cc_vec_kernels()->blend_int64(values, piece->rows, piece->v->n, node->out.u.i64);
+		return;
+	}
 	CC_FOREACH_ROW(row, piece->rows, CC_EXPR_WORDS(node->expr))
 	{
-		int128		x = decimal_of(piece->v, row) * factor;
-
-		if (node->out.rep == CC_REP_DECIMAL128)
-			node->out.u.i128[row] = x;
-		else
-			node->out.u.i64[row] = (int64) x;
+		node->out.u.i128[row] = decimal_of(piece->v, row) * factor;
 	}
 }
 
@@ -113,8 +126,7 @@ copy_piece(CcNode *node, const Piece *piece, int scale)
 			break;
 		case CC_REP_INT64:
 		case CC_REP_FLOAT8:
-			CC_FOREACH_ROW(row, piece->rows, words)
-				node->out.u.i64[row] = v->u.i64[row];
+			cc_vec_kernels()->blend_int64(v->u.i64, piece->rows, v->n, node->out.u.i64);
 			break;
 		case CC_REP_FLOAT4:
 			CC_FOREACH_ROW(row, piece->rows, words)

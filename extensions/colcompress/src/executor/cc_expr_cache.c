@@ -169,7 +169,8 @@ call(CcNode *node, const CcVector *const *args, int row, MemoryContext mcxt,
 	node->cache->calls++;
 }
 
-static void
+/* True if the result holds for all values of the same step. */
+static bool
 find(CcNode *node, const CcVector *const *args, int row, CcResult *result)
 {
 	CcCache    *cache = node->cache;
@@ -184,47 +185,67 @@ find(CcNode *node, const CcVector *const *args, int row, CcResult *result)
 	if (likely(place->state != CC_MEMO_UNKNOWN && place->key == key))
 	{
 		*result = *place;
-		return;
+		return true;
 	}
 	if (cache->given_up ||
 		(cache->step == CC_STEP_ZONED && cache->width > 1 && key != value &&
 		 !cc_time_is_steady(key * cache->width, cache->width)))
 	{
 		call(node, args, row, node->expr->arena, result);
-		return;
+		return false;
 	}
 	call(node, args, row, cache->mcxt, place);
 	place->key = key;
 	*result = *place;
+	return true;
 }
 
-/* All of them scaled integers of one scale, or of any scale? */
+/*
+ * Results that are numbers of 64 bits go straight into the vector, and a
+ * value that gives the same as the one before it is not even looked up.
+ * False: numerics that are no scaled integers of one scale.
+ */
 static bool
-take_decimals(CcNode *node, const CcResult *results, const uint64 *rows,
-			  const uint64 *live)
+find_numbers(CcNode *node, const CcVector *const *args, const uint64 *rows,
+			 const uint64 *live)
 {
+	CcCache    *cache = node->cache;
+	const int64 *values = args[cache->arg]->u.i64;
+	bool		numeric = node->type == NUMERICOID;
 	int			words = CC_EXPR_WORDS(node->expr);
+	CcResult	result = {0};
+	int64		start = 0;		/* the values for which result holds */
+	uint64		width = 0;
 	int			scale = -1;
 
-	CC_FOREACH_ROW(row, live, words)
-	{
-		const CcResult *r = &results[row];
-
-		if (r->state == CC_MEMO_NULL)
-			continue;
-		if (!r->decimal || (scale >= 0 && r->scale != scale))
-			return false;
-		scale = r->scale;
-	}
-	cc_node_begin(node, CC_REP_DECIMAL64);
-	node->out.scale = Max(scale, 0);
+	cc_node_begin(node, numeric ? CC_REP_DECIMAL64 : cc_node_rep(node));
 	cc_node_set_nulls(node, rows, live);
 	CC_FOREACH_ROW(row, live, words)
 	{
-		node->out.u.i64[row] = (int64) results[row].value;
-		if (results[row].state == CC_MEMO_NULL)
+		int64		value = values[row];
+
+		if ((uint64) value - (uint64) start >= width)
+		{
+			/* a result of an unsteady hour holds for its own value alone */
+			start = value;
+			width = 1;
+			if (find(node, args, row, &result) && value != PG_INT64_MIN && value != PG_INT64_MAX)
+			{
+				width = cache->width;
+				start = floor_divide(value, cache->width) * cache->width;
+			}
+			if (numeric && result.state != CC_MEMO_NULL)
+			{
+				if (!result.decimal || (scale >= 0 && result.scale != scale))
+					return false;
+				scale = result.scale;
+			}
+		}
+		node->out.u.i64[row] = (int64) result.value;
+		if (result.state == CC_MEMO_NULL)
 			cc_node_put(node, row, (Datum) 0, true);
 	}
+	node->out.scale = Max(scale, 0);
 	return true;
 }
 
@@ -243,22 +264,27 @@ cc_cache_eval(CcNode *node, const CcVector *const *args, const uint64 *rows,
 {
 	CcCache    *cache = node->cache;
 	int			words = CC_EXPR_WORDS(node->expr);
-	CcResult   *results = MemoryContextAlloc(node->expr->arena,
-											 sizeof(CcResult) * ST_VECTOR_SIZE);
+	CcRep		rep = cc_node_rep(node);
+	uint64		calls;
+	CcResult   *results;
 
 	if (cache->results == NULL || cache->generation != node->expr->set->generation ||
 		cache->zone != session_timezone ||
 		MemoryContextMemAllocated(cache->mcxt, true) > MAX_BYTES)
 		start_over(node, args);
-
-	CC_FOREACH_ROW(row, live, words)
-		find(node, args, row, &results[row]);
 	cache->lookups += cc_selection_count(live, node->expr->batch->nrows);
 	if (cache->lookups > TRIAL_LOOKUPS && cache->calls * 2 > cache->lookups)
 		cache->given_up = true;
 
-	if (node->type == NUMERICOID && take_decimals(node, results, rows, live))
+	calls = cache->calls;
+	if ((rep == CC_REP_INT64 || rep == CC_REP_FLOAT8 || node->type == NUMERICOID) &&
+		find_numbers(node, args, rows, live))
 		return &node->out;
+	cache->calls = calls;
+	results = MemoryContextAlloc(node->expr->arena, sizeof(CcResult) * ST_VECTOR_SIZE);
+	CC_FOREACH_ROW(row, live, words)
+		find(node, args, row, &results[row]);
+
 	cc_node_begin(node, cc_node_rep(node));
 	cc_node_set_nulls(node, rows, live);
 	CC_FOREACH_ROW(row, live, words)

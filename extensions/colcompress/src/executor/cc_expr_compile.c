@@ -122,6 +122,8 @@ void
 cc_node_allow_any_scale(CcNode *node)
 {
 	node->any_scale = true;
+	if (node->nargs == 0)
+		return;					/* the server's as a whole */
 	if (IsA(node->clause, CaseExpr))
 	{
 		for (int i = 1; i < node->nargs; i += 2)

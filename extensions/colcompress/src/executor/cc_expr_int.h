@@ -80,6 +80,8 @@ typedef struct CcMemo
 	/* by code; the one behind the last stands for null */
 	uint8	   *known;			/* CC_MEMO_* */
 	void	   *values;			/* int64, double, float or code of dict */
+	uint8	   *is_true;		/* of booleans: 0 or 1 */
+	uint32		nknown;
 	bool		any_null;		/* a result is */
 	CcDictionary dict;			/* of results that are not passed by value */
 	struct cc_image_hash *images;	/* codes of dict by their bytes */
@@ -204,6 +206,8 @@ extern const CcVector *cc_node_nulls(CcNode *node);
 
 extern const CcVector *cc_eval_by_value(CcNode *node, const CcVector *column,
 										const uint64 *rows);
+extern void cc_truth_by_value(CcNode *node, const CcVector *column,
+							  const uint64 *rows, CcTruth *truth);
 extern const CcVector *cc_eval_by_row(CcNode *node, const uint64 *rows);
 
 /* ---- cc_expr_call.c ---- */

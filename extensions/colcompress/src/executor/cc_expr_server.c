@@ -24,6 +24,7 @@
 #include "utils/memutils.h"
 
 #include "cc_expr_int.h"
+#include "cc_vec.h"
 
 /* Codes by the bytes of their values, in a table without deletions. */
 typedef struct cc_image_hash
@@ -157,6 +158,9 @@ memo_of(CcNode *node, const CcDictionary *source)
 	memo->values = MemoryContextAllocZero(memo->mcxt,
 										  memo_size(memo_rep(node)) * nvalues);
 	memo->any_null = false;
+	memo->nknown = 0;
+	memo->is_true = node->type == BOOLOID ?
+		MemoryContextAllocZero(memo->mcxt, nvalues) : NULL;
 	if (memo_rep(node) == CC_REP_CODE)
 		make_images(memo, nvalues);
 	memo->group = cc_batch_group(expr->batch);
@@ -207,59 +211,92 @@ memo_fill(CcNode *node, CcMemo *memo, uint32 code)
 	ResetExprContext(set->econtext);
 	memo->known[code] = isnull ? CC_MEMO_NULL : CC_MEMO_VALUE;
 	memo->any_null |= isnull;
+	memo->nknown++;
+	if (memo->is_true)
+		memo->is_true[code] = !isnull && DatumGetBool(value);
 }
 
-/* result[i] = values[codes[i]] */
-#define GATHER(type, result) \
-	do { \
-		const type *values = memo->values; \
-		CC_FOREACH_ROW(row, rows, words) \
-			(result)[row] = values[codes[row]]; \
-	} while (0)
+/*
+ * The memo of the column's dictionary, in which everything that the rows
+ * refer to is known, and the rows' codes: of all rows, so that loops need not
+ * look at the selection.  Null has the code behind the last.
+ */
+static CcMemo *
+memo_for(CcNode *node, const CcVector *column, const uint64 *rows, const uint32 **codes,
+		 uint32 *buffer)
+{
+	CcMemo	   *memo = memo_of(node, column->dict);
+	uint32		of_null = column->dict->nvalues;
+	int			words = CC_EXPR_WORDS(node->expr);
+
+	set_state(node);
+	*codes = column->u.code;
+	if (column->has_nulls)
+	{
+		for (int i = 0; i < column->n; i++)
+			buffer[i] = cc_vector_isnull(column, i) ? of_null : column->u.code[i];
+		*codes = buffer;
+	}
+	if (memo->nknown < of_null + (column->has_nulls ? 1 : 0))
+	{
+		CC_FOREACH_ROW(row, rows, words)
+		{
+			if (unlikely(memo->known[(*codes)[row]] == CC_MEMO_UNKNOWN))
+				memo_fill(node, memo, (*codes)[row]);
+		}
+	}
+	return memo;
+}
 
 const CcVector *
 cc_eval_by_value(CcNode *node, const CcVector *column, const uint64 *rows)
 {
-	CcMemo	   *memo = memo_of(node, column->dict);
-	const uint32 *codes = column->u.code;
-	uint32		with_nulls[ST_VECTOR_SIZE];
-	int			words = CC_EXPR_WORDS(node->expr);
-
-	set_state(node);
-	if (column->has_nulls)
-	{
-		CC_FOREACH_ROW(row, rows, words)
-			with_nulls[row] = cc_vector_isnull(column, row) ?
-				column->dict->nvalues : codes[row];
-		codes = with_nulls;
-	}
-	CC_FOREACH_ROW(row, rows, words)
-	{
-		if (unlikely(memo->known[codes[row]] == CC_MEMO_UNKNOWN))
-			memo_fill(node, memo, codes[row]);
-	}
+	uint32		buffer[ST_VECTOR_SIZE];
+	const uint32 *codes;
+	CcMemo	   *memo = memo_for(node, column, rows, &codes, buffer);
+	int			n = column->n;
 
 	cc_node_begin(node, memo_rep(node));
 	switch (node->out.rep)
 	{
 		case CC_REP_CODE:
-			GATHER(uint32, node->out.u.code);
+			for (int i = 0; i < n; i++)
+				node->out.u.code[i] = ((const uint32 *) memo->values)[codes[i]];
 			node->out.dict = &memo->dict;
 			break;
 		case CC_REP_FLOAT4:
-			GATHER(float, node->out.u.f32);
+			for (int i = 0; i < n; i++)
+				node->out.u.f32[i] = ((const float *) memo->values)[codes[i]];
 			break;
 		default:
-			GATHER(int64, node->out.u.i64);
+			cc_vec_kernels()->gather_int64(memo->values, codes, n, node->out.u.i64);
 			break;
 	}
 	if (memo->any_null)
-		CC_FOREACH_ROW(row, rows, words)
+		CC_FOREACH_ROW(row, rows, CC_EXPR_WORDS(node->expr))
 		{
 			if (memo->known[codes[row]] == CC_MEMO_NULL)
 				cc_node_put(node, row, (Datum) 0, true);
 		}
 	return node->type == NUMERICOID ? cc_node_numerics(node, rows) : &node->out;
+}
+
+void
+cc_truth_by_value(CcNode *node, const CcVector *column, const uint64 *rows, CcTruth *truth)
+{
+	uint32		buffer[ST_VECTOR_SIZE];
+	const uint32 *codes;
+	CcMemo	   *memo = memo_for(node, column, rows, &codes, buffer);
+
+	cc_vec_kernels()->gather_bits(memo->is_true, codes, column->n, truth->istrue);
+	for (int w = 0; w < CC_EXPR_WORDS(node->expr); w++)
+		truth->istrue[w] &= rows[w];
+	if (memo->any_null)
+		CC_FOREACH_ROW(row, rows, CC_EXPR_WORDS(node->expr))
+		{
+			if (memo->known[codes[row]] == CC_MEMO_NULL)
+				cc_rows_set(truth->isnull, row);
+		}
 }
 
 /* ---- row by row ---- */

@@ -85,6 +85,19 @@ typedef struct CcVecKernels
 	void		(*bits_to_int64) (const uint64 *bits, int n, int64 *values);
 	void		(*int64_to_bits) (const int64 *values, int n, uint64 *bits);
 
+	/* Where the row's bit is set, result becomes the value. */
+	void		(*blend_int64) (const int64 *values, const uint64 *rows, int n,
+								int64 *result);
+
+	/*
+	 * table[codes[i]], for all rows: every code must have a place in the table.
+	 * Of bytes, which are 0 or 1, as bits.
+	 */
+	void		(*gather_int64) (const int64 *table, const uint32 *codes, int n,
+								 int64 *result);
+	void		(*gather_bits) (const uint8 *table, const uint32 *codes, int n,
+								uint64 *bits);
+
 	/* Conversions that cannot fail. */
 	void		(*int64_to_float8) (const int64 *values, int n, double *result);
 	void		(*float4_to_float8) (const float *values, int n, double *result);

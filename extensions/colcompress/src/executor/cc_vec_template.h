@@ -8,8 +8,9 @@
  *		CC_VEC_TARGET	attribute of every kernel: the instruction set
  *
  * The families are macros of three: the type, the operation, and what makes
- * a row suspect.  64 results are computed into an array, which the compiler
- * turns into vector instructions, and 64 flags into a word of bits.
+ * a row suspect.  Loops over 64 rows are what the compiler turns into vector
+ * instructions, given -O3 and -fno-trapping-math; 64 flags become a word of
+ * bits.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +39,8 @@ pack_flags(const uint8 *flags)
 
 #define CC_VEC_COMPARE(name, type, match) \
 	CC_VEC_KERNEL \
-	compare_##name(const type *a, const type *b, int n, uint64 *bits) \
+	compare_##name(const type *restrict a, const type *restrict b, int n, \
+				   uint64 *restrict bits) \
 	{ \
 		for (int base = 0; base < n; base += 64) \
 		{ \
@@ -72,12 +74,18 @@ CC_VEC_COMPARE(float8_ge, double, (x >= y) | (x != x))
 CC_VEC_COMPARE(float8_gt, double, (x > y) | ((x != x) & (y == y)))
 CC_VEC_COMPARE(float8_ne, double, !((x == y) | ((x != x) & (y != y))))
 
-/* ---- arithmetic: body sets r from x and y; bad is what makes r suspect ---- */
+/*
+ * ---- arithmetic ----
+ *
+ * body sets r from x and y; bad is what makes r suspect.  A block whose
+ * results are all good, which is the rule, is found out by an OR over a mask
+ * as wide as a value; only then are its rows looked at one by one.
+ */
 
-#define CC_VEC_LOOP(type, body, bad) \
+#define CC_VEC_LOOP(type, mask, body, bad) \
 	for (int base = 0; base < n; base += 64) \
 	{ \
-		uint8		flags[64]; \
+		mask		any = 0; \
 		for (int i = 0; i < 64; i++) \
 		{ \
 			type		x = a[base + i]; \
@@ -85,31 +93,45 @@ CC_VEC_COMPARE(float8_ne, double, !((x == y) | ((x != x) & (y != y))))
 			type		r; \
 			body; \
 			result[base + i] = r; \
-			flags[i] = (bad); \
+			any |= (bad) ? 1 : 0; \
 		} \
-		suspect[base / 64] |= pack_flags(flags); \
+		if (__builtin_expect(any != 0, 0)) \
+		{ \
+			uint8		flags[64]; \
+			for (int i = 0; i < 64; i++) \
+			{ \
+				type		x = a[base + i]; \
+				type		y = b[base + i]; \
+				type		r; \
+				body; \
+				flags[i] = (bad); \
+			} \
+			suspect[base / 64] |= pack_flags(flags); \
+		} \
 	}
 
 #define CC_VEC_ARITH_INT64(name, op) \
 	CC_VEC_KERNEL \
-	name(const int64 *a, const int64 *b, int n, int64 lo, int64 hi, \
-		 int64 *result, uint64 *suspect) \
+	name(const int64 *restrict a, const int64 *restrict b, int n, int64 lo, int64 hi, \
+		 int64 *restrict result, uint64 *restrict suspect) \
 	{ \
-		CC_VEC_LOOP(int64, r = (int64) ((uint64) x op (uint64) y), (r < lo) | (r > hi)) \
+		CC_VEC_LOOP(int64, int64, r = (int64) ((uint64) x op (uint64) y), (r < lo) | (r > hi)) \
 	}
 
 #define CC_VEC_ARITH_CHECKED(name, type, builtin) \
 	CC_VEC_KERNEL \
-	name(const type *a, const type *b, int n, type *result, uint64 *suspect) \
+	name(const type *restrict a, const type *restrict b, int n, \
+		 type *restrict result, uint64 *restrict suspect) \
 	{ \
-		CC_VEC_LOOP(type, bool over = builtin(x, y, &r), over) \
+		CC_VEC_LOOP(type, int64, bool over = builtin(x, y, &r), over) \
 	}
 
-#define CC_VEC_ARITH_FLOAT(name, type, op, bad) \
+#define CC_VEC_ARITH_FLOAT(name, type, mask, op, bad) \
 	CC_VEC_KERNEL \
-	name(const type *a, const type *b, int n, type *result, uint64 *suspect) \
+	name(const type *restrict a, const type *restrict b, int n, \
+		 type *restrict result, uint64 *restrict suspect) \
 	{ \
-		CC_VEC_LOOP(type, r = x op y, bad) \
+		CC_VEC_LOOP(type, mask, r = x op y, bad) \
 	}
 
 /* true for infinity and NaN */
@@ -124,20 +146,20 @@ CC_VEC_ARITH_CHECKED(mul_int64_wide, int64, __builtin_mul_overflow)
 CC_VEC_ARITH_CHECKED(add_int128, int128, __builtin_add_overflow)
 CC_VEC_ARITH_CHECKED(sub_int128, int128, __builtin_sub_overflow)
 CC_VEC_ARITH_CHECKED(mul_int128, int128, __builtin_mul_overflow)
-CC_VEC_ARITH_FLOAT(add_float8, double, +, NOT_FINITE(r))
-CC_VEC_ARITH_FLOAT(sub_float8, double, -, NOT_FINITE(r))
-CC_VEC_ARITH_FLOAT(mul_float8, double, *, NOT_FINITE(r) | ((r == 0) & (x != 0) & (y != 0)))
-CC_VEC_ARITH_FLOAT(div_float8, double, /, NOT_FINITE(r) | ((r == 0) & (x != 0)))
-CC_VEC_ARITH_FLOAT(add_float4, float, +, NOT_FINITE(r))
-CC_VEC_ARITH_FLOAT(sub_float4, float, -, NOT_FINITE(r))
-CC_VEC_ARITH_FLOAT(mul_float4, float, *, NOT_FINITE(r) | ((r == 0) & (x != 0) & (y != 0)))
-CC_VEC_ARITH_FLOAT(div_float4, float, /, NOT_FINITE(r) | ((r == 0) & (x != 0)))
+CC_VEC_ARITH_FLOAT(add_float8, double, int64, +, NOT_FINITE(r))
+CC_VEC_ARITH_FLOAT(sub_float8, double, int64, -, NOT_FINITE(r))
+CC_VEC_ARITH_FLOAT(mul_float8, double, int64, *, NOT_FINITE(r) | ((r == 0) & (x != 0) & (y != 0)))
+CC_VEC_ARITH_FLOAT(div_float8, double, int64, /, NOT_FINITE(r) | ((r == 0) & (x != 0)))
+CC_VEC_ARITH_FLOAT(add_float4, float, int32, +, NOT_FINITE(r))
+CC_VEC_ARITH_FLOAT(sub_float4, float, int32, -, NOT_FINITE(r))
+CC_VEC_ARITH_FLOAT(mul_float4, float, int32, *, NOT_FINITE(r) | ((r == 0) & (x != 0) & (y != 0)))
+CC_VEC_ARITH_FLOAT(div_float4, float, int32, /, NOT_FINITE(r) | ((r == 0) & (x != 0)))
 
 /* ---- conversions ---- */
 
 #define CC_VEC_CONVERT(name, from, to) \
 	CC_VEC_KERNEL \
-	name(const from *values, int n, to *result) \
+	name(const from *restrict values, int n, to *restrict result) \
 	{ \
 		for (int base = 0; base < n; base += 64) \
 			for (int i = 0; i < 64; i++) \
@@ -160,15 +182,19 @@ int64_width(const int64 *values, int n)
 }
 
 CC_VEC_KERNEL
-bits_to_int64(const uint64 *bits, int n, int64 *values)
+bits_to_int64(const uint64 *restrict bits, int n, int64 *restrict values)
 {
 	for (int base = 0; base < n; base += 64)
-		for (int i = 0; i < 64; i++)
-			values[base + i] = (bits[base / 64] >> i) & 1;
+	{
+		uint64		word = bits[base / 64];
+
+		for (uint64 i = 0; i < 64; i++)
+			values[base + i] = (int64) ((word >> i) & 1);
+	}
 }
 
 CC_VEC_KERNEL
-int64_to_bits(const int64 *values, int n, uint64 *bits)
+int64_to_bits(const int64 *restrict values, int n, uint64 *restrict bits)
 {
 	for (int base = 0; base < n; base += 64)
 	{
@@ -177,6 +203,47 @@ int64_to_bits(const int64 *values, int n, uint64 *bits)
 		for (int i = 0; i < 64; i++)
 			flags[i] = values[base + i] != 0;
 		bits[base / 64] &= pack_flags(flags);
+	}
+}
+
+CC_VEC_KERNEL
+blend_int64(const int64 *restrict values, const uint64 *restrict rows, int n,
+			int64 *restrict result)
+{
+	for (int base = 0; base < n; base += 64)
+	{
+		uint64		word = rows[base / 64];
+
+		for (uint64 i = 0; i < 64; i++)
+		{
+			int64		mask = -(int64) ((word >> i) & 1);
+
+			result[base + i] = (values[base + i] & mask) | (result[base + i] & ~mask);
+		}
+	}
+}
+
+/* Codes behind row n - 1 may be anything. */
+CC_VEC_KERNEL
+gather_int64(const int64 *restrict table, const uint32 *restrict codes, int n,
+			 int64 *restrict result)
+{
+	for (int i = 0; i < n; i++)
+		result[i] = table[codes[i]];
+}
+
+CC_VEC_KERNEL
+gather_bits(const uint8 *restrict table, const uint32 *restrict codes, int n,
+			uint64 *restrict bits)
+{
+	for (int base = 0; base < n; base += 64)
+	{
+		uint8		flags[64] = {0};
+		int			end = n - base < 64 ? n - base : 64;
+
+		for (int i = 0; i < end; i++)
+			flags[i] = table[codes[base + i]];
+		bits[base / 64] = pack_flags(flags);
 	}
 }
 
@@ -195,6 +262,9 @@ const CcVecKernels CC_VEC_TABLE = {
 	.int64_width = int64_width,
 	.bits_to_int64 = bits_to_int64,
 	.int64_to_bits = int64_to_bits,
+	.blend_int64 = blend_int64,
+	.gather_int64 = gather_int64,
+	.gather_bits = gather_bits,
 	.int64_to_float8 = int64_to_float8,
 	.float4_to_float8 = float4_to_float8,
 	.int64_to_int128 = int64_to_int128,
