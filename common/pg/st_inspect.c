@@ -121,8 +121,8 @@ st_row_groups_function(FunctionCallInfo fcinfo)
 	return (Datum) 0;
 }
 
-static bool
-may_see_values(Relation rel, AttrNumber attno)
+bool
+st_may_see_values(Relation rel, AttrNumber attno)
 {
 	Oid			relid = RelationGetRelid(rel);
 
@@ -156,7 +156,7 @@ st_show_bounds(Relation rel, Form_pg_attribute att, const StZone *zone,
 	bool		isvarlena;
 
 	nulls[0] = nulls[1] = true;
-	if (zone == NULL || !zone->has_minmax || !may_see_values(rel, att->attnum))
+	if (zone == NULL || !zone->has_minmax || !st_may_see_values(rel, att->attnum))
 		return;
 	getTypeOutputInfo(att->atttypid, &output, &isvarlena);
 	values[0] = bound_text(zone->min, output, zone->byte_order);

@@ -25,6 +25,9 @@ extern Relation st_open_table(Oid relid);
 /* The same for whoever may look into it; lists the row groups. */
 extern Relation st_open_for_inspection(Oid relid, StGroupList **groups);
 
+/* May the caller see values of the column? */
+extern bool st_may_see_values(Relation rel, AttrNumber attno);
+
 /*
  * Bounds of a zone as text in values[0] and values[1]; null where they are
  * not known (zone may be NULL), or not for the caller to see.

@@ -2,17 +2,20 @@
  *
  * cc_inspect.c
  *	  Functions that show what a table is made of: row groups, column chunks,
- *	  totals.  Who may see what: st_inspect.c.
+ *	  sub-columns of documents, totals.  Who may see what: st_inspect.c.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "cc_access.h"
@@ -24,6 +27,7 @@
 
 PG_FUNCTION_INFO_V1(cc_row_groups);
 PG_FUNCTION_INFO_V1(cc_column_chunks);
+PG_FUNCTION_INFO_V1(cc_document_paths);
 PG_FUNCTION_INFO_V1(cc_table_info);
 
 Datum
@@ -37,6 +41,10 @@ cc_table_info(PG_FUNCTION_ARGS)
 {
 	return st_table_info_function(fcinfo);
 }
+
+/* Shows a part of what is in a row group. */
+typedef void (*PutGroup) (ReturnSetInfo *rsinfo, Relation rel, const StGroup *group,
+						  int groupno);
 
 static void
 put_chunks(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupno)
@@ -77,13 +85,63 @@ put_chunks(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupn
 	cc_reader_close(reader);
 }
 
-/*
- * column_chunks(relation): row_group, first_row, attnum, column_name, type,
- * encoding, codec, blocks, raw_bytes, encoded_bytes, nulls,
- * dictionary_values, min, max.
- */
-Datum
-cc_column_chunks(PG_FUNCTION_ARGS)
+static Datum
+path_keys(const CcPathInfo *info)
+{
+	Datum	   *keys = palloc(info->nkeys * sizeof(Datum));
+
+	for (int i = 0; i < info->nkeys; i++)
+		keys[i] = PointerGetDatum(cstring_to_text_with_len((const char *) info->keys[i].data,
+														   info->keys[i].len));
+	return PointerGetDatum(construct_array(keys, info->nkeys, TEXTOID, -1, false,
+										   TYPALIGN_INT));
+}
+
+/* Keys are data: whoever may not see the column's values sees no paths. */
+static void
+put_paths(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupno)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	StReader   *reader = cc_reader_open(rel, group, CurrentMemoryContext);
+	int			natts = Min(desc->natts, cc_reader_natts(reader));
+
+	for (int i = 0; i < natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		int			npaths;
+
+		CHECK_FOR_INTERRUPTS();
+		if (att->attisdropped || getBaseType(att->atttypid) != JSONBOID ||
+			!st_may_see_values(rel, att->attnum))
+			continue;
+		npaths = cc_reader_npaths(reader, att->attnum);
+		for (int p = 0; p < npaths; p++)
+		{
+			CcPathInfo	info;
+			Datum		values[9];
+			bool		nulls[9] = {0};
+
+			cc_reader_path_info(reader, att->attnum, p, &info);
+			values[0] = Int32GetDatum(groupno);
+			values[1] = NameGetDatum(&att->attname);
+			nulls[2] = info.nkeys == 0;
+			if (!nulls[2])
+				values[2] = path_keys(&info);
+			values[3] = CStringGetTextDatum(info.kind);
+			values[4] = CStringGetTextDatum(info.chunk.encoding);
+			values[5] = CStringGetTextDatum(info.chunk.codec);
+			values[6] = Int64GetDatum((int64) info.chunk.encoded_bytes);
+			values[7] = Int64GetDatum((int64) info.chunk.nulls);
+			values[8] = Int64GetDatum((int64) info.chunk.distinct);
+			nulls[8] = info.chunk.distinct == 0;
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		}
+	}
+	cc_reader_close(reader);
+}
+
+static Datum
+show_groups(FunctionCallInfo fcinfo, PutGroup put)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	StGroupList *groups;
@@ -97,11 +155,32 @@ cc_column_chunks(PG_FUNCTION_ARGS)
 	{
 		MemoryContext old = MemoryContextSwitchTo(mcxt);
 
-		put_chunks(rsinfo, rel, &groups->groups[i], i + 1);
+		put(rsinfo, rel, &groups->groups[i], i + 1);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(mcxt);
 	}
 	MemoryContextDelete(mcxt);
 	relation_close(rel, AccessShareLock);
 	return (Datum) 0;
+}
+
+/*
+ * column_chunks(relation): row_group, first_row, attnum, column_name, type,
+ * encoding, codec, blocks, raw_bytes, encoded_bytes, nulls,
+ * dictionary_values, min, max.
+ */
+Datum
+cc_column_chunks(PG_FUNCTION_ARGS)
+{
+	return show_groups(fcinfo, put_chunks);
+}
+
+/*
+ * document_paths(relation): row_group, column_name, path, kind, encoding,
+ * codec, encoded_bytes, nulls, dictionary_values.
+ */
+Datum
+cc_document_paths(PG_FUNCTION_ARGS)
+{
+	return show_groups(fcinfo, put_paths);
 }

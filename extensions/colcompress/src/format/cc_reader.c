@@ -252,20 +252,23 @@ encoding_name(StReader *r, const CcChunk *chunk, uint8 encoding)
 bool
 cc_reader_chunk_info(StReader *r, AttrNumber attno, CcChunkInfo *info)
 {
-	const CcFooterColumn *entry;
-	CcChunk    *chunk;
-
-	memset(info, 0, sizeof(*info));
 	if (attno > r->natts || r->entries[attno - 1].kind == CC_KIND_ABSENT)
 		return false;
-	entry = &r->entries[attno - 1];
-	chunk = cc_chunk_open(r, attno);
+	cc_chunk_describe(r, &r->entries[attno - 1], cc_chunk_open(r, attno), info);
+	return true;
+}
+
+void
+cc_chunk_describe(StReader *r, const CcFooterColumn *entry, CcChunk *chunk,
+				  CcChunkInfo *info)
+{
+	memset(info, 0, sizeof(*info));
 	info->encoding = encoding_name(r, chunk, entry->encoding);
 	info->codec = "none";
 	info->nulls = entry->nnulls;
 	info->encoded_bytes = entry->blob_len + entry->blocks_len + entry->meta_len;
 	if (chunk == NULL)
-		return true;
+		return;
 	info->blocks = chunk->nblocks;
 	info->raw_bytes = chunk->raw_bytes + entry->blob_len;
 	if (chunk->raw_bytes > entry->blocks_len || entry->blob_len > 0)
@@ -274,5 +277,4 @@ cc_reader_chunk_info(StReader *r, AttrNumber attno, CcChunkInfo *info)
 	info->sum = chunk->sum;
 	if (entry->encoding == CC_ENC_DICT)
 		info->distinct = cc_chunk_dictionary(r, chunk)->nvalues;
-	return true;
 }

@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "cc_format.h"
+#include "cc_stats.h"
 #include "cc_vector.h"
 #include "cc_zone.h"
 #include "st_codec.h"
@@ -177,5 +178,9 @@ extern uint64 cc_blob_lengths(StReader *r, const uint8 *src, Size len, uint32 n,
 							  uint32 *raw, uint32 *stored);
 extern void cc_read_blob(StReader *r, CcChunk *chunk, uint64 off, uint32 stored,
 						 uint32 raw, uint8 *dst);
+
+/* What is known of a chunk by its entry; chunk is NULL if it is all null. */
+extern void cc_chunk_describe(StReader *r, const CcFooterColumn *entry,
+							  CcChunk *chunk, CcChunkInfo *info);
 
 #endif							/* CC_READER_H */

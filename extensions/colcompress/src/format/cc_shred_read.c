@@ -16,6 +16,7 @@
 
 #include "cc_reader.h"
 #include "cc_shred_read.h"
+#include "cc_stats.h"
 #include "st_compat.h"
 
 /* What a document costs at least, for a first guess of a vector's size. */
@@ -280,4 +281,44 @@ cc_shred_document(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i)
 		pfree(doc);
 		cap *= 2;
 	}
+}
+
+int
+cc_reader_npaths(StReader *r, AttrNumber attno)
+{
+	CcChunk    *chunk = attno > r->natts ? NULL : cc_chunk_open(r, attno);
+
+	return chunk == NULL || chunk->shred == NULL ? 0 : chunk->shred->tree->nleaves + 1;
+}
+
+void
+cc_reader_path_info(StReader *r, AttrNumber attno, int path, CcPathInfo *info)
+{
+	static const char *const kinds[CC_LEAF_KINDS] = {
+		[CC_LEAF_STRING] = "string",
+		[CC_LEAF_NUMERIC] = "number",
+		[CC_LEAF_BOOL] = "boolean",
+		[CC_LEAF_NULL] = "null",
+		[CC_LEAF_JSON] = "json"
+	};
+	CcChunk    *chunk = cc_chunk_open(r, attno);
+	const CcPathTree *tree = chunk->shred->tree;
+
+	memset(info, 0, sizeof(*info));
+	info->kind = "residue";
+	if (path < tree->nleaves)
+	{
+		int			node = tree->leaves[path].node;
+
+		info->kind = kinds[tree->leaves[path].kind];
+		info->nkeys = tree->nodes[node].depth;
+		info->keys = palloc(info->nkeys * sizeof(StStr));
+		for (int i = info->nkeys - 1; i >= 0; i--)
+		{
+			info->keys[i] = tree->nodes[node].key;
+			node = tree->nodes[node].parent;
+		}
+	}
+	cc_chunk_describe(r, &chunk->shred->entries[path], cc_shred_chunk(r, chunk, path),
+					  &info->chunk);
 }

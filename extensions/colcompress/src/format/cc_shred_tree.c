@@ -150,12 +150,14 @@ take_sample(const StStr *docs, uint32 n)
 	s->nodes[0].parent = s->nodes[0].first_child = s->nodes[0].next_sibling = -1;
 	for (uint32 i = 0; i < n; i += step)
 	{
+		/* at changing places, so that periods in the data do not mislead */
+		uint32		at = i + i * UINT32_C(2654435769) / 4096 % step;
 		StJsonb		c;
 
-		if (docs[i].data == NULL)
+		if (at >= n || docs[at].data == NULL)
 			continue;
 		s->ndocs++;
-		if (st_jsonb_open(docs[i].data, docs[i].len, &c) == ST_OK && c.object)
+		if (st_jsonb_open(docs[at].data, docs[at].len, &c) == ST_OK && c.object)
 			sample_object(s, 0, &c);
 	}
 	return s;

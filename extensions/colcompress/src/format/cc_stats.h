@@ -29,4 +29,17 @@ extern int	cc_reader_natts(const StReader *r);
 /* False if the group has no chunk for the column. */
 extern bool cc_reader_chunk_info(StReader *r, AttrNumber attno, CcChunkInfo *info);
 
+/* A sub-column of a shredded column (cc_shred.h). */
+typedef struct CcPathInfo
+{
+	int			nkeys;			/* 0: the residue */
+	StStr	   *keys;			/* bytes valid until close */
+	const char *kind;			/* "string", "number", "boolean", "null", "json", "residue" */
+	CcChunkInfo chunk;
+} CcPathInfo;
+
+/* Sub-columns of a column, residue included; 0 if it has none. */
+extern int	cc_reader_npaths(StReader *r, AttrNumber attno);
+extern void cc_reader_path_info(StReader *r, AttrNumber attno, int path, CcPathInfo *info);
+
 #endif							/* CC_STATS_H */

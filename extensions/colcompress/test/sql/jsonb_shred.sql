@@ -39,6 +39,18 @@ INSERT INTO sh SELECT * FROM sh_heap;
 SELECT column_name, encoding, count(*) > 1 AS several FROM colcompress.column_chunks('sh')
 WHERE column_name LIKE 'doc%' GROUP BY 1, 2 ORDER BY 1, 2;
 
+SELECT path, kind, sum(nulls) AS nulls FROM colcompress.document_paths('sh') WHERE column_name = 'doc2' GROUP BY 1, 2 ORDER BY 1;
+SELECT count(*) > 20 AS many, count(*) FILTER (WHERE path IS NULL) = count(DISTINCT row_group) AS residues,
+	bool_and(encoded_bytes > 0 OR encoding = 'nulls') AS sizes, array_agg(DISTINCT kind) AS kinds
+FROM colcompress.document_paths('sh') WHERE column_name = 'doc';
+CREATE ROLE sh_other;
+GRANT SELECT (id, doc2) ON sh TO sh_other;
+SET ROLE sh_other;
+SELECT DISTINCT column_name FROM colcompress.document_paths('sh');
+RESET ROLE;
+REVOKE ALL ON sh FROM sh_other;
+DROP ROLE sh_other;
+
 -- the same bytes, in order
 SELECT count(*), count(s.doc), bool_and(sh_same(s.doc, h.doc) AND sh_same(s.doc2, h.doc2)) AS same_bytes,
 	bool_and(s.doc::text IS NOT DISTINCT FROM h.doc::text) AS same_text,
