@@ -275,9 +275,9 @@ zm_unique_check(ZmUnique *unique, Relation heap, Datum *values, bool *nulls,
 	}
 }
 
-/* Whether the transaction that inserted a mark's row has ended. */
-static bool
-is_settled(Relation heap, ItemPointer tid)
+/* Whether the transaction that inserted a row has ended. */
+bool
+zm_unique_is_settled(Relation heap, ItemPointer tid)
 {
 	Buffer		buf;
 	Page		page;
@@ -325,7 +325,7 @@ zm_unique_purge(const ZmSpace *space, Relation heap, const ZmTarget *target)
 		if (!ZmIsMark(itup))
 			continue;
 		tid = zm_row_tid(itup);
-		if (is_settled(heap, &tid))
+		if (zm_unique_is_settled(heap, &tid))
 			done[ndone++] = off;
 	}
 	if (ndone > 0)

@@ -22,6 +22,7 @@ extern bool zm_unique_check(ZmUnique *unique, Relation heap, Datum *values,
 							bool *nulls, ItemPointer tid,
 							IndexUniqueCheck check);
 extern void zm_unique_unlock(ZmUnique *unique);
+extern bool zm_unique_is_settled(Relation heap, ItemPointer tid);
 extern bool zm_unique_purge(const ZmSpace *space, Relation heap,
 							const ZmTarget *target);
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * zm_vacuum.c
- *	  VACUUM of a zonemap: exact entries of dead rows go.
+ *	  VACUUM of a zonemap: exact entries of dead rows go, and leaves are
+ *	  tightened (zm_fold.c).
  *
  * Pages are visited by block number.  A split during that moves entries to a
  * page at the end, which is visited later; pages are never reused.
@@ -11,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/generic_xlog.h"
+#include "access/table.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -18,6 +20,7 @@
 
 #include "st_compat.h"
 #include "zm_access.h"
+#include "zm_fold.h"
 #include "zm_page.h"
 
 static void
@@ -87,8 +90,13 @@ zm_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 IndexBulkDeleteResult *
 zm_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
+	Relation	heap;
+
 	if (info->analyze_only)
 		return stats;
+	heap = table_open(info->index->rd_index->indrelid, NoLock);
+	zm_fold(info->index, heap, info->strategy);
+	table_close(heap, NoLock);
 	if (stats == NULL)
 	{
 		stats = palloc0(sizeof(IndexBulkDeleteResult));

@@ -1,0 +1,278 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_fold.c
+ *	  Tightens the leaves of a zonemap, at the end of VACUUM.
+ *
+ * Where several exact entries in a row are of one heap page, and the page of
+ * the zone that they are in has no row at or after the first of them, a zone
+ * of theirs begins there and takes their place.  A zone whose page has no rows
+ * becomes a hole.
+ *
+ * That narrows zones (I11).  It is safe because the heap page is looked at
+ * with the leaf locked exclusively: a row that is on the page then, published
+ * or not, is reckoned with, and one that comes later finds the leaf as it is
+ * left.  The order of locks, leaf before heap page, is that of all code here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "st_compat.h"
+#include "zm_fold.h"
+#include "zm_tree.h"
+#include "zm_unique.h"
+
+/* Fewer exact entries than this in a row are left as they are. */
+#define FEWEST_ENTRIES 4
+
+/* A leaf that is being rewritten. */
+typedef struct Fold
+{
+	ZmSpace		space;
+	ZmHeapKey	heap_key;
+	Relation	heap;
+	bool		unique;
+	bool		changed;
+	IndexTuple	zone;			/* the current one, in entries */
+	int			count;
+	IndexTuple	entries[MaxIndexTuplesPerPage + 2];
+} Fold;
+
+static void
+emit(Fold *fold, IndexTuple itup)
+{
+	fold->entries[fold->count++] = itup;
+	if (ZmIsZone(itup))
+		fold->zone = itup;
+}
+
+/* Sign of (key of a - key of b); b may be before all keys. */
+static int
+compare_keys(Fold *fold, IndexTuple a, IndexTuple b)
+{
+	ZmTarget	target;
+
+	zm_target_from_entry(&fold->space, &target, a);
+	return zm_compare_entry_key(&fold->space, &target, b);
+}
+
+/* Whether no row is on a heap page. */
+static bool
+page_is_empty(Relation heap, BlockNumber block)
+{
+	Buffer		buf;
+	Page		page;
+	bool		empty = true;
+
+	if (!zm_block_exists(heap, block))
+		return true;
+	buf = ReadBuffer(heap, block);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buf);
+	for (OffsetNumber off = FirstOffsetNumber;
+		 empty && !PageIsNew(page) && off <= PageGetMaxOffsetNumber(page);
+		 off++)
+		empty = !ItemIdIsNormal(PageGetItemId(page, off));
+	UnlockReleaseBuffer(buf);
+	return empty;
+}
+
+/* Exact entries of one heap page in a row, from off on. */
+static int
+count_run(Fold *fold, Page page, OffsetNumber off)
+{
+	BlockNumber block =
+		ItemPointerGetBlockNumber(&ZmPageGetEntry(page, off)->t_tid);
+	int			n = 0;
+
+	for (; off <= PageGetMaxOffsetNumber(page); off++)
+	{
+		IndexTuple	itup = ZmPageGetEntry(page, off);
+		ItemPointerData tid;
+
+		if (ZmIsZone(itup) || ZmIsMark(itup) ||
+			ItemPointerGetBlockNumber(&itup->t_tid) != block)
+			break;
+		/* An entry may still have to tell that its row is published. */
+		tid = itup->t_tid;
+		if (fold->unique && !zm_unique_is_settled(fold->heap, &tid))
+			break;
+		n++;
+	}
+	return n;
+}
+
+/* Whether a zone may begin at an exact entry, after what was emitted. */
+static bool
+may_start(Fold *fold, IndexTuple first)
+{
+	ZmTarget	target;
+
+	if (fold->count == 0 ||
+		compare_keys(fold, first, fold->entries[fold->count - 1]) == 0 ||
+		compare_keys(fold, first, fold->zone) == 0)
+		return false;
+	if (ZmBlock(fold->zone) == InvalidBlockNumber)
+		return true;
+	zm_target_from_entry(&fold->space, &target, first);
+	return zm_heap_page_below(&fold->heap_key, fold->heap,
+							  ZmBlock(fold->zone), &target);
+}
+
+/* Whether the current zone, not the one it was read in, covers an entry. */
+static bool
+repeats(Fold *fold, IndexTuple itup)
+{
+	return ZmBlock(fold->zone) == ItemPointerGetBlockNumber(&itup->t_tid) &&
+		!((ZmFlags(fold->zone) & ZM_OPEN) &&
+		  compare_keys(fold, itup, fold->zone) == 0);
+}
+
+/*
+ * The exact entries of a group, from off to before end.  `last`: what comes
+ * after the group may hold its last key too, so a zone must end before.
+ */
+static void
+fold_group(Fold *fold, Page page, OffsetNumber off, OffsetNumber end,
+		   bool last)
+{
+	bool		may_fold = true;
+	bool		started = false;
+
+	if (last)
+		may_fold = end > off &&
+			compare_keys(fold, ZmPageGetEntry(page, end - 1),
+						 ZmPageGetEntry(page, ZM_HIGH_KEY)) < 0;
+	for (OffsetNumber i = off; i < end; i++)
+	{
+		IndexTuple	itup = ZmPageGetEntry(page, i);
+		ItemPointerData tid = zm_row_tid(itup);
+		int			run;
+
+		if (ZmIsMark(itup))
+		{
+			emit(fold, itup);
+			continue;
+		}
+		if (repeats(fold, itup) &&
+			(!fold->unique || zm_unique_is_settled(fold->heap, &tid)))
+		{
+			fold->changed = true;
+			continue;
+		}
+		run = may_fold ? count_run(fold, page, i) : 0;
+		if (run < FEWEST_ENTRIES || !may_start(fold, itup))
+		{
+			emit(fold, itup);
+			continue;
+		}
+		emit(fold, zm_zone_from(itup, ItemPointerGetBlockNumber(&tid),
+								ZM_FENCED, NULL));
+		fold->changed = started = true;
+	}
+	if (last && started)
+	{
+		ItemPointerData tie;
+
+		ItemPointerSet(&tie, MaxBlockNumber, MaxOffsetNumber);
+		emit(fold, zm_zone_from(ZmPageGetEntry(page, end - 1),
+								InvalidBlockNumber, ZM_OPEN | ZM_TIE, &tie));
+	}
+}
+
+static void
+write_leaf(Fold *fold, Buffer buf)
+{
+	Page		old = BufferGetPage(buf);
+	GenericXLogState *state;
+	PGAlignedBlock image;
+	OffsetNumber off = FirstOffsetNumber;
+
+	zm_page_init(image.data, 0);
+	ZmPageGetOpaque(image.data)->right = ZmPageGetOpaque(old)->right;
+	if (!ZmPageIsRightmost(old))
+		zm_page_add(image.data, ZmPageGetEntry(old, ZM_HIGH_KEY), off++);
+	for (int i = 0; i < fold->count; i++)
+		zm_page_add(image.data, fold->entries[i], off++);
+	state = GenericXLogStart(fold->space.index);
+	memcpy(GenericXLogRegisterBuffer(state, buf, GENERIC_XLOG_FULL_IMAGE),
+		   image.data, BLCKSZ);
+	GenericXLogFinish(state);
+}
+
+/* Tightens a leaf that is locked exclusively. */
+static void
+fold_leaf(Fold *fold, Buffer buf)
+{
+	Page		page = BufferGetPage(buf);
+	OffsetNumber max = PageGetMaxOffsetNumber(page);
+	OffsetNumber off = ZmPageFirst(page);
+
+	fold->changed = false;
+	fold->count = 0;
+	while (off <= max)
+	{
+		IndexTuple	zone = ZmPageGetEntry(page, off);
+		OffsetNumber end = off + 1;
+
+		if (ZmBlock(zone) != InvalidBlockNumber &&
+			page_is_empty(fold->heap, ZmBlock(zone)))
+		{
+			zone = zm_copy_as(zone, InvalidBlockNumber);
+			fold->changed = true;
+		}
+		emit(fold, zone);
+		while (end <= max && !ZmIsZone(ZmPageGetEntry(page, end)))
+			end++;
+		fold_group(fold, page, off + 1, end, end > max &&
+				   !ZmPageIsRightmost(page) &&
+				   !(ZmFlags(ZmPageGetEntry(page, ZM_HIGH_KEY)) & ZM_FENCED));
+		off = end;
+	}
+	if (fold->changed)
+		write_leaf(fold, buf);
+}
+
+/* Tightens all leaves. */
+void
+zm_fold(Relation index, Relation heap, BufferAccessStrategy strategy)
+{
+	Fold	   *fold = palloc(sizeof(Fold));
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zonemap fold",
+												  ALLOCSET_DEFAULT_SIZES);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
+
+	zm_space_init(&fold->space, index);
+	zm_heap_key_init(&fold->heap_key, &fold->space, heap);
+	fold->heap = heap;
+	fold->unique = index->rd_index->indisunique;
+	for (BlockNumber block = ZM_ROOT_BLOCK; block < nblocks; block++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+		Buffer		buf;
+
+		st_vacuum_delay_point(false);
+		buf = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+								 strategy);
+		LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+		if (!PageIsNew(BufferGetPage(buf)))
+		{
+			zm_page_check(index, buf);
+			if (ZmPageIsLeaf(BufferGetPage(buf)))
+				fold_leaf(fold, buf);
+		}
+		UnlockReleaseBuffer(buf);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(context);
+	}
+	MemoryContextDelete(context);
+	pfree(fold);
+}
