@@ -17,7 +17,7 @@
 #define SAMPLE_SIZE 64
 
 /* Vectors shorter than this are not sampled but looked at as a whole. */
-#define SAMPLE_FROM (3 * SAMPLE_SIZE)
+#define SAMPLE_FROM (2 * SAMPLE_SIZE)
 
 /* ---- planning ---- */
 

@@ -4,7 +4,7 @@
  *	  Batches of a row group: loading, and finding the parts of a piece.
  *
  * A batch is read as a whole, a few pages; a piece is looked at only when its
- * column is asked for: null bitmap, places of large values, codec frame.
+ * column is asked for: null bitmap, places of large values, lengths.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,9 +17,6 @@
 #include "st_bytes.h"
 #include "st_compat.h"
 #include "st_int.h"
-
-/* Largest raw values of a piece. */
-#define MAX_PIECE_BYTES ((uint64) 1024 * 1024 * 1024)
 
 void *
 rc_batch_alloc(RcBatch *batch, Size size)
@@ -62,6 +59,10 @@ rc_batch_free(RcBatch *batch)
 
 		if (piece->unpacked)
 			pfree(piece->unpacked);
+		if (piece->ends)
+			pfree(piece->ends);
+		if (piece->frames)
+			pfree(piece->frames);
 		if (piece->valid)
 			pfree(piece->valid);
 		if (piece->large)
@@ -124,16 +125,15 @@ take_nulls(RcBatch *batch, RcPiece *piece, StByteReader *b)
 	memcpy(piece->valid, words, size);
 }
 
-/* Decodes an array of at most a vector into n values of 32 bits. */
-static void
-take_u32_array(RcBatch *batch, StByteReader *b, uint32 *dst, uint32 n)
+void
+rc_take_u32_array(RcBatch *batch, StByteReader *b, uint32 *dst, uint32 n)
 {
 	uint32		v[ST_VECTOR_SIZE];
 	uint64		len = st_read_varint(b);
 	const uint8 *p = st_read_span(b, len);
 
 	if (p == NULL || st_int_decode_u32(p, len, n, v) != ST_OK)
-		rc_corrupt(batch->reader, "places of large values");
+		rc_corrupt(batch->reader, "lengths of a batch");
 	memcpy(dst, v, n * sizeof(uint32));
 }
 
@@ -149,7 +149,7 @@ take_large(RcBatch *batch, RcPiece *piece, StByteReader *b)
 		rc_corrupt(r, "places of large values");
 	piece->large = rc_batch_alloc(batch, 3 * n * sizeof(uint32));
 	for (int i = 0; i < 3; i++)
-		take_u32_array(batch, b, piece->large + i * n, n);
+		rc_take_u32_array(batch, b, piece->large + i * n, n);
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint32		row = piece->large[i];
@@ -165,32 +165,6 @@ take_large(RcBatch *batch, RcPiece *piece, StByteReader *b)
 		rc_corrupt(r, "places of large values");
 	piece->large_off = off;
 	piece->nlarge = n;
-}
-
-static void
-unpack(RcBatch *batch, RcChunk *chunk, RcPiece *piece, StByteReader *b)
-{
-	StReader   *r = batch->reader;
-	uint64		raw_len = st_read_varint(b);
-	size_t		len;
-	const uint8 *frame = st_read_rest(b, &len);
-	StStatus	status;
-
-	rc_chunk_scheme(r, chunk);
-	if (frame == NULL || raw_len > MAX_PIECE_BYTES)
-		rc_corrupt(r, "codec frame of a batch");
-	piece->unpacked = rc_batch_alloc(batch, raw_len);
-	if (chunk->codec_dict)
-		status = st_codec_decompress_dict(r->codec_ctx, chunk->codec_dict, frame, len,
-										  piece->unpacked, raw_len);
-	else
-		status = st_codec_decompress(r->codec_ctx, r->codec, frame, len,
-									 piece->unpacked, raw_len);
-	if (status != ST_OK)
-		rc_corrupt(r, "codec frame of a batch");
-	piece->values = piece->unpacked;
-	piece->len = raw_len;
-	r->bytes_decoded += raw_len;
 }
 
 /* The encoding must be one that the column's kind has. */
@@ -210,6 +184,7 @@ encoding_fits(RcKind kind, uint8 encoding)
 			return kind == RC_KIND_NUMERIC;
 		case RC_ENC_CODE:
 		case RC_ENC_STR:
+		case RC_ENC_FRAMES:
 			return kind >= RC_KIND_NUMERIC;
 		default:
 			return false;
@@ -225,39 +200,40 @@ locate(RcBatch *batch, AttrNumber attno, RcPiece *piece)
 	const uint8 *p = piece_bytes(batch, attno - 1, &len);
 	StByteReader b;
 	uint8		head;
+	uint8		encoding;
 
 	piece->located = true;
 	if (len == 0)
 		return;					/* all null */
 	st_reader_init(&b, p, len);
 	head = st_read_u8(&b);
-	if ((head & RC_PIECE_UNUSED) || !encoding_fits(chunk->type.kind, head & RC_ENC_MASK) ||
-		((head & (RC_PIECE_FRAME | RC_PIECE_LARGE)) && (head & RC_ENC_MASK) != RC_ENC_STR))
+	encoding = head & RC_ENC_MASK;
+	if ((head & RC_PIECE_UNUSED) || !encoding_fits(chunk->type.kind, encoding) ||
+		((head & RC_PIECE_LARGE) && encoding != RC_ENC_STR && encoding != RC_ENC_FRAMES))
 		rc_corrupt(r, "encoding of a column");
 	if (head & RC_PIECE_NULLS)
 		take_nulls(batch, piece, &b);
 	if (head & RC_PIECE_LARGE)
 		take_large(batch, piece, &b);
-	if (head & RC_PIECE_FRAME)
-		unpack(batch, chunk, piece, &b);
+	if (encoding == RC_ENC_DECIMAL64 || encoding == RC_ENC_DECIMAL128)
+	{
+		uint64		scale = st_read_varint(&b);
+
+		if (scale > PG_INT16_MAX)
+			rc_corrupt(r, "scale of a column");
+		piece->scale = scale;
+	}
+	if (encoding == RC_ENC_FRAMES)
+		rc_frames_locate(batch, piece, &b);
 	else
 	{
-		if ((head & RC_ENC_MASK) == RC_ENC_DECIMAL64 ||
-			(head & RC_ENC_MASK) == RC_ENC_DECIMAL128)
-		{
-			uint64		scale = st_read_varint(&b);
-
-			if (scale > PG_INT16_MAX)
-				rc_corrupt(r, "scale of a column");
-			piece->scale = scale;
-		}
 		piece->values = st_read_rest(&b, &len);
 		piece->len = len;
 		r->bytes_decoded += len;
 	}
 	if (b.status != ST_OK)
 		rc_corrupt(r, "piece of a batch");
-	piece->encoding = head & RC_ENC_MASK;
+	piece->encoding = encoding;
 }
 
 RcPiece *

@@ -86,7 +86,7 @@ typedef struct RcScheme
 	StStr	   *entries;
 	uint32		nentries;
 	StStrScheme *str;			/* for the values else */
-	bool		framed;			/* pieces may get codec frames */
+	bool		framed;			/* raw, and codec frames pay */
 	uint8	   *codec_dict;		/* trained, or NULL */
 	Size		codec_dict_len;
 	StCodecDict *digested;
@@ -135,7 +135,11 @@ extern void rc_scheme_write(const RcColumn *col, RcCodec *codec,
 extern void rc_piece_encode(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 							uint32 first, uint32 n, StImage *img, StringInfo buf);
 
-/* st_str vector of n strings, framed if that pays; scheme->str. */
+/* Strings in frames, as RC_ENC_FRAMES; returns the bytes written. */
+extern Size rc_encode_frames(RcCodec *codec, const StCodecDict *dict,
+							 const StStr *v, uint32 n, StringInfo buf);
+
+/* st_str vector of n strings; returns the bytes written. */
 extern Size rc_encode_strings(const StStrScheme *scheme, const StStr *v, uint32 n,
 							  StringInfo buf);
 

@@ -197,6 +197,36 @@ decode_strings(RcBatch *batch, RcChunk *chunk, RcPiece *piece)
 		values[piece->large[i]] = (Datum) 0;
 }
 
+static void
+decode_frames(RcBatch *batch, RcChunk *chunk, RcPiece *piece, AttrNumber attno)
+{
+	Size		room = rc_value_room(&chunk->type);
+	Size		align = Max(rc_value_align(&chunk->type), sizeof(int32));
+	Datum	   *values;
+	uint8	   *p;
+
+	/* a value's header, itself, its terminator, and what aligns the next */
+	piece->arena = p = rc_batch_alloc(batch, piece->ends[batch->nrows - 1] +
+									  batch->nrows * (room + 1 + align));
+	piece->v.rep = RC_REP_DATUM;
+	piece->v.nlarge = piece->nlarge;
+	piece->v.u.datum = values = rc_batch_alloc(batch, batch->nrows * sizeof(Datum));
+	for (uint32 i = 0; i < batch->nrows; i++)
+	{
+		uint32		len;
+		const uint8 *bytes = rc_frame_value(batch, attno, piece, i, &len);
+
+		if (chunk->type.kind == RC_KIND_FIXED && len != chunk->type.typlen &&
+			!rc_vector_isnull(&piece->v, i) && rc_piece_large(piece, i) < 0)
+			rc_corrupt(batch->reader, "strings of a batch");
+		memcpy(p + room, bytes, len);
+		values[i] = rc_value_datum(&chunk->type, p + room, len);
+		p += TYPEALIGN(align, room + len + 1);
+	}
+	for (uint32 i = 0; i < piece->nlarge; i++)
+		values[piece->large[i]] = (Datum) 0;
+}
+
 /* A batch of nulls in a column that has values elsewhere. */
 static void
 decode_nulls(RcBatch *batch, RcPiece *piece)
@@ -245,6 +275,9 @@ rc_batch_vector(RcBatch *batch, AttrNumber attno)
 			break;
 		case RC_ENC_CODE:
 			decode_codes(batch, chunk, piece);
+			break;
+		case RC_ENC_FRAMES:
+			decode_frames(batch, chunk, piece, attno);
 			break;
 		default:
 			decode_strings(batch, chunk, piece);

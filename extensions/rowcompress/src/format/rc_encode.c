@@ -11,7 +11,12 @@
  *	         | u16 length, null bitmap                      (RC_PIECE_NULLS)
  *	         | u64 offset in the image of the first, then length (v) and
  *	           st_int vector of: rows, lengths, stored lengths  (.._LARGE)
- *	         | values; or their length (v) and a frame       (.._FRAME)
+ *	         | values
+ *
+ * Values in frames: st_int vector of their lengths, behind its own length
+ * (v); number of frames (v); st_int vectors of the frames' first values and
+ * stored lengths, likewise; frames.  One that is as long as its values is
+ * not compressed.
  *
  *-------------------------------------------------------------------------
  */
@@ -83,6 +88,60 @@ rc_encode_strings(const StStrScheme *scheme, const StStr *v, uint32 n, StringInf
 		elog(ERROR, "could not encode %u strings", n);
 	commit_bytes(buf, len);
 	return len;
+}
+
+/* The value that ends the frame which starts at first. */
+static uint32
+frame_end(const StStr *v, uint32 first, uint32 n, Size limit)
+{
+	Size		bytes = 0;
+
+	while (first < n && bytes < limit)
+		bytes += v[first++].len;
+	return first;
+}
+
+Size
+rc_encode_frames(RcCodec *codec, const StCodecDict *dict, const StStr *v, uint32 n,
+				 StringInfo buf)
+{
+	Size		limit = dict ? RC_FRAME_BYTES : RC_FRAME_BYTES_ALONE;
+	int			start = buf->len;
+	int64	   *lens = palloc(3 * n * sizeof(int64));
+	int64	   *firsts = lens + n;
+	int64	   *stored = firsts + n;
+	uint32		nframes = 0;
+	StringInfoData raw;
+	StringInfoData frames;
+
+	initStringInfo(&raw);
+	initStringInfo(&frames);
+	for (uint32 i = 0; i < n; i++)
+		lens[i] = v[i].len;
+	for (uint32 first = 0; first < n;)
+	{
+		uint32		end = frame_end(v, first, n, limit);
+		Size		len;
+
+		resetStringInfo(&raw);
+		for (uint32 i = first; i < end; i++)
+			if (v[i].len > 0)
+				appendBinaryStringInfo(&raw, (const char *) v[i].data, v[i].len);
+		len = rc_codec_frame(codec, dict, raw.data, raw.len);
+		appendBinaryStringInfo(&frames, len < raw.len ? (char *) codec->packed : raw.data, len);
+		firsts[nframes] = first;
+		stored[nframes++] = len;
+		first = end;
+	}
+	rc_put_int_array(buf, lens, n);
+	rc_put_varint(buf, nframes);
+	rc_put_int_array(buf, firsts, nframes);
+	rc_put_int_array(buf, stored, nframes);
+	appendBinaryStringInfo(buf, frames.data, frames.len);
+	pfree(frames.data);
+	pfree(raw.data);
+	pfree(lens);
+	return buf->len - start;
 }
 
 static void
@@ -211,10 +270,11 @@ encode_codes(const RcColumn *col, const RcScheme *scheme, uint32 first, uint32 n
 }
 
 /* Strings that are not large; the others are empty here. */
-static void
-encode_small(const RcColumn *col, const RcScheme *scheme, uint32 first, uint32 n,
-			 StringInfo buf)
+static int
+encode_small(const RcColumn *col, RcCodec *codec, const RcScheme *scheme,
+			 uint32 first, uint32 n, StringInfo buf)
 {
+	int			encoding = scheme->framed ? RC_ENC_FRAMES : RC_ENC_STR;
 	StStr	   *v = palloc(n * sizeof(StStr));
 
 	for (uint32 i = 0; i < n; i++)
@@ -223,13 +283,17 @@ encode_small(const RcColumn *col, const RcScheme *scheme, uint32 first, uint32 n
 		if (v[i].len >= RC_LARGE_BYTES)
 			v[i] = (StStr) {(const uint8 *) "", 0};
 	}
-	rc_encode_strings(scheme->str, v, n, buf);
+	if (encoding == RC_ENC_FRAMES)
+		rc_encode_frames(codec, scheme->digested, v, n, buf);
+	else
+		rc_encode_strings(scheme->str, v, n, buf);
 	pfree(v);
+	return encoding;
 }
 
 static int
-encode_values(const RcColumn *col, const RcScheme *scheme, uint32 first, uint32 n,
-			  StringInfo buf)
+encode_values(const RcColumn *col, RcCodec *codec, const RcScheme *scheme,
+			  uint32 first, uint32 n, StringInfo buf)
 {
 	int			encoding;
 
@@ -255,8 +319,7 @@ encode_values(const RcColumn *col, const RcScheme *scheme, uint32 first, uint32 
 	if (col->type.kind == RC_KIND_NUMERIC &&
 		(encoding = encode_decimals(col, first, n, buf)) != 0)
 		return encoding;
-	encode_small(col, scheme, first, n, buf);
-	return RC_ENC_STR;
+	return encode_small(col, codec, scheme, first, n, buf);
 }
 
 /* Large values go to the image, their places to buf; false if there is none. */
@@ -329,11 +392,8 @@ rc_piece_encode(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 				uint32 first, uint32 n, StImage *img, StringInfo buf)
 {
 	int			start = buf->len;
-	int			values;
 	int			flags = 0;
 	uint32		nnulls;
-	Size		len;
-	Size		stored;
 
 	if (col->storage == RC_STORE_NONE)
 		return;
@@ -348,16 +408,6 @@ rc_piece_encode(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 	if (put_large(col, first, n, img, buf))
 		flags |= RC_PIECE_LARGE;
 
-	values = buf->len;
-	flags |= encode_values(col, scheme, first, n, buf);
-	len = buf->len - values;
-	if (scheme->framed && (flags & RC_ENC_MASK) == RC_ENC_STR &&
-		(stored = rc_codec_frame(codec, scheme->digested, buf->data + values, len)) < len)
-	{
-		flags |= RC_PIECE_FRAME;
-		buf->len = values;
-		rc_put_varint(buf, len);
-		appendBinaryStringInfo(buf, (char *) codec->packed, stored);
-	}
+	flags |= encode_values(col, codec, scheme, first, n, buf);
 	buf->data[start] = (char) flags;
 }

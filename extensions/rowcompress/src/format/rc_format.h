@@ -62,6 +62,13 @@ extern const StFormat rc_format;
 /* Longer bounds of other types of variable length are not kept at all. */
 #define RC_ZONE_MAX_BYTES	256
 
+/*
+ * Bytes of values in one codec frame: a fetch unpacks one.  Without a
+ * dictionary of the codec, short frames would not compress.
+ */
+#define RC_FRAME_BYTES		(4 * 1024)
+#define RC_FRAME_BYTES_ALONE	(32 * 1024)
+
 /* A codec frame must save at least one part in this many. */
 #define RC_CODEC_MIN_GAIN	10
 
@@ -92,14 +99,14 @@ typedef enum RcEncoding
 	RC_ENC_DECIMAL64 = 4,		/* scale as a varint, st_int vector */
 	RC_ENC_DECIMAL128 = 5,
 	RC_ENC_CODE = 6,			/* codes of the column's dictionary, st_int vector */
-	RC_ENC_STR = 7				/* st_str vector of the column's scheme */
+	RC_ENC_STR = 7,				/* st_str vector of the column's scheme */
+	RC_ENC_FRAMES = 8			/* bytes as they are, in codec frames */
 } RcEncoding;
 
 #define RC_ENC_MASK			0x0F
 #define RC_PIECE_NULLS		0x10	/* a null bitmap follows, behind its length as u16 */
 #define RC_PIECE_LARGE		0x20	/* places of large values follow */
-#define RC_PIECE_FRAME		0x40	/* the values: raw length as a varint, codec frame */
-#define RC_PIECE_UNUSED		0x80
+#define RC_PIECE_UNUSED		0xC0
 
 /* Form of a column's zones: first byte of that part of its meta. */
 typedef enum RcZoneKind

@@ -20,8 +20,9 @@
 #include "st_int.h"
 #include "st_numeric.h"
 
-/* Single values of a piece before it is decoded. */
-#define TOUCHES_BEFORE_VECTOR 8
+/* Single values of a piece before it is decoded: numbers, bytes. */
+#define NUMBERS_BEFORE_VECTOR	1
+#define BYTES_BEFORE_VECTOR		12
 
 /* A buffer larger than this is given back when the next row is asked for. */
 #define POINT_KEEP_BYTES ((Size) 1024 * 1024)
@@ -79,9 +80,23 @@ point_string(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, uint32 row)
 	return rc_value_datum(&chunk->type, dst, len);
 }
 
+static Datum
+point_framed(RcBatch *batch, RcChunk *chunk, AttrNumber attno, RcPiece *piece, uint32 row)
+{
+	StReader   *r = batch->reader;
+	uint32		len;
+	const uint8 *bytes = rc_frame_value(batch, attno, piece, row, &len);
+	uint8	   *dst = point_buffer(r, chunk, len);
+
+	if (chunk->type.kind == RC_KIND_FIXED && len != chunk->type.typlen)
+		rc_corrupt(r, "strings of a batch");
+	memcpy(dst, bytes, len);
+	return rc_value_datum(&chunk->type, dst, len);
+}
+
 /* The value of a row that is neither null nor large, on its own. */
 static Datum
-point_value(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, uint32 row)
+point_value(RcBatch *batch, RcChunk *chunk, AttrNumber attno, RcPiece *piece, uint32 row)
 {
 	StReader   *r = batch->reader;
 	const uint8 *src = piece->values;
@@ -120,6 +135,8 @@ point_value(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, uint32 row)
 				v >= chunk->ndict)
 				break;
 			return chunk->dict[v];
+		case RC_ENC_FRAMES:
+			return point_framed(batch, chunk, attno, piece, row);
 		default:
 			return point_string(batch, chunk, piece, row);
 	}
@@ -191,7 +208,7 @@ rc_batch_value(RcBatch *batch, AttrNumber attno, uint32 row, bool *isnull)
 		return (Datum) 0;
 	if (piece->nlarge > 0 && (large = rc_piece_large(piece, row)) >= 0)
 		return point_large(r, rc_chunk_open(r, attno), piece, large);
-	return point_value(batch, rc_chunk_open(r, attno), piece, row);
+	return point_value(batch, rc_chunk_open(r, attno), attno, piece, row);
 }
 
 /* The batch that holds a row of the group. */
@@ -256,7 +273,9 @@ rc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 		{
 			RcPiece    *piece = rc_batch_piece(batch, a + 1);
 
-			if (!piece->decoded && (sequential || ++piece->touched > TOUCHES_BEFORE_VECTOR))
+			if (!piece->decoded &&
+				(sequential || ++piece->touched > (piece->encoding <= RC_ENC_CODE ?
+												   NUMBERS_BEFORE_VECTOR : BYTES_BEFORE_VECTOR)))
 				(void) rc_batch_vector(batch, a + 1);
 		}
 		values[a] = rc_batch_value(batch, a + 1, row, &isnull[a]);

@@ -6,6 +6,7 @@
  *	 rc_reader.c	open, close: footer
  *	 rc_meta.c		schemes of columns
  *	 rc_batch.c		batches: loading, pieces
+ *	 rc_frame.c		values in codec frames
  *	 rc_cache.c		batches that fetches keep
  *	 rc_decode.c	vectors
  *	 rc_point.c		single values
@@ -22,6 +23,7 @@
 
 #include "rc_batch.h"
 #include "rc_format.h"
+#include "st_bytes.h"
 #include "st_codec.h"
 #include "st_compat.h"
 #include "st_str.h"
@@ -79,9 +81,13 @@ typedef struct RcPiece
 	uint8		encoding;		/* 0: all null */
 	uint8		touched;		/* single values taken */
 	int16		scale;
-	const uint8 *values;		/* in the batch's bytes, or unpacked */
+	const uint8 *values;		/* in the batch's bytes */
 	Size		len;
-	uint8	   *unpacked;
+	uint8	   *unpacked;		/* values of RC_ENC_FRAMES, as far as done */
+	uint32	   *ends;			/* of each of them in it */
+	uint32		nframes;
+	uint32	   *frames;			/* nframes each: first value, end of the frame
+								 * in values, 1 when it is unpacked */
 	uint64	   *valid;			/* NULL: no nulls */
 	uint32		nlarge;
 	uint64		large_off;		/* in the image */
@@ -136,8 +142,18 @@ extern const RcVector *rc_missing_vector(StReader *r, AttrNumber attno);
 /* Allocates for a batch, freed with it. */
 extern void *rc_batch_alloc(RcBatch *batch, Size size);
 
+/* Decodes an array of at most a vector, behind its length, into dst. */
+extern void rc_take_u32_array(RcBatch *batch, StByteReader *b, uint32 *dst, uint32 n);
+
+/* Reads what stands in front of the frames of a piece. */
+extern void rc_frames_locate(RcBatch *batch, RcPiece *piece, StByteReader *b);
+
 /* Finds the parts of a column's piece. */
 extern RcPiece *rc_batch_piece(RcBatch *batch, AttrNumber attno);
+
+/* Bytes of a value of RC_ENC_FRAMES, its frame unpacked. */
+extern const uint8 *rc_frame_value(RcBatch *batch, AttrNumber attno, RcPiece *piece,
+								   uint32 row, uint32 *len);
 
 /* Index of a row among the large values of a piece, or -1. */
 extern int	rc_piece_large(const RcPiece *piece, uint32 row);

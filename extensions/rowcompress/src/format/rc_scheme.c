@@ -40,7 +40,7 @@
 #define TRAIN_MIN_BYTES		(256 * 1024)
 #define TRAIN_MIN_BATCHES	(4 * SAMPLE_PIECES)
 
-/* A value out of a frame costs the whole frame: it must save this share. */
+/* A value out of a frame costs the frame, one out of a vector only itself. */
 #define FRAME_GAIN(size)	((size) + (size) / 12)
 
 /* ---- dictionary ---- */
@@ -131,18 +131,12 @@ batch_values(const RcColumn *col, const RcBatches *batches, uint32 batch, StStr 
 	return n;
 }
 
-/* Bytes of the sample's pieces as vectors of the scheme, framed or not. */
-typedef struct SampleSize
-{
-	Size		plain;
-	Size		framed;
-} SampleSize;
-
-static SampleSize
+/* Bytes of the sample's pieces in frames, or as vectors of a scheme. */
+static Size
 sample_size(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
 			const StStrScheme *scheme, const StCodecDict *dict)
 {
-	SampleSize	size = {0, 0};
+	Size		size = 0;
 	int			npieces = Min(SAMPLE_PIECES, batches->n);
 	StStr	   *v = palloc(RC_MAX_BATCH_ROWS * sizeof(StStr));
 	StringInfoData buf;
@@ -153,10 +147,13 @@ sample_size(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
 		int			n = batch_values(col, batches, sample_batch(batches, i, npieces), v);
 
 		CHECK_FOR_INTERRUPTS();
+		if (n == 0)
+			continue;
 		resetStringInfo(&buf);
-		rc_encode_strings(scheme, v, n, &buf);
-		size.plain += buf.len;
-		size.framed += rc_codec_frame(codec, dict, buf.data, buf.len);
+		if (scheme)
+			size += rc_encode_strings(scheme, v, n, &buf);
+		else
+			size += rc_encode_frames(codec, dict, v, n, &buf);
 	}
 	pfree(buf.data);
 	pfree(v);
@@ -239,15 +236,15 @@ forget_codec_dict(RcScheme *scheme)
 }
 
 /*
- * Trains a dictionary of the codec for raw vectors; *framed is the sample's
- * size with frames, and becomes smaller if the dictionary pays.
+ * Trains a dictionary of the codec; *framed is the sample's size with frames.
+ * A dictionary is kept if it makes that smaller, or no larger to speak of:
+ * frames are short then, and a fetch is cheaper.
  */
 static void
 try_codec_dict(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
-			   const StStrScheme *raw, RcScheme *scheme, Size *framed)
+			   RcScheme *scheme, Size *framed)
 {
-	SampleSize	with;
-	Size		cost;
+	Size		with;
 
 	if (codec->codec == ST_CODEC_NONE || batches->n < TRAIN_MIN_BATCHES ||
 		col->bytes < TRAIN_MIN_BYTES || !train(col, batches, scheme))
@@ -265,10 +262,10 @@ try_codec_dict(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
 	scheme->release.arg = scheme->digested;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &scheme->release);
 
-	with = sample_size(col, codec, batches, raw, scheme->digested);
-	cost = scheme->codec_dict_len * SAMPLE_PIECES / batches->n;
-	if (with.framed + cost + *framed / 32 < *framed)
-		*framed = with.framed + cost;
+	with = sample_size(col, codec, batches, NULL, scheme->digested) +
+		scheme->codec_dict_len * SAMPLE_PIECES / batches->n;
+	if (with <= *framed + *framed / 32)
+		*framed = with;
 	else
 		forget_codec_dict(scheme);
 }
@@ -283,26 +280,22 @@ choose_strings(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
 	StStrScheme *raw = palloc(sizeof(StStrScheme));
 	StStrScheme *str = palloc(sizeof(StStrScheme));
 	int			n = sample_values(col, batches, sample);
-	SampleSize	as_raw;
-	SampleSize	as_str;
+	Size		plain;
+	Size		framed;
 
 	st_str_scheme_raw(raw);
 	st_str_choose(sample, n, str);
-	as_raw = sample_size(col, codec, batches, raw, NULL);
-	as_str = as_raw;
-	if (str->kind != ST_STR_RAW)
-		as_str = sample_size(col, codec, batches, str, NULL);
-	if (str->kind != ST_STR_ALPHABET || as_str.framed > as_raw.framed)
-		try_codec_dict(col, codec, batches, raw, scheme, &as_raw.framed);
+	plain = sample_size(col, codec, batches, str, NULL);
+	framed = sample_size(col, codec, batches, NULL, NULL);
+	if (str->kind != ST_STR_ALPHABET || plain > framed)
+		try_codec_dict(col, codec, batches, scheme, &framed);
 
-	scheme->str = raw;
-	scheme->framed = as_raw.framed < as_raw.plain;
-	if (str->kind != ST_STR_RAW && as_str.plain <= FRAME_GAIN(as_raw.framed))
-	{
-		scheme->str = str;
-		scheme->framed = FRAME_GAIN(as_str.framed) < as_str.plain;
+	scheme->str = str;
+	scheme->framed = FRAME_GAIN(framed) < plain;
+	if (!scheme->framed)
 		forget_codec_dict(scheme);
-	}
+	else
+		scheme->str = raw;
 	pfree(sample);
 }
 

@@ -1,0 +1,117 @@
+/*-------------------------------------------------------------------------
+ *
+ * rc_frame.c
+ *	  Values that stand in codec frames (RC_ENC_FRAMES).
+ *
+ * A piece has several frames of a few kilobytes; a value is there when its
+ * frame is unpacked, into one buffer for the whole piece.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "rc_reader.h"
+#include "st_bytes.h"
+#include "st_compat.h"
+
+/*
+ * Lengths and places.  Proves that frames cover all values, in order, and
+ * lie inside of the piece.
+ */
+void
+rc_frames_locate(RcBatch *batch, RcPiece *piece, StByteReader *b)
+{
+	StReader   *r = batch->reader;
+	uint32		n = batch->nrows;
+	uint64		total = 0;
+	uint64		stored = 0;
+	uint64		nframes;
+	size_t		len;
+
+	piece->ends = rc_batch_alloc(batch, n * sizeof(uint32));
+	rc_take_u32_array(batch, b, piece->ends, n);
+	for (uint32 i = 0; i < n; i++)
+	{
+		total += piece->ends[i];
+		if (piece->ends[i] >= RC_LARGE_BYTES)
+			rc_corrupt(r, "lengths of a batch");
+		piece->ends[i] = (uint32) total;
+	}
+	nframes = st_read_varint(b);
+	if (nframes == 0 || nframes > n)
+		rc_corrupt(r, "frames of a batch");
+	piece->nframes = nframes;
+	piece->frames = rc_batch_alloc(batch, 3 * nframes * sizeof(uint32));
+	memset(piece->frames, 0, 3 * nframes * sizeof(uint32));
+	rc_take_u32_array(batch, b, piece->frames, nframes);
+	rc_take_u32_array(batch, b, piece->frames + nframes, nframes);
+	piece->values = st_read_rest(b, &len);
+	piece->len = len;
+	for (uint32 i = 0; i < nframes; i++)
+	{
+		uint32		first = piece->frames[i];
+
+		stored += piece->frames[nframes + i];
+		if (first >= n || (i == 0 ? first != 0 : first <= piece->frames[i - 1]) ||
+			stored > len)
+			rc_corrupt(r, "frames of a batch");
+		piece->frames[nframes + i] = (uint32) stored;
+	}
+	if (stored != len)
+		rc_corrupt(r, "frames of a batch");
+	piece->unpacked = rc_batch_alloc(batch, total);
+}
+
+static void
+unpack_frame(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 frame)
+{
+	StReader   *r = batch->reader;
+	RcChunk    *chunk = rc_chunk_open(r, attno);
+	uint32		n = piece->nframes;
+	uint32		first = piece->frames[frame];
+	uint32		last = frame + 1 < n ? piece->frames[frame + 1] : batch->nrows;
+	uint32		start = first > 0 ? piece->ends[first - 1] : 0;
+	uint32		raw = piece->ends[last - 1] - start;
+	uint32		off = frame > 0 ? piece->frames[n + frame - 1] : 0;
+	uint32		stored = piece->frames[n + frame] - off;
+	StStatus	status = ST_OK;
+
+	rc_chunk_scheme(r, chunk);
+	if (stored == raw)
+		memcpy(piece->unpacked + start, piece->values + off, raw);
+	else if (stored > raw)
+		status = ST_CORRUPT;
+	else if (chunk->codec_dict)
+		status = st_codec_decompress_dict(r->codec_ctx, chunk->codec_dict,
+										  piece->values + off, stored,
+										  piece->unpacked + start, raw);
+	else
+		status = st_codec_decompress(r->codec_ctx, r->codec, piece->values + off, stored,
+									 piece->unpacked + start, raw);
+	if (status != ST_OK)
+		rc_corrupt(r, "codec frame of a batch");
+	r->bytes_decoded += raw;
+	piece->frames[2 * n + frame] = 1;
+}
+
+const uint8 *
+rc_frame_value(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 row, uint32 *len)
+{
+	uint32		start = row > 0 ? piece->ends[row - 1] : 0;
+	uint32		lo = 0;
+	uint32		hi = piece->nframes;
+
+	while (hi - lo > 1)
+	{
+		uint32		mid = lo + (hi - lo) / 2;
+
+		if (piece->frames[mid] <= row)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	if (!piece->frames[2 * piece->nframes + lo])
+		unpack_frame(batch, attno, piece, lo);
+	*len = piece->ends[row] - start;
+	return piece->unpacked + start;
+}
