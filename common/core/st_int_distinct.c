@@ -21,9 +21,9 @@ typedef struct DistinctTable
 	uint64_t	value[ST_INT_DISTINCT_MAX]; /* in order of appearance */
 } DistinctTable;
 
-/* Number of x among the table's values; -1 if there is no room for it. */
+/* Number of x among the table's values; -1 if there are max others already. */
 static int
-find_or_add(DistinctTable *table, uint64_t x)
+find_or_add(DistinctTable *table, uint64_t x, int max)
 {
 	uint32_t	at = (uint32_t) ((x * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - TABLE_BITS));
 
@@ -35,7 +35,7 @@ find_or_add(DistinctTable *table, uint64_t x)
 			return number;
 		at = (at + 1) % TABLE_SIZE;
 	}
-	if (table->nvalues == ST_INT_DISTINCT_MAX)
+	if (table->nvalues == max)
 		return -1;
 	table->value[table->nvalues] = x;
 	table->slot[at] = (uint16_t) ++table->nvalues;
@@ -69,12 +69,13 @@ st_int_distinct(const uint64_t *v, int n, uint64_t *value, uint64_t *code)
 	DistinctTable table;
 	uint16_t	number[ST_INT_DISTINCT_MAX];
 	uint16_t	rank[ST_INT_DISTINCT_MAX];
+	int			max = n / 2 < ST_INT_DISTINCT_MAX ? n / 2 : ST_INT_DISTINCT_MAX;
 
 	memset(table.slot, 0, sizeof(table.slot));
 	table.nvalues = 0;
 	for (int i = 0; i < n; i++)
 	{
-		int			found = find_or_add(&table, v[i]);
+		int			found = find_or_add(&table, v[i], max);
 
 		if (found < 0)
 			return -1;

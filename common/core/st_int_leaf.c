@@ -16,6 +16,9 @@
 /* Values looked at first, to see what patching could save. */
 #define SAMPLE_SIZE 64
 
+/* Values that are sorted to find their middle. */
+#define MIDDLE_SIZE 24
+
 /* Vectors shorter than this are not sampled but looked at as a whole. */
 #define SAMPLE_FROM (2 * SAMPLE_SIZE)
 
@@ -65,32 +68,30 @@ take_sample(const uint64_t *v, int n, uint64_t *sample)
 }
 
 /*
- * Middle of the bulk of fewer than SAMPLE_FROM values: halfway between the
- * tenth and the ninetieth percentile.  Outliers do not move it, and where
- * most values are equal it is that value.
+ * Middle of the bulk of n values: halfway between the tenth and the
+ * ninetieth percentile, of MIDDLE_SIZE of them at most.  Outliers do not
+ * move it, and where most values are equal it is that value.
  */
 static uint64_t
 middle_of_bulk(const uint64_t *v, int n, uint64_t min)
 {
-	uint64_t	sorted[SAMPLE_FROM] = {0};
+	uint64_t	sorted[MIDDLE_SIZE];
+	int			m = n < MIDDLE_SIZE ? n : MIDDLE_SIZE;
 	uint64_t	low;
 	uint64_t	high;
 
-	for (int i = 0; i < n; i++)
-		sorted[i] = v[i] - min;
-	/* Shell's sort */
-	for (int gap = 40; gap > 0; gap /= 3)
-		for (int i = gap; i < n; i++)
-		{
-			uint64_t	x = sorted[i];
-			int			at = i;
+	sorted[0] = 0;
+	for (int i = 0; i < m; i++)
+	{
+		uint64_t	x = v[i * n / m] - min;
+		int			at = i;
 
-			for (; at >= gap && sorted[at - gap] > x; at -= gap)
-				sorted[at] = sorted[at - gap];
-			sorted[at] = x;
-		}
-	low = sorted[n / 10];
-	high = sorted[n - 1 - n / 10];
+		for (; at > 0 && sorted[at - 1] > x; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = x;
+	}
+	low = sorted[m / 10];
+	high = sorted[m - 1 - m / 10];
 	return min + low + (high - low) / 2;
 }
 

@@ -16,6 +16,7 @@
 #include "utils/guc.h"
 
 #include "rc_access.h"
+#include "rc_agg_paths.h"
 #include "rc_batch.h"
 #include "rc_format.h"
 #include "rc_paths.h"
@@ -38,7 +39,9 @@ _PG_init(void)
 	rc_executor_start_init();
 	rc_cache_init();
 	rc_scan_init();
+	rc_agg_init();
 	rc_paths_init();
+	rc_agg_paths_init();
 
 	/* Last: from here on, unknown settings of ours are errors. */
 	MarkGUCPrefixReserved("rowcompress");

@@ -66,4 +66,7 @@ extern void rc_scan_explain(CustomScanState *node, List *ancestors, ExplainState
 /* Registers the node and the executor's settings; from _PG_init. */
 extern void rc_scan_init(void);
 
+/* rc_agg.c: registers the node of aggregates without rows; from _PG_init. */
+extern void rc_agg_init(void);
+
 #endif							/* RC_SCAN_H */

@@ -100,6 +100,9 @@ extern Datum rc_batch_value(RcBatch *batch, AttrNumber attno, uint32 row, bool *
 extern Datum rc_vector_value(RcBatch *batch, AttrNumber attno, const RcVector *v,
 							 uint32 row);
 
+/* A value held as int64 as a Datum of that length. */
+extern Datum rc_int_datum(int16 typlen, int64 v);
+
 /* batchno = -1: the whole row group.  False if nothing at all is known. */
 extern bool rc_reader_zone(StReader *r, AttrNumber attno, int64 batchno, StZone *zone);
 

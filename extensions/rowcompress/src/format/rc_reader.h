@@ -167,7 +167,6 @@ extern uint32 rc_value_align(const RcColumnType *type);
 
 /* Makes a Datum of the len bytes at data, room bytes in front being free. */
 extern Datum rc_value_datum(const RcColumnType *type, uint8 *data, uint32 len);
-extern Datum rc_int_datum(int16 typlen, int64 v);
 
 /* int64 of a value whose sign is not what today's type has. */
 extern int64 rc_change_sign(const RcChunk *chunk, int64 v);
