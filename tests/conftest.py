@@ -14,8 +14,11 @@ from strata.cluster import Cluster
 from strata.server import Server
 from strata.twin import Twin
 
-# The extension under test in most files, and the table access methods that
-# are run through the tests every one of them has to pass.
+# The table access methods on the hybrid store: tests that use the fixture am,
+# or twin, run for each of them.
+STORE_AMS = ("colcompress", "rowcompress")
+
+# The extension under test in the other files.
 EXTENSION = "colcompress"
 
 # The server that the extensions under test are installed in.
@@ -146,7 +149,9 @@ def cluster(server, workdir, pristine):
         with cluster.connect() as conn:
             conn.execute("CREATE DATABASE strata_template")
         with cluster.connect("strata_template") as conn:
-            conn.execute(f"CREATE EXTENSION {EXTENSION}")
+            for extension in STORE_AMS:
+                if server.has_extension(extension):
+                    conn.execute(f"CREATE EXTENSION {extension}")
         yield cluster
     finally:
         _clusters.remove(cluster)
@@ -252,7 +257,15 @@ def module_db(cluster):
         yield database
 
 
+@pytest.fixture(scope="session", params=STORE_AMS)
+def am(request, server) -> str:
+    """Each table access method on the hybrid store that is installed."""
+    if not server.has_extension(request.param):
+        pytest.skip(f"{request.param} is not installed")
+    return request.param
+
+
 @pytest.fixture
-def twin(db) -> Twin:
+def twin(db, am) -> Twin:
     """A table access method beside heap: see strata.twin."""
-    return Twin(db, EXTENSION)
+    return Twin(db, am)

@@ -17,7 +17,6 @@ from strata.twin import Twin
 pytestmark = pytest.mark.crash
 
 BULK = 20_000
-AM = "colcompress"
 
 # Random moments at which the server is killed.
 POINTS = int(os.environ.get("CRASH_POINTS", "10"))
@@ -26,33 +25,35 @@ POINTS = int(os.environ.get("CRASH_POINTS", "10"))
 class CrashDatabase:
     """What a Twin needs, on a cluster that dies and comes back."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, am: str) -> None:
         self.cluster = cluster
         self.name = "crash"
+        self.am = am
 
     def connect(self, **kwargs):
         return self.cluster.connect(self.name, **kwargs)
 
 
 @pytest.fixture
-def database(make_cluster) -> CrashDatabase:
+def database(make_cluster, am) -> CrashDatabase:
     cluster = make_cluster("crash", full_page_writes="on", autovacuum="off")
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE crash")
     with cluster.connect("crash") as conn:
-        conn.execute(f"CREATE EXTENSION {AM}")
-    return CrashDatabase(cluster)
+        conn.execute(f"CREATE EXTENSION {am}")
+    return CrashDatabase(cluster, am)
 
 
 def verify(database: CrashDatabase) -> None:
     """Contents, every index and the table's own verifier."""
-    Twin(database, AM).check()
+    Twin(database, database.am).check()
     with database.connect() as conn:
-        assert conn.execute(f"SELECT * FROM {AM}.verify('ours.t')").fetchall() == []
+        found = conn.execute(f"SELECT * FROM {database.am}.verify('ours.t')").fetchall()
+        assert found == []
 
 
 def test_committed_rows_survive(database):
-    twin = Twin(database, AM)
+    twin = Twin(database, database.am)
     twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
     twin.ok(f"INSERT INTO t SELECT i, 'row ' || i FROM generate_series(1, {BULK}) i")
     twin.ok("DELETE FROM t WHERE id % 9 = 0")
@@ -60,7 +61,7 @@ def test_committed_rows_survive(database):
     twin.ok("INSERT INTO t VALUES (-1, 'delta')")
     database.cluster.crash()
     verify(database)
-    twin = Twin(database, AM)
+    twin = Twin(database, database.am)
     twin.ok("DELETE FROM t WHERE id % 11 = 0")
     twin.ok(
         f"INSERT INTO t SELECT i, 'again' FROM generate_series({BULK + 1}, {2 * BULK}) i"
@@ -70,7 +71,7 @@ def test_committed_rows_survive(database):
 
 
 def test_uncommitted_rows_vanish(database):
-    twin = Twin(database, AM)
+    twin = Twin(database, database.am)
     twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
     twin.ok(f"INSERT INTO t SELECT i, 'row ' || i FROM generate_series(1, {BULK}) i")
     for conn in twin.conns.values():
@@ -84,18 +85,18 @@ def test_uncommitted_rows_vanish(database):
         conn.execute("CHECKPOINT")
     database.cluster.crash()
     verify(database)
-    twin = Twin(database, AM)
+    twin = Twin(database, database.am)
     twin.ok(f"INSERT INTO t SELECT -i, 'found' FROM generate_series(1, {BULK}) i")
     twin.ok("VACUUM t")
     twin.check()
 
 
 def test_prepared_transactions_survive(database):
-    twin = Twin(database, AM)
+    twin = Twin(database, database.am)
     twin.ok("CREATE TABLE t (id int, v text)")
     twin.ok(f"INSERT INTO t SELECT i, 'row' FROM generate_series(1, {BULK}) i")
     for end in ("COMMIT", "ROLLBACK"):
-        twin = Twin(database, AM)
+        twin = Twin(database, database.am)
         for schema, conn in twin.conns.items():
             conn.execute("BEGIN")
             conn.execute(
@@ -105,33 +106,33 @@ def test_prepared_transactions_survive(database):
             conn.execute(f"PREPARE TRANSACTION '{schema}'")
         database.cluster.crash()
         verify(database)
-        twin = Twin(database, AM)
+        twin = Twin(database, database.am)
         for schema, conn in twin.conns.items():
             conn.execute(f"{end} PREPARED '{schema}'")
         verify(database)
 
 
 def test_unlogged_table_is_empty_after_a_crash(database):
-    twin = Twin(database, AM)
+    twin = Twin(database, database.am)
     twin.ok("CREATE UNLOGGED TABLE t (id int PRIMARY KEY, v text)")
     twin.ok(f"INSERT INTO t SELECT i, 'row' FROM generate_series(1, {BULK}) i")
     database.cluster.crash()
-    twin = Twin(database, AM)
+    twin = Twin(database, database.am)
     assert twin.ok("SELECT count(*) FROM t").rows == [(0,)]
     twin.ok(f"INSERT INTO t SELECT i, 'new' FROM generate_series(1, {BULK}) i")
     twin.ok("INSERT INTO t VALUES (0, 'delta')")
     verify(database)
 
 
-def test_full_page_images_replay_as_written(make_cluster):
+def test_full_page_images_replay_as_written(make_cluster, am):
     """Recovery under wal_consistency_checking compares every page it replays."""
     cluster = make_cluster("consistency", wal_consistency_checking="all")
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE crash")
-    database = CrashDatabase(cluster)
+    database = CrashDatabase(cluster, am)
     with database.connect() as conn:
-        conn.execute(f"CREATE EXTENSION {AM}")
-    twin = Twin(database, AM)
+        conn.execute(f"CREATE EXTENSION {am}")
+    twin = Twin(database, database.am)
     twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
     twin.ok(f"INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, {BULK}) i")
     twin.ok("DELETE FROM t WHERE id % 9 = 0")
@@ -166,7 +167,7 @@ def test_kill_at_a_random_moment(database, seed, point):
     running it on heap's side makes both equal.
     """
     rng = random.Random(f"{seed}/{point}")
-    twin = Twin(database, AM)
+    twin = Twin(database, database.am)
     twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
     statements = []
 
@@ -186,7 +187,7 @@ def test_kill_at_a_random_moment(database, seed, point):
     database.cluster.start()
 
     print(f"{len(statements)} statements; the last: {statements[-1]}")
-    twin = Twin(database, AM)
+    twin = Twin(database, database.am)
     contents = "SELECT id, v FROM t"
     if Counter(twin.ours.execute(contents)) != Counter(twin.heap.execute(contents)):
         twin.heap.execute(statements[-1])

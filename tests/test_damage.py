@@ -13,7 +13,6 @@ import struct
 import psycopg
 import pytest
 
-AM = "colcompress"
 BLOCK = 8192
 PAYLOAD_OFF = 72  # of the image's bytes in an extent page
 PAYLOAD = BLOCK - PAYLOAD_OFF
@@ -25,11 +24,12 @@ ROWS = 20_000
 class Damaged:
     """A table on a cluster whose files are changed while it is down."""
 
-    def __init__(self, cluster) -> None:
+    def __init__(self, cluster, am: str) -> None:
         self.cluster = cluster
+        self.am = am
         with cluster.connect() as conn:
-            conn.execute(f"CREATE EXTENSION {AM}")
-            conn.execute(f"CREATE TABLE t (id int, v text, n numeric) USING {AM}")
+            conn.execute(f"CREATE EXTENSION {am}")
+            conn.execute(f"CREATE TABLE t (id int, v text, n numeric) USING {am}")
             conn.execute(
                 "INSERT INTO t SELECT i, md5(i::text), i / 7.0"
                 f" FROM generate_series(1, {ROWS}) i"
@@ -39,7 +39,7 @@ class Damaged:
             )
             self.group = conn.execute(
                 "SELECT first_row, start_block, pages, bytes, footer_bytes"
-                f" FROM {AM}.row_groups('t') ORDER BY 1 LIMIT 1"
+                f" FROM {am}.row_groups('t') ORDER BY 1 LIMIT 1"
             ).fetchone()
 
     @staticmethod
@@ -69,9 +69,9 @@ class Damaged:
 
 
 @pytest.fixture
-def table(make_cluster) -> Damaged:
+def table(make_cluster, am) -> Damaged:
     return Damaged(
-        make_cluster("damage", ignore_checksum_failure="on", autovacuum="off")
+        make_cluster("damage", ignore_checksum_failure="on", autovacuum="off"), am
     )
 
 
@@ -86,7 +86,7 @@ def test_any_flipped_byte_of_a_row_group_is_noticed(table, rng):
         assert error.sqlstate == "XX001", error
         assert f"block {block} " in str(error)
         with table.cluster.connect() as conn:
-            found = conn.execute(f"SELECT problem FROM {AM}.verify('t')").fetchall()
+            found = conn.execute(f"SELECT problem FROM {table.am}.verify('t')").fetchall()
         assert any(f"block {block} " in problem for (problem,) in found), found
         table.flip(block * BLOCK + within)
         with table.cluster.connect() as conn:

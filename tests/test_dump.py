@@ -9,10 +9,10 @@ BULK = 20_000
 
 
 @pytest.fixture
-def source(twin: Twin) -> Twin:
+def source(twin: Twin, am) -> Twin:
     twin.ok('CREATE TABLE t (id int PRIMARY KEY, "Day" date, v text, m jsonb)')
     twin.ours.execute(
-        """SELECT colcompress.set_options('t', compression => 'lz4', level => 9,
+        f"""SELECT {am}.set_options('t', compression => 'lz4', level => 9,
            orderby => '"Day" DESC, id', row_group_rows => 4096)"""
     )
     twin.ok(
@@ -29,7 +29,7 @@ def source(twin: Twin) -> Twin:
     return twin
 
 
-def facts(conn) -> tuple:
+def facts(conn, am) -> tuple:
     """Everything a restored database must have in common with its source."""
     conn.execute("SET search_path = ours, public")
     return (
@@ -38,7 +38,7 @@ def facts(conn) -> tuple:
             " WHERE relnamespace = 'ours'::regnamespace AND relkind IN ('r', 'm') ORDER BY 1"
         ).fetchall(),
         conn.execute(
-            "SELECT relation::text, name, value, source FROM colcompress.options ORDER BY 1, 2"
+            f"SELECT relation::text, name, value, source FROM {am}.options ORDER BY 1, 2"
         ).fetchall(),
         sorted(conn.execute("SELECT t::text FROM ours.t").fetchall()),
         sorted(conn.execute("SELECT v, n FROM ours.mv").fetchall()),
@@ -47,7 +47,7 @@ def facts(conn) -> tuple:
 
 
 @pytest.mark.parametrize("form", ["plain", "custom", "directory -j 2"])
-def test_dump_and_restore(source, cluster, server, workdir, form):
+def test_dump_and_restore(source, am, cluster, server, workdir, form):
     database = source.database
     target = f"{database.name}_restored"
     cluster.run("createdb", "-T", "template0", target)
@@ -73,14 +73,14 @@ def test_dump_and_restore(source, cluster, server, workdir, form):
             cluster.run("pg_dump", "-Fd", "-j", 2, "-f", place, database.name)
             cluster.run("pg_restore", "--exit-on-error", "-j", 2, "-d", target, place)
         with cluster.connect(target) as restored:
-            assert facts(restored) == facts(source.ours)
+            assert facts(restored, am) == facts(source.ours, am)
             (groups,) = restored.execute(
-                "SELECT count(*) FROM colcompress.row_groups('ours.t') WHERE rows <= 4096"
+                f"SELECT count(*) FROM {am}.row_groups('ours.t') WHERE rows <= 4096"
             ).fetchone()
             assert groups >= BULK * 0.9 // 4096
             assert (
                 restored.execute(
-                    "SELECT * FROM colcompress.verify('ours.t')"
+                    f"SELECT * FROM {am}.verify('ours.t')"
                 ).fetchall()
                 == []
             )
@@ -88,7 +88,7 @@ def test_dump_and_restore(source, cluster, server, workdir, form):
         cluster.run("dropdb", "--force", target)
 
 
-def test_dump_as_inserts(source, cluster):
+def test_dump_as_inserts(source, am, cluster):
     """Rows one by one land in the delta, and are the same."""
     target = f"{source.database.name}_inserts"
     cluster.run("createdb", "-T", "template0", target)
@@ -108,6 +108,6 @@ def test_dump_as_inserts(source, cluster):
             input=dump.stdout,
         )
         with cluster.connect(target) as restored:
-            assert facts(restored) == facts(source.ours)
+            assert facts(restored, am) == facts(source.ours, am)
     finally:
         cluster.run("dropdb", "--force", target)

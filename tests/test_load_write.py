@@ -78,9 +78,9 @@ def test_row_groups_are_small_on_disk(t):
 
 
 def test_row_group_rows_option_splits_a_load(t):
-    t.ours.execute("SELECT colcompress.set_options('t', row_group_rows => 2048)")
+    t.ours.execute(f"SELECT {t.am}.set_options('t', row_group_rows => 2048)")
     t.ok(f"INSERT INTO t SELECT i, 'x' FROM generate_series(1, {BULK}) i")
-    rows = t.ours.execute("SELECT rows FROM colcompress.row_groups('t')").fetchall()
+    rows = t.ours.execute(f"SELECT rows FROM {t.am}.row_groups('t')").fetchall()
     assert BULK * 0.9 <= sum(n for (n,) in rows) <= BULK
     assert max(n for (n,) in rows) <= 2048
     t.check()
@@ -88,7 +88,7 @@ def test_row_group_rows_option_splits_a_load(t):
 
 def test_row_group_bytes_option_splits_a_load(t):
     """Wide rows end a group long before row_group_rows."""
-    t.ours.execute("SELECT colcompress.set_options('t', row_group_bytes => 1048576)")
+    t.ours.execute(f"SELECT {t.am}.set_options('t', row_group_bytes => 1048576)")
     t.ok(
         f"INSERT INTO t SELECT i, repeat(md5(i::text), 32) FROM generate_series(1, {BULK}) i"
     )
@@ -98,7 +98,7 @@ def test_row_group_bytes_option_splits_a_load(t):
 
 def test_orderby_option_sorts_a_rewrite(t):
     """All row groups in one order; a load keeps the order that rows came in."""
-    t.ours.execute("SELECT colcompress.set_options('t', orderby => 'v DESC, id')")
+    t.ours.execute(f"SELECT {t.am}.set_options('t', orderby => 'v DESC, id')")
     t.ok(
         "INSERT INTO t SELECT i, 'v' || (i * 7919) % 1000"
         f" FROM generate_series(1, {BULK}) i"
@@ -116,7 +116,7 @@ def test_orderby_option_sorts_a_rewrite(t):
 @pytest.mark.parametrize("compression", ["none", "lz4", "zstd"])
 def test_codecs(t, compression):
     t.ours.execute(
-        "SELECT colcompress.set_options('t', compression => %s)", [compression]
+        f"SELECT {t.am}.set_options('t', compression => %s)", [compression]
     )
     t.ok(
         f"INSERT INTO t SELECT i, 'https://example.org/' || i FROM generate_series(1, {BULK}) i"

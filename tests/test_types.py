@@ -13,9 +13,9 @@ BULK = 20_000
 
 
 @pytest.fixture(scope="module")
-def types_twin(module_db) -> Twin:
+def types_twin(module_db, am) -> Twin:
     """One twin for all tests of this file, which drop their tables."""
-    return Twin(module_db, "colcompress")
+    return Twin(module_db, am)
 
 
 @pytest.fixture
