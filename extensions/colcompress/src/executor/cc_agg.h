@@ -12,6 +12,7 @@
  *	 cc_agg_numeric.c	sums and bounds of numerics
  *	 cc_agg_distinct.c	DISTINCT arguments
  *	 cc_agg_ordered.c	percentiles, mode
+ *	 cc_agg_spill.c		rows for whose groups there is no memory
  *	 cc_agg_server.c	aggregates that only the server can compute
  *
  *-------------------------------------------------------------------------
@@ -82,6 +83,7 @@ typedef struct CcAggOutput
 } CcAggOutput;
 
 typedef struct CcIntern CcIntern;
+typedef struct CcSpill CcSpill;
 
 /* Key column of the groups. */
 typedef struct CcAggKey
@@ -126,6 +128,7 @@ typedef struct CcGroups
 	uint64		direct_capacity;
 	uint64		direct_group;	/* row group it was made for */
 	bool		direct_failed;	/* not for this row group */
+	bool		full;			/* no memory for new groups */
 
 	uint32		gids[ST_VECTOR_SIZE];
 } CcGroups;
@@ -148,6 +151,9 @@ typedef struct CcAggState
 	int			noutputs;
 	CcAggOutput *outputs;
 	CcGroups   *groups;
+
+	MemoryContext keys_mcxt;	/* values of keys and of DISTINCT arguments */
+	CcSpill    *spill;			/* rows on disk, or NULL: never any */
 
 	bool		filled;			/* groups are complete */
 	uint32		next;			/* that is to be returned */
@@ -193,13 +199,21 @@ extern void cc_groups_reset(CcGroups *groups);
 extern void cc_groups_add_only(CcGroups *groups);
 
 /*
- * Group numbers of the selected rows to groups->gids, one after another;
- * rows: their positions.  New groups are made as needed.
+ * Group numbers of n rows to groups->gids, one after another; rows: their
+ * positions.  New groups are made as needed.  If there is no memory for any,
+ * their rows go to disk and leave rows; returns how many are left.
  */
-extern void cc_groups_assign(CcAggState *state, const uint16 *rows, int n);
+extern int	cc_groups_assign(CcAggState *state, uint16 *rows, int n);
 
-/* Word of a key's value (not null) at a row of its vector. */
-extern uint64 cc_key_word(CcAggState *state, CcAggKey *key, const CcVector *v, int row);
+/* Hash of a row's keys, the same wherever equal keys come from. */
+extern uint64 cc_groups_hash(CcAggState *state, int row);
+
+/*
+ * Word of a key's value (not null) at a row of its vector; false if the value
+ * is new and not to be added.
+ */
+extern bool cc_key_word(CcAggState *state, CcAggKey *key, const CcVector *v, int row,
+						bool add, uint64 *word);
 
 /* Forgets the values of a key. */
 extern void cc_key_reset(CcAggKey *key);
@@ -224,9 +238,13 @@ cc_group_record(const CcGroups *groups, uint32 gid)
  * Distinct values of a type under an equality operator, numbered as they
  * come.  bytes: equality is that of the bytes (cc_is_bytes_key()).
  */
-extern CcIntern *cc_intern_create(Oid type, Oid eqop, Oid collation, bool bytes);
+extern CcIntern *cc_intern_create(MemoryContext mcxt, Oid type, Oid eqop, Oid collation,
+								  bool bytes);
 extern void cc_intern_reset(CcIntern *intern);
-extern uint32 cc_intern(CcIntern *intern, Datum value);
+
+/* Number of a value; CC_NO_WORD if it is new and not to be added. */
+extern uint32 cc_intern(CcIntern *intern, Datum value, bool add);
+extern uint32 cc_intern_hash(CcIntern *intern, Datum value);
 extern Datum cc_intern_value(const CcIntern *intern, uint32 number);
 
 /* ---- cc_agg_trans.c ---- */
@@ -273,6 +291,32 @@ extern void cc_ordered_advance(CcAggState *state, CcAggTrans *trans, const CcVec
 extern Datum cc_ordered_result(CcAggState *state, const CcAggOutput *output,
 							   void *agg_state, bool *isnull);
 
+/* ---- cc_agg_spill.c ---- */
+
+/* Memory of groups is used up. */
+extern bool cc_spill_is_due(CcAggState *state);
+
+/* Puts a row of the batch, whose keys have this hash, on disk. */
+extern void cc_spill_row(CcAggState *state, int row, uint64 hash);
+
+/*
+ * Goes on to rows that are on disk: they are the input from now on.  False
+ * if there are none left.
+ */
+extern bool cc_spill_next(CcAggState *state);
+
+/* The scan's batch on the next rows of them; false at the end. */
+extern bool cc_spill_next_batch(CcAggState *state);
+
+/* The input are rows from disk. */
+extern bool cc_spill_is_input(const CcAggState *state);
+
+/* Drops everything on disk. */
+extern void cc_spill_reset(CcAggState *state);
+
+/* For EXPLAIN: rows written, and parts of them that were read back. */
+extern void cc_spill_counts(const CcAggState *state, uint64 *rows, uint64 *parts);
+
 /* ---- cc_agg_server.c ---- */
 
 extern CcServerAgg *cc_server_agg_create(CcAggState *state, const Aggref *ref);
@@ -283,6 +327,7 @@ extern void cc_server_agg_advance(CcAggState *state, CcAggTrans *trans,
 extern Datum cc_server_agg_result(CcAggState *state, CcAggTrans *trans, void *agg_state,
 								  bool *isnull);
 extern void cc_server_agg_reset(CcServerAgg *agg);
+extern Size cc_server_agg_memory(const CcServerAgg *agg);
 
 /* Raises an error unless the user may call the aggregate. */
 extern void cc_agg_check_rights(const Aggref *ref);

@@ -231,12 +231,16 @@ cc_distinct_filter(CcAggState *state, CcAggTrans *trans, const CcVector *v,
 	{
 		uint16		row = rows[i];
 		uint32		gid = gids[i];
-		uint64		word = integer ? (uint64) v->u.i64[row] :
-			cc_key_word(state, &distinct->key, v, row);
 		Bitmap	   *bitmap = &distinct->bitmaps[gid];
-		uint64		at = word - (uint64) bitmap->base;
+		uint64		word;
+		uint64		at;
 		bool		is_new;
 
+		if (integer)
+			word = v->u.i64[row];
+		else
+			(void) cc_key_word(state, &distinct->key, v, row, true, &word);
+		at = word - (uint64) bitmap->base;
 		if (at < bitmap->nbits)
 		{
 			uint64		bit = UINT64CONST(1) << (at % 64);

@@ -4,8 +4,8 @@
  *	  What EXPLAIN shows of an aggregation over vectors.
  *
  * Always: the group keys.  VERBOSE adds the aggregates that only the server's
- * functions compute, row by row.  ANALYZE adds the number of groups and the
- * memory that they took.
+ * functions compute, row by row.  ANALYZE adds the memory that groups take
+ * and, if it was not enough, how many rows were put on disk, in how many parts.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,7 +53,15 @@ cc_agg_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyList("Row By Row", deparse_all(by_server, context, true), es);
 	if (es->analyze && state->groups && keys != NIL)
 	{
-		ExplainPropertyUInteger("Groups", NULL, state->groups->ngroups, es);
+		uint64		rows;
+		uint64		parts;
+
+		cc_spill_counts(state, &rows, &parts);
+		if (rows > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		{
+			ExplainPropertyUInteger("Rows On Disk", NULL, rows, es);
+			ExplainPropertyUInteger("Parts On Disk", NULL, parts, es);
+		}
 		ExplainPropertyUInteger("Memory", "kB",
 								(MemoryContextMemAllocated(state->mcxt, true) + 1023) / 1024,
 								es);

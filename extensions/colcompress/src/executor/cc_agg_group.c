@@ -61,6 +61,7 @@ cc_groups_reset(CcGroups *groups)
 	groups->direct_capacity = 0;
 	groups->direct_group = 0;
 	groups->direct_failed = false;
+	groups->full = false;
 	for (int i = 0; i < groups->nkeys; i++)
 		cc_key_reset(&groups->keys[i]);
 }
@@ -75,7 +76,7 @@ cc_key_init(CcAggState *state, CcAggKey *key, int input, Oid eqop)
 	key->input = input;
 	key->integer = cc_is_integer_key(type, eqop);
 	if (!key->integer)
-		key->intern = cc_intern_create(type, eqop, collation,
+		key->intern = cc_intern_create(state->keys_mcxt, type, eqop, collation,
 									   cc_is_bytes_key(type, eqop, collation));
 }
 
@@ -113,9 +114,12 @@ grow_dict_words(CcAggState *state, CcAggKey *key, const CcDictionary *dict)
 	key->dict_capacity = capacity;
 }
 
-/* Number of a dictionary's value, asked for once per row group. */
-static uint64
-code_word(CcAggState *state, CcAggKey *key, const CcVector *v, uint32 code)
+/*
+ * Number of a dictionary's value, asked for once per row group; CC_NO_WORD
+ * if it is new and not to be added.
+ */
+static uint32
+code_word(CcAggState *state, CcAggKey *key, const CcVector *v, uint32 code, bool add)
 {
 	uint64		nopened = state->scan->source->nopened;
 
@@ -131,25 +135,36 @@ code_word(CcAggState *state, CcAggKey *key, const CcVector *v, uint32 code)
 	if (code >= key->dict_capacity)
 		grow_dict_words(state, key, v->dict);
 	if (key->dict_words[code] == CC_NO_WORD)
-		key->dict_words[code] = cc_intern(key->intern, v->dict->values[code]);
+		key->dict_words[code] = cc_intern(key->intern, v->dict->values[code], add);
 	return key->dict_words[code];
 }
 
-uint64
-cc_key_word(CcAggState *state, CcAggKey *key, const CcVector *v, int row)
+bool
+cc_key_word(CcAggState *state, CcAggKey *key, const CcVector *v, int row, bool add,
+			uint64 *word)
 {
 	char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+	uint32		number;
 
 	if (key->integer)
-		return v->u.i64[row];
+	{
+		*word = v->u.i64[row];
+		return true;
+	}
 	if (v->rep == CC_REP_CODE && state->scan->batch->reader != NULL)
-		return code_word(state, key, v, v->u.code[row]);
-	return cc_intern(key->intern, cc_agg_datum(v, row, buffer));
+		number = code_word(state, key, v, v->u.code[row], add);
+	else
+		number = cc_intern(key->intern, cc_agg_datum(v, row, buffer), add);
+	*word = number;
+	return number != CC_NO_WORD;
 }
 
-/* Words of a row's keys, then the mask of those that are null. */
-static void
-row_words(CcAggState *state, int row, uint64 *words)
+/*
+ * Words of a row's keys, then the mask of those that are null.  False if a
+ * value is new, so that there is no such group, and not to be added.
+ */
+static bool
+row_words(CcAggState *state, int row, bool add, uint64 *words)
 {
 	CcGroups   *groups = state->groups;
 	uint64		nulls = 0;
@@ -162,10 +177,33 @@ row_words(CcAggState *state, int row, uint64 *words)
 		words[k] = 0;
 		if (cc_vector_isnull(v, row))
 			nulls |= UINT64CONST(1) << k;
-		else
-			words[k] = cc_key_word(state, key, v, row);
+		else if (!cc_key_word(state, key, v, row, add, &words[k]))
+			return false;
 	}
 	words[groups->nkeys] = nulls;
+	return true;
+}
+
+uint64
+cc_groups_hash(CcAggState *state, int row)
+{
+	CcGroups   *groups = state->groups;
+	char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+	uint64		hash = 0;
+
+	for (int k = 0; k < groups->nkeys; k++)
+	{
+		CcAggKey   *key = &groups->keys[k];
+		const CcVector *v = cc_agg_vector(state, key->input);
+		uint64		word = 0;
+
+		if (!cc_vector_isnull(v, row))
+			word = key->integer ? (uint64) v->u.i64[row] :
+				cc_intern_hash(key->intern, cc_agg_datum(v, row, buffer));
+		hash = (hash ^ word) * UINT64CONST(0x9E3779B97F4A7C15);
+		hash ^= hash >> 32;
+	}
+	return hash * UINT64CONST(0xD6E8FEB86659FD93);
 }
 
 /* ---- the hash table ---- */
@@ -240,6 +278,7 @@ words_are_equal(const uint64 *a, const uint64 *b, int width)
 	return true;
 }
 
+/* Number of the group with these words; made, or CC_NO_GROUP, if it is new. */
 static uint32
 find_group(CcGroups *groups, const uint64 *words)
 {
@@ -261,22 +300,28 @@ find_group(CcGroups *groups, const uint64 *words)
 		}
 		at = (at + 1) & (groups->nslots - 1);
 	}
+	if (groups->full)
+		return CC_NO_GROUP;
 	gid = add_group(groups, words);
 	groups->slots[at] = (uint64) hash << 32 | (gid + 1);
 	return gid;
 }
 
+static uint32
+group_of_row(CcAggState *state, int row)
+{
+	uint64		words[64];
+
+	if (!row_words(state, row, !state->groups->full, words))
+		return CC_NO_GROUP;
+	return find_group(state->groups, words);
+}
+
 static void
 assign_by_hash(CcAggState *state, const uint16 *rows, int n)
 {
-	CcGroups   *groups = state->groups;
-	uint64		words[64];
-
 	for (int i = 0; i < n; i++)
-	{
-		row_words(state, rows[i], words);
-		groups->gids[i] = find_group(groups, words);
-	}
+		state->groups->gids[i] = group_of_row(state, rows[i]);
 }
 
 /* ---- the direct table ---- */
@@ -438,19 +483,14 @@ assign_directly(CcAggState *state, const uint16 *rows, int n)
 		uint32	   *entry = &groups->direct[index[i]];
 
 		if (*entry == CC_NO_GROUP)
-		{
-			uint64		words[64];
-
-			row_words(state, rows[i], words);
-			*entry = find_group(groups, words);
-		}
+			*entry = group_of_row(state, rows[i]);
 		groups->gids[i] = *entry;
 	}
 	return true;
 }
 
-void
-cc_groups_assign(CcAggState *state, const uint16 *rows, int n)
+static void
+assign(CcAggState *state, const uint16 *rows, int n)
 {
 	CcGroups   *groups = state->groups;
 
@@ -476,6 +516,30 @@ cc_groups_assign(CcAggState *state, const uint16 *rows, int n)
 		groups->ndirect = 0;
 	}
 	assign_by_hash(state, rows, n);
+}
+
+int
+cc_groups_assign(CcAggState *state, uint16 *rows, int n)
+{
+	CcGroups   *groups = state->groups;
+	int			kept = 0;
+
+	assign(state, rows, n);
+	if (!groups->full)
+		return n;
+	for (int i = 0; i < n; i++)
+	{
+		uint16		row = rows[i];
+
+		if (groups->gids[i] == CC_NO_GROUP)
+		{
+			cc_spill_row(state, row, cc_groups_hash(state, row));
+			continue;
+		}
+		groups->gids[kept] = groups->gids[i];
+		rows[kept++] = row;
+	}
+	return kept;
 }
 
 Datum

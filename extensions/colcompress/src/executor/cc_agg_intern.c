@@ -34,8 +34,7 @@ typedef struct Slot
 
 struct CcIntern
 {
-	MemoryContext mcxt;			/* of the struct itself */
-	MemoryContext values_mcxt;	/* all else */
+	MemoryContext values_mcxt;	/* all but this struct */
 	Oid			type;			/* base type */
 	Oid			collation;
 	bool		bytes;
@@ -52,7 +51,7 @@ struct CcIntern
 };
 
 CcIntern *
-cc_intern_create(Oid type, Oid eqop, Oid collation, bool bytes)
+cc_intern_create(MemoryContext mcxt, Oid type, Oid eqop, Oid collation, bool bytes)
 {
 	CcIntern   *intern = palloc0(sizeof(CcIntern));
 	Oid			left;
@@ -62,8 +61,7 @@ cc_intern_create(Oid type, Oid eqop, Oid collation, bool bytes)
 		elog(ERROR, "could not find hash function for operator %u", eqop);
 	fmgr_info(left, &intern->hash);
 	fmgr_info(get_opcode(eqop), &intern->equal);
-	intern->mcxt = CurrentMemoryContext;
-	intern->values_mcxt = AllocSetContextCreate(CurrentMemoryContext,
+	intern->values_mcxt = AllocSetContextCreate(mcxt,
 												"colcompress group key values",
 												ALLOCSET_DEFAULT_SIZES);
 	intern->type = getBaseType(type);
@@ -168,7 +166,15 @@ add_value(CcIntern *intern, Datum value)
 }
 
 uint32
-cc_intern(CcIntern *intern, Datum value)
+cc_intern_hash(CcIntern *intern, Datum value)
+{
+	if (intern->typlen == -1 && VARATT_IS_EXTENDED(DatumGetPointer(value)))
+		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+	return hash_value(intern, value);
+}
+
+uint32
+cc_intern(CcIntern *intern, Datum value, bool add)
 {
 	uint32		hash;
 	uint32		at;
@@ -187,6 +193,8 @@ cc_intern(CcIntern *intern, Datum value)
 			return intern->slots[at].number;
 		at = (at + 1) & (intern->nslots - 1);
 	}
+	if (!add)
+		return CC_NO_WORD;
 	intern->slots[at].hash = hash;
 	intern->slots[at].number = add_value(intern, value);
 	return intern->slots[at].number;

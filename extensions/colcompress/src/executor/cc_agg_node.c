@@ -84,6 +84,8 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 		elog(ERROR, "aggregation over vectors needs a scan of vectors");
 	state->mcxt = AllocSetContextCreate(CurrentMemoryContext, "colcompress groups",
 										ALLOCSET_DEFAULT_SIZES);
+	state->keys_mcxt = AllocSetContextCreate(CurrentMemoryContext, "colcompress group keys",
+											 ALLOCSET_SMALL_SIZES);
 	state->econtext = CreateExprContext(estate);
 	state->batch_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											  "colcompress aggregation of a batch",
@@ -114,38 +116,49 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 	cc_agg_start(state);
 }
 
+/* The next batch: the scan's, or of rows that went to disk. */
+static int
+next_batch(CcAggState *state, uint16 *rows)
+{
+	CcScanState *scan = state->scan;
+	CcBatch    *batch = scan->batch;
+	Instrumentation *instrument = scan->css.ss.ps.instrument;
+	int			n = 0;
+
+	if (cc_spill_is_input(state))
+		return cc_spill_next_batch(state) ?
+			cc_selection_rows(batch->selection, batch->nrows, rows) : 0;
+	if (instrument)
+		InstrStartNode(instrument);
+	if (cc_scan_next_batch(scan))
+		n = cc_selection_rows(batch->selection, batch->nrows, rows);
+	if (instrument)
+		InstrStopNode(instrument, n);
+	return n;
+}
+
 /* Reads everything. */
 static void
 fill_groups(CcAggState *state)
 {
-	CcScanState *scan = state->scan;
-	Instrumentation *instrument = scan->css.ss.ps.instrument;
+	CcBatch    *batch = state->scan->batch;
+	CcGroups   *groups = state->groups;
 	uint16		rows[ST_VECTOR_SIZE];
+	int			n;
 
-	for (;;)
+	while ((n = next_batch(state, rows)) > 0)
 	{
-		CcBatch    *batch = scan->batch;
-		MemoryContext old;
-		bool		more;
-		int			n;
+		MemoryContext old = MemoryContextSwitchTo(state->batch_mcxt);
 
 		CHECK_FOR_INTERRUPTS();
-		if (instrument)
-			InstrStartNode(instrument);
-		more = cc_scan_next_batch(scan);
-		n = more ? cc_selection_rows(batch->selection, batch->nrows, rows) : 0;
-		if (instrument)
-			InstrStopNode(instrument, n);
-		if (!more)
-			break;
-
 		cc_agg_inputs_reset(state);
-		old = MemoryContextSwitchTo(state->batch_mcxt);
-		if (state->groups->nkeys > 0)
-			cc_groups_assign(state, rows, n);
+		if (groups->nkeys > 0)
+			n = cc_groups_assign(state, rows, n);
 		cc_agg_advance(state, rows, n, n == batch->nrows);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->batch_mcxt);
+		if (groups->nkeys > 0 && !groups->full)
+			groups->full = cc_spill_is_due(state);
 	}
 	state->filled = true;
 }
@@ -189,6 +202,12 @@ exec_agg(CustomScanState *node)
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
 		slot = next_group(state);
+		if (slot == NULL && cc_spill_next(state))
+		{
+			cc_agg_start(state);
+			fill_groups(state);
+			continue;
+		}
 		if (slot == NULL)
 			return ps->ps_ProjInfo ? ExecClearTuple(ps->ps_ResultTupleSlot) :
 				node->ss.ss_ScanTupleSlot;
@@ -210,12 +229,14 @@ rescan_agg(CustomScanState *node)
 		UpdateChangedParamSet(child, node->ss.ps.chgParam);
 	ExecReScan(child);
 	cc_exprs_rescan(state->exprs);
+	cc_spill_reset(state);
 	cc_agg_start(state);
 }
 
 static void
 end_agg(CustomScanState *node)
 {
+	cc_spill_reset((CcAggState *) node);
 	ExecEndNode(linitial(node->custom_ps));
 }
 

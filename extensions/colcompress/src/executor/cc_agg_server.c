@@ -207,6 +207,13 @@ cc_server_agg_reset(CcServerAgg *agg)
 	ReScanExprContext(agg->caller->tmpcontext);
 }
 
+Size
+cc_server_agg_memory(const CcServerAgg *agg)
+{
+	return MemoryContextMemAllocated(agg->caller->curaggcontext->ecxt_per_tuple_memory,
+									 true);
+}
+
 static MemoryContext
 state_context(const CcServerAgg *agg)
 {

@@ -19,6 +19,8 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "catalog/pg_aggregate.h"
+#include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -44,6 +46,9 @@
 
 /* Share of a transition function's cost when it runs as a kernel. */
 #define CC_KERNEL_COST	0.1
+
+/* Of a distinct value: a bit where values are dense, or a slot of a hash table. */
+#define DISTINCT_BYTES	8
 
 static bool cc_enable_vector_aggregate = true;
 static create_upper_paths_hook_type prev_create_upper_paths = NULL;
@@ -250,6 +255,31 @@ cost_aggregate(PlannerInfo *root, CustomPath *cpath, Path *scan, List *keys,
  * clauses: GROUP BY, or DISTINCT, which is grouping without aggregates;
  * target: what comes out.
  */
+/*
+ * Aggregates that keep values of their groups (DISTINCT, percentiles) do so
+ * in memory: the server, which sorts them, is the one for more than fit.
+ */
+static bool
+values_fit(PlannerInfo *root, List *keys, List *aggregates, double nrows)
+{
+	double		bytes = 0;
+	ListCell   *lc;
+
+	foreach(lc, aggregates)
+	{
+		Aggref	   *agg = lfirst_node(Aggref, lc);
+		List	   *exprs;
+
+		if (agg->aggkind == AGGKIND_ORDERED_SET)
+			bytes += nrows * sizeof(int64);
+		if (agg->aggdistinct == NIL)
+			continue;
+		exprs = lappend(list_copy(keys), linitial_node(TargetEntry, agg->args)->expr);
+		bytes += estimate_num_groups(root, exprs, nrows, NULL, NULL) * DISTINCT_BYTES;
+	}
+	return bytes <= (double) get_hash_memory_limit();
+}
+
 static void
 add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 				   List *clauses, List *having, PathTarget *target, Relation relation)
@@ -275,7 +305,7 @@ add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 
 	scan_target_ = scan_target(root, list_concat_copy(keys, aggregates));
 	scan = cc_make_vector_scan_path(root, input_rel, relation, scan_target_);
-	if (scan == NULL)
+	if (scan == NULL || !values_fit(root, keys, aggregates, scan->path.rows))
 		return;
 	if (keys != NIL)
 		ngroups = estimate_num_groups(root, keys, scan->path.rows, NULL, NULL);

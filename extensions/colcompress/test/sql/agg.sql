@@ -119,6 +119,28 @@ SELECT sum(1 / i2) FROM ag_groups;
 SELECT sum(10 / i2) FILTER (WHERE i2 <> 0), sum(CASE WHEN i2 > 0 THEN 10 / i2 END) FROM ag_groups;
 SELECT sum(10 / i2) FROM ag_groups WHERE i2 <> 0;
 
+-- more groups than memory: rows go to disk, and come back in parts
+CREATE FUNCTION ag_spills(query text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	result bool := false;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF) ' || query LOOP
+		result := result OR line LIKE '%Rows On Disk%';
+	END LOOP;
+	RETURN result;
+END $$;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SET enable_sort = off;
+SELECT key, ag_compare(format('SELECT %s, count(*), sum(nx), avg(f8), min(t), stddev(i4) FROM TBL GROUP BY %1$s', key),
+					   'ag_mixed', 'ag_mixed_heap'),
+	ag_spills(format('SELECT %s, sum(nx) FROM ag_mixed GROUP BY %1$s', key))
+FROM (VALUES ('id'), ('n4'), ('v'), ('lower(v), i4'), ('f8, t'), ('b')) k (key);
+RESET work_mem;
+RESET hash_mem_multiplier;
+RESET enable_sort;
+
 -- overflow, NaN and infinities
 CREATE TABLE ag_big (k int, i8 int8, f8 float8, f4 float4, n numeric) USING colcompress;
 INSERT INTO ag_big SELECT i % 3, 9223372036854775807, 1e308, 1e38, 1e40 FROM generate_series(1, 20000) i;
@@ -181,5 +203,5 @@ RESET ROLE;
 
 DROP TABLE ag_heap, ag_groups, ag_delta, ag_mixed, ag_mixed_heap, ag_big, ag_list, ag_keys;
 DROP AGGREGATE ag_sum(int);
-DROP FUNCTION ag_add, ag_compare;
+DROP FUNCTION ag_add, ag_compare, ag_spills;
 DROP ROLE ag_user;

@@ -1,0 +1,236 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_agg_spill.c
+ *	  Rows for whose groups there is no memory.
+ *
+ * When groups have filled the memory that a hash table may take, no new ones
+ * are made: rows of groups that there are go on being aggregated, the others
+ * are written to disk, divided into parts by the hash of their keys.  When
+ * the groups in memory have been returned, one part after another is read
+ * back and aggregated in the same way; it may be divided again, by other bits
+ * of the hash.  So every group is complete when it is returned.
+ *
+ * What is written are the columns that keys and aggregates are computed from.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/tuplestore.h"
+
+#include "cc_agg.h"
+#include "st_compat.h"
+
+#define PART_BITS	4
+#define PARTS		(1 << PART_BITS)
+
+/* Bits of a hash are used up at this level: its rows are kept in memory. */
+#define MAX_LEVEL	(64 / PART_BITS)
+
+/* Memory of a part before it goes to disk, kB. */
+#define PART_MEMORY	128
+
+typedef struct Part
+{
+	Tuplestorestate *rows;
+	int			level;			/* how often its rows have been divided */
+} Part;
+
+struct CcSpill
+{
+	MemoryContext mcxt;
+	Bitmapset  *columns;		/* that are written */
+	TupleTableSlot *write_slot;
+	TupleTableSlot *read_slot;
+	CcRowVectors *vectors;
+
+	Tuplestorestate *parts[PARTS];	/* being written, or NULL */
+	List	   *pending;		/* of Part, to be read */
+	Part	   *input;			/* being read, or NULL: the scan is */
+	uint64		nrows;
+	uint64		nparts;
+};
+
+static Bitmapset *
+needed_columns(CcAggState *state)
+{
+	Bitmapset  *columns = NULL;
+
+	for (int i = 0; i < state->ninputs; i++)
+	{
+		CcAggInput *input = &state->inputs[i];
+
+		if (input->attno != InvalidAttrNumber)
+			columns = bms_add_member(columns, input->attno);
+		else if (input->program)
+			columns = bms_add_members(columns, cc_expr_columns(input->program));
+		else
+			for (int c = 0; c < input->ncolumns; c++)
+				columns = bms_add_member(columns, input->attnos[c]);
+	}
+	return columns;
+}
+
+static CcSpill *
+get_spill(CcAggState *state)
+{
+	TupleDesc	desc = RelationGetDescr(state->scan->css.ss.ss_currentRelation);
+	EState	   *estate = state->css.ss.ps.state;
+	MemoryContext old;
+	CcSpill    *spill;
+
+	if (state->spill)
+		return state->spill;
+	old = MemoryContextSwitchTo(estate->es_query_cxt);
+	spill = palloc0(sizeof(CcSpill));
+	spill->mcxt = estate->es_query_cxt;
+	spill->columns = needed_columns(state);
+	spill->write_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
+	spill->read_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
+	spill->vectors = cc_row_vectors_create(state->scan->batch, desc);
+	MemoryContextSwitchTo(old);
+	state->spill = spill;
+	return spill;
+}
+
+bool
+cc_spill_is_due(CcAggState *state)
+{
+	Size		used = MemoryContextMemAllocated(state->mcxt, true) +
+		MemoryContextMemAllocated(state->keys_mcxt, true);
+
+	for (int i = 0; i < state->ntrans; i++)
+		if (state->trans[i].server)
+			used += cc_server_agg_memory(state->trans[i].server);
+	return used > get_hash_memory_limit() &&
+		(!cc_spill_is_input(state) || state->spill->input->level < MAX_LEVEL);
+}
+
+void
+cc_spill_row(CcAggState *state, int row, uint64 hash)
+{
+	CcSpill    *spill = get_spill(state);
+	CcBatch    *batch = state->scan->batch;
+	TupleTableSlot *slot = spill->write_slot;
+	int			level = spill->input ? spill->input->level : 0;
+	int			part = (hash >> (64 - PART_BITS * (level + 1))) & (PARTS - 1);
+	int			attno = -1;
+	MemoryContext old = MemoryContextSwitchTo(spill->mcxt);
+
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
+	while ((attno = bms_next_member(spill->columns, attno)) >= 0)
+	{
+		(void) cc_batch_vector(batch, attno);
+		cc_batch_value(cc_batch_column(batch, attno), row,
+					   &slot->tts_values[attno - 1], &slot->tts_isnull[attno - 1]);
+	}
+	ExecStoreVirtualTuple(slot);
+	if (spill->parts[part] == NULL)
+		spill->parts[part] = tuplestore_begin_heap(false, false, PART_MEMORY);
+	tuplestore_puttupleslot(spill->parts[part], slot);
+	spill->nrows++;
+	ExecClearTuple(slot);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+end_input(CcSpill *spill)
+{
+	if (spill->input == NULL)
+		return;
+	ExecClearTuple(spill->read_slot);
+	tuplestore_end(spill->input->rows);
+	pfree(spill->input);
+	spill->input = NULL;
+}
+
+/* What was written becomes parts to be read. */
+static void
+finish_parts(CcSpill *spill)
+{
+	int			level = spill->input ? spill->input->level : 0;
+	MemoryContext old = MemoryContextSwitchTo(spill->mcxt);
+
+	for (int i = 0; i < PARTS; i++)
+	{
+		Part	   *part;
+
+		if (spill->parts[i] == NULL)
+			continue;
+		part = palloc(sizeof(Part));
+		part->rows = spill->parts[i];
+		part->level = level + 1;
+		spill->pending = lcons(part, spill->pending);
+		spill->parts[i] = NULL;
+		spill->nparts++;
+	}
+	MemoryContextSwitchTo(old);
+}
+
+bool
+cc_spill_next(CcAggState *state)
+{
+	CcSpill    *spill = state->spill;
+
+	if (spill == NULL)
+		return false;
+	finish_parts(spill);
+	end_input(spill);
+	if (spill->pending == NIL)
+		return false;
+	spill->input = linitial(spill->pending);
+	spill->pending = list_delete_first(spill->pending);
+	return true;
+}
+
+bool
+cc_spill_next_batch(CcAggState *state)
+{
+	CcSpill    *spill = state->spill;
+
+	cc_row_vectors_reset(spill->vectors);
+	while (!cc_row_vectors_full(spill->vectors) &&
+		   tuplestore_gettupleslot(spill->input->rows, true, false, spill->read_slot))
+		cc_row_vectors_add(spill->vectors, spill->read_slot);
+	return cc_row_vectors_finish(spill->vectors);
+}
+
+bool
+cc_spill_is_input(const CcAggState *state)
+{
+	return state->spill && state->spill->input;
+}
+
+void
+cc_spill_reset(CcAggState *state)
+{
+	CcSpill    *spill = state->spill;
+	ListCell   *lc;
+
+	if (spill == NULL)
+		return;
+	end_input(spill);
+	for (int i = 0; i < PARTS; i++)
+	{
+		if (spill->parts[i])
+			tuplestore_end(spill->parts[i]);
+		spill->parts[i] = NULL;
+	}
+	foreach(lc, spill->pending)
+		tuplestore_end(((Part *) lfirst(lc))->rows);
+	list_free_deep(spill->pending);
+	spill->pending = NIL;
+}
+
+void
+cc_spill_counts(const CcAggState *state, uint64 *rows, uint64 *parts)
+{
+	*rows = state->spill ? state->spill->nrows : 0;
+	*parts = state->spill ? state->spill->nparts : 0;
+}
