@@ -295,6 +295,9 @@ add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 
 	collect_aggregates((Node *) target->exprs, &aggregates);
 	collect_aggregates((Node *) having, &aggregates);
+	/* HAVING alone: the server knows that no row matters. */
+	if (keys == NIL && aggregates == NIL)
+		return;
 	foreach(lc, aggregates)
 		if (!aggregate_is_supported(lfirst_node(Aggref, lc), input_rel->relid))
 			return;
@@ -304,7 +307,7 @@ add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 		return;
 
 	scan_target_ = scan_target(root, list_concat_copy(keys, aggregates));
-	scan = cc_make_vector_scan_path(root, input_rel, relation, scan_target_);
+	scan = cc_make_vector_scan_path(root, input_rel, relation, scan_target_, 0);
 	if (scan == NULL || !values_fit(root, keys, aggregates, scan->path.rows))
 		return;
 	if (keys != NIL)

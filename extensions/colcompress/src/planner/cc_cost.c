@@ -41,6 +41,10 @@
 /* The same for every column that is put into it. */
 #define CC_COLUMN_COST	0.02
 
+/* The same for a node that takes vectors, of which no rows are made. */
+#define CC_VECTOR_ROW_COST		0.03
+#define CC_VECTOR_COLUMN_COST	0.01
+
 /* Share of a qual's cost when it runs on vectors. */
 #define CC_QUAL_COST	0.5
 
@@ -150,8 +154,10 @@ cc_parallel_divisor(const Path *path)
 
 void
 cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
-			 const Bitmapset *attnos)
+			 const Bitmapset *attnos, bool vectors)
 {
+	double		row_cost = vectors ? CC_VECTOR_ROW_COST : CC_ROW_COST;
+	double		column_cost = vectors ? CC_VECTOR_COLUMN_COST : CC_COLUMN_COST;
 	double		seq_page_cost;
 	int			ncolumns;
 	int			ntested;
@@ -175,8 +181,8 @@ cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 
 	get_tablespace_page_costs(rel->reltablespace, NULL, &seq_page_cost);
 	disk_cost = seq_page_cost * rel->pages * share * read;
-	cpu_cost = tuples * (CC_ROW_COST * cpu_tuple_cost + CC_QUAL_COST * qual_cost.per_tuple) +
-		Min(tuples, path->rows) * CC_COLUMN_COST * cpu_tuple_cost * ncolumns;
+	cpu_cost = tuples * (row_cost * cpu_tuple_cost + CC_QUAL_COST * qual_cost.per_tuple) +
+		Min(tuples, path->rows) * column_cost * cpu_tuple_cost * ncolumns;
 	cpu_cost += path->rows * path->pathtarget->cost.per_tuple;
 	cpu_cost += cpu_tuple_cost * groups *
 		(CC_GROUP_COST + CC_CHUNK_COST * (ntested + read * ncolumns));

@@ -106,22 +106,24 @@ has_current_of(RelOptInfo *rel)
 	return false;
 }
 
+/* vectors: the columns that a node above takes as vectors, or NULL. */
 static CustomPath *
 make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
-			   ParamPathInfo *param_info, const Bitmapset *attnos, int workers)
+			   ParamPathInfo *param_info, const Bitmapset *attnos, int workers,
+			   PathTarget *vectors)
 {
 	CustomPath *cpath = makeNode(CustomPath);
 
 	cpath->path.pathtype = T_CustomScan;
 	cpath->path.parent = rel;
-	cpath->path.pathtarget = rel->reltarget;
+	cpath->path.pathtarget = vectors ? vectors : rel->reltarget;
 	cpath->path.param_info = param_info;
 	cpath->path.parallel_aware = workers > 0;
 	cpath->path.parallel_safe = rel->consider_parallel;
 	cpath->path.parallel_workers = workers;
 	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	cpath->methods = &path_methods;
-	cc_cost_scan(&cpath->path, root, rel, relation, attnos);
+	cc_cost_scan(&cpath->path, root, rel, relation, attnos, vectors != NULL);
 	return cpath;
 }
 
@@ -137,7 +139,7 @@ add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 	if (!cc_enable_custom_scan || has_current_of(rel) || needs_tuple_header(attnos))
 		return;
 
-	cpath = make_scan_path(root, rel, relation, param_info, attnos, 0);
+	cpath = make_scan_path(root, rel, relation, param_info, attnos, 0, NULL);
 	add_path(rel, &cpath->path);
 
 	if (rel->consider_parallel && required_outer == NULL)
@@ -147,7 +149,7 @@ add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 
 		if (workers > 0)
 		{
-			cpath = make_scan_path(root, rel, relation, NULL, attnos, workers);
+			cpath = make_scan_path(root, rel, relation, NULL, attnos, workers, NULL);
 			add_partial_path(rel, &cpath->path);
 		}
 	}
@@ -177,10 +179,9 @@ has_pseudoconstant(RelOptInfo *rel)
 
 CustomPath *
 cc_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
-						 PathTarget *target)
+						 PathTarget *target, int workers)
 {
 	Bitmapset  *attnos = NULL;
-	CustomPath *cpath;
 	ListCell   *lc;
 
 	if (!cc_enable_custom_scan || has_current_of(rel) ||
@@ -193,9 +194,7 @@ cc_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	if (needs_tuple_header(attnos))
 		return NULL;
 
-	cpath = make_scan_path(root, rel, relation, NULL, attnos, 0);
-	cpath->path.pathtarget = target;
-	return cpath;
+	return make_scan_path(root, rel, relation, NULL, attnos, workers, target);
 }
 
 static void

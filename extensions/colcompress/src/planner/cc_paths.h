@@ -20,11 +20,13 @@
 extern void cc_paths_init(void);
 
 /*
- * A serial scan of the relation for a node that takes its vectors and not its
- * rows; target holds nothing but columns.  NULL if our scan cannot serve.
+ * A scan of the relation for a node that takes its vectors and not its rows,
+ * partial if there are workers; target holds nothing but columns.  NULL if our
+ * scan cannot serve.
  */
 extern CustomPath *cc_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel,
-											Relation relation, PathTarget *target);
+											Relation relation, PathTarget *target,
+											int workers);
 
 /*
  * Sets rows and costs of a scan path.  attnos: what the scan decodes, offset
@@ -32,7 +34,7 @@ extern CustomPath *cc_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel,
  * and number of workers already.
  */
 extern void cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel,
-						 Relation relation, const Bitmapset *attnos);
+						 Relation relation, const Bitmapset *attnos, bool vectors);
 
 /* The same for the server's index and bitmap scans of the relation. */
 extern void cc_cost_index_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation,

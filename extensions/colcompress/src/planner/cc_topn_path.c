@@ -124,7 +124,7 @@ cc_topn_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_r
 	if (!contain_var_clause(key) || contain_volatile_functions(key) ||
 		contain_subplans(key) || !has_ranks(key, clause->sortop, &descending))
 		return;
-	scan = cc_make_vector_scan_path(root, input_rel, relation, input_rel->reltarget);
+	scan = cc_make_vector_scan_path(root, input_rel, relation, input_rel->reltarget, 0);
 	if (scan == NULL)
 		return;
 
