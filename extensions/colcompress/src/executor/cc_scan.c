@@ -162,6 +162,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	state->filter->topn = cc_topn_create(plan, &node->ss.ps, state->filter->exprs);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
+	if (eflags & EXEC_FLAG_BACKWARD)
+		state->back = st_scan_back_create();
 	state->fetched = palloc0(sizeof(bool) * (desc->natts + 1));
 	state->batch = cc_batch_create(desc->natts, state->columns);
 	init_path_outputs(state, scanrelid);
@@ -471,6 +473,22 @@ recheck_row(ScanState *node, TupleTableSlot *slot)
 	return cc_filter_slot(state->filter, slot);
 }
 
+/* For cursors: the next row, or the one before. */
+static TupleTableSlot *
+next_either_way(CcScanState *state)
+{
+	ScanState  *ss = &state->css.ss;
+	bool		again;
+	TupleTableSlot *slot = st_scan_back_next(state->back, ss, next_row, &again);
+
+	if (again)
+	{
+		state->virtual_slot = false;
+		state->path_row = false;
+	}
+	return slot != NULL ? slot : ExecClearTuple(ss->ss_ScanTupleSlot);
+}
+
 static TupleTableSlot *
 exec_scan(CustomScanState *node)
 {
@@ -484,7 +502,7 @@ exec_scan(CustomScanState *node)
 
 	ResetExprContext(econtext);
 	state->path_row = false;
-	slot = next_row(&node->ss);
+	slot = state->back == NULL ? next_row(&node->ss) : next_either_way(state);
 	if (projection == NULL)
 		return slot;
 	if (TupIsNull(slot))
@@ -503,6 +521,8 @@ rescan(CustomScanState *node)
 	state->unit = CC_SOURCE_END;
 	cc_filter_rescan(state->filter);
 	cc_source_rescan(state->source);
+	if (state->back)
+		st_scan_back_rescan(state->back);
 }
 
 static void
@@ -512,6 +532,8 @@ end_scan(CustomScanState *node)
 
 	if (state->source)
 		cc_source_end(state->source);
+	if (state->back)
+		st_scan_back_end(state->back);
 }
 
 void

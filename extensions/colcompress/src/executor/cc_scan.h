@@ -20,6 +20,7 @@
 #include "cc_path_expr.h"
 #include "cc_row_vectors.h"
 #include "cc_source.h"
+#include "st_scan_back.h"
 
 typedef struct CcScanState
 {
@@ -32,6 +33,7 @@ typedef struct CcScanState
 	CcFilter   *filter;
 	CcBatch    *batch;
 	CcSource   *source;
+	StScanBack *back;			/* of a cursor that may turn round, or NULL */
 
 	/* position in the unit that the source handed out last */
 	CcSourceUnit unit;
