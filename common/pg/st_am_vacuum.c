@@ -183,6 +183,7 @@ update_statistics(Relation rel, const StGroupVersions *versions,
 	visibilitymap_count(rel, &all_visible, &all_frozen);
 	st_update_relstats(rel, nblocks, floor(rows + 0.5), all_visible,
 					   all_frozen);
+	st_report_live_rows(rel, floor(rows + 0.5));
 	pfree(groups.v);
 }
 

@@ -27,6 +27,7 @@
 /* Nothing of ICU is needed here, and its headers may not be installed. */
 #undef USE_ICU
 #include "utils/pg_locale.h"
+#include "utils/pgstat_internal.h"
 #include "utils/selfuncs.h"
 
 #include "st_compat.h"
@@ -108,6 +109,25 @@ st_collation_is_c(Oid collation)
 #else
 	return lc_collate_is_c(collation);
 #endif
+}
+
+void
+st_report_live_rows(Relation rel, double rows)
+{
+	PgStat_EntryRef *ref;
+	PgStat_StatTabEntry *entry;
+
+	if (!pgstat_track_counts)
+		return;
+	ref = pgstat_get_entry_ref_locked(PGSTAT_KIND_RELATION, MyDatabaseId,
+									  RelationGetRelid(rel), false);
+	entry = &((PgStatShared_Relation *) ref->shared_stats)->stats;
+#if PG_VERSION_NUM >= 160000
+	entry->live_tuples = rows;
+#else
+	entry->n_live_tuples = rows;
+#endif
+	pgstat_unlock_entry(ref);
 }
 
 double

@@ -226,6 +226,12 @@ extern void st_restrict_search_path(void);
 /* The collation orders strings by their bytes (18: lc_collate_is_c is gone). */
 extern bool st_collation_is_c(Oid collation);
 
+/*
+ * Sets the number of live rows in the statistics of a table that VACUUM has
+ * just reported (16: live_tuples, d7e39d72ca1).
+ */
+extern void st_report_live_rows(Relation rel, double rows);
+
 /* 17: estimate_array_length() got the planner's state (9391f71523b). */
 extern double st_estimate_array_length(PlannerInfo *root, Node *array);
 
@@ -237,5 +243,14 @@ extern void st_path_disable(Path *path);
 
 /* 18: ConditionalXactLockTableWait() can log a failure (f10ec3c1b21). */
 extern bool st_conditional_xact_lock_wait(TransactionId xid, bool log_failure);
+
+/* 18: so can ConditionalLockTuple(). */
+#if PG_VERSION_NUM >= 180000
+#define st_conditional_lock_tuple(rel, tid, mode) \
+	ConditionalLockTuple(rel, tid, mode, false)
+#else
+#define st_conditional_lock_tuple(rel, tid, mode) \
+	ConditionalLockTuple(rel, tid, mode)
+#endif
 
 #endif							/* ST_COMPAT_H */

@@ -430,6 +430,8 @@ clean_indexes(Reclaim *r)
 static void
 begin_writing(void)
 {
+	if ((MyProc->statusFlags & PROC_IN_VACUUM) == 0)
+		return;					/* done before */
 	PopActiveSnapshot();
 	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
 	MyProc->statusFlags &= ~PROC_IN_VACUUM;
@@ -583,6 +585,7 @@ st_reclaim(Relation rel, VacuumParams *params, TransactionId oldest_xmin,
 		write_results(&r);
 		vac_close_indexes(r.nindexes, r.indexes, NoLock);
 	}
+	(void) st_reclaim_anchors(rel, oldest_xmin, begin_writing);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(r.mcxt);
 }

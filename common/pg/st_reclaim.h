@@ -32,6 +32,10 @@ extern void st_retired_add(StCatalog *cat, const StGroup *group);
 extern StRetired *st_retired_read(StCatalog *cat, TransactionId oldest_xmin,
 								  int *n);
 
+/* Removes anchors that nobody locks any more: st_reclaim_anchors.c */
+extern uint64 st_reclaim_anchors(Relation rel, TransactionId oldest_xmin,
+								 void (*begin_writing) (void));
+
 /* The full transaction id of a normal xid that is not in the future. */
 extern FullTransactionId st_full_xid(TransactionId xid);
 

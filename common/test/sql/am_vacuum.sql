@@ -74,3 +74,29 @@ SELECT row_group, column_name, problem FROM @am@.verify('am_v');
 DROP VIEW am_entries;
 DROP TABLE am_v, am_size;
 DROP FUNCTION index_tuples;
+
+-- anchors of rows that were locked go (kind 3); rows, locks and counts stay
+CREATE TABLE am_lock (id int PRIMARY KEY, k int) USING @am@ WITH (autovacuum_enabled = off);
+INSERT INTO am_lock SELECT i, i FROM generate_series(1, 12000) i;
+CREATE TABLE am_lock_child (id int REFERENCES am_lock);
+DO $$ BEGIN
+	EXECUTE format('CREATE VIEW am_anchors AS SELECT count(*) FROM %s WHERE chunk_id::bigint / 1000 = 3',
+				   (SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'am_lock'::regclass));
+END $$;
+INSERT INTO am_lock_child SELECT id FROM am_lock WHERE id > 11000;
+SELECT count(*) FROM (SELECT FROM am_lock WHERE id BETWEEN 10501 AND 10600 FOR UPDATE) x;
+UPDATE am_lock SET k = k + 1 WHERE id BETWEEN 11001 AND 11010;
+SELECT * FROM am_anchors;
+SELECT pg_stat_force_next_flush();
+VACUUM am_lock;
+SELECT * FROM am_anchors;
+SELECT n_live_tup, n_dead_tup < 20 AS few_dead FROM pg_stat_user_tables WHERE relname = 'am_lock';
+SELECT count(*), sum(k - id) FROM am_lock;
+SELECT id FROM am_lock WHERE id = 10400 FOR UPDATE;
+DELETE FROM am_lock WHERE id = 10400;
+DELETE FROM am_lock WHERE id = 10500;
+SELECT * FROM am_anchors;
+VACUUM am_lock;
+SELECT * FROM am_anchors;
+DROP VIEW am_anchors;
+DROP TABLE am_lock_child, am_lock;
