@@ -208,20 +208,18 @@ st_index_am_set_ordered(struct IndexAmRoutine *routine)
 }
 
 bool
-st_is_ordering_op(Oid opno, bool *descending)
+st_is_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype, bool *descending)
 {
-	Oid			opfamily;
-	Oid			opcintype;
 #if PG_VERSION_NUM >= 180000
 	CompareType order;
 
-	if (!get_ordering_op_properties(opno, &opfamily, &opcintype, &order))
+	if (!get_ordering_op_properties(opno, opfamily, opcintype, &order))
 		return false;
 	*descending = order == COMPARE_GT;
 #else
 	int16		order;
 
-	if (!get_ordering_op_properties(opno, &opfamily, &opcintype, &order))
+	if (!get_ordering_op_properties(opno, opfamily, opcintype, &order))
 		return false;
 	*descending = order == BTGreaterStrategyNumber;
 #endif

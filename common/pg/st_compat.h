@@ -212,7 +212,8 @@ extern AclResult st_function_aclcheck(Oid function, Oid role);
  * The operator is < or > of some btree operator family (18: a CompareType
  * instead of a strategy number, 8123e91f5ae).
  */
-extern bool st_is_ordering_op(Oid opno, bool *descending);
+extern bool st_is_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype,
+							  bool *descending);
 
 /* 17: MAINTAIN (ecb0fd33720), before that the owner's right. */
 extern bool st_can_maintain(Relation rel);

@@ -104,6 +104,8 @@ static bool
 resolve_ordered(const Aggref *agg, CcAggSpec *spec)
 {
 	SortGroupClause *order;
+	Oid			opfamily;
+	Oid			opcintype;
 
 	switch (agg->aggfnoid)
 	{
@@ -125,7 +127,7 @@ resolve_ordered(const Aggref *agg, CcAggSpec *spec)
 		return false;
 	order = linitial_node(SortGroupClause, agg->aggorder);
 	if (order->sortop >= FirstNormalObjectId ||
-		!st_is_ordering_op(order->sortop, &spec->descending))
+		!st_is_ordering_op(order->sortop, &opfamily, &opcintype, &spec->descending))
 		return false;
 	spec->trans = CC_TRANS_ORDERED;
 	spec->average = false;

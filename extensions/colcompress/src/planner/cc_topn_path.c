@@ -39,11 +39,9 @@ has_ranks(Node *key, Oid sortop, bool *descending)
 	Oid			type = getBaseType(exprType(key));
 	Oid			opfamily;
 	Oid			opcintype;
-	int16		strategy;
 
-	if (!get_ordering_op_properties(sortop, &opfamily, &opcintype, &strategy))
+	if (!st_is_ordering_op(sortop, &opfamily, &opcintype, descending))
 		return false;
-	*descending = strategy == BTGreaterStrategyNumber;
 	switch (type)
 	{
 		case BOOLOID:

@@ -15,6 +15,7 @@
 #include "utils/numeric.h"
 
 #include "cc_uint8.h"
+#include "st_compat.h"
 #include "st_numeric.h"
 
 PG_FUNCTION_INFO_V1(cc_uint8_accum);
