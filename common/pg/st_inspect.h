@@ -61,6 +61,13 @@ typedef struct StProblem
 extern List *st_problem_add(List *problems, int64 part, const char *fmt,...) pg_attribute_printf(3, 4);
 
 /*
+ * Compares an index with the rows that the snapshot sees.  Returns problems
+ * (part -1); none for access methods that cannot be asked: st_verify_index.c
+ */
+extern List *st_check_index(Relation rel, Oid indexoid, Snapshot snapshot);
+
+
+/*
  * Decodes column attno of a row group and compares it with its zones.
  * Returns a list of StProblem *, in the current context, which also takes
  * the work memory; raises what the reader raises for damaged bytes.

@@ -7,7 +7,7 @@
  * For every row group that the snapshot sees: the extent lies inside of the
  * file and overlaps no other; every page is what was written (checksum);
  * every column decodes; null counts and bounds of zones hold; tombstones
- * name rows of the group.
+ * name rows of the group.  Then every index is compared with the rows.
  *
  * Comparison functions of user-defined types are called as the owner of the
  * table in a security-restricted operation.  Each step that may raise runs in
@@ -43,7 +43,8 @@ typedef struct VerifyState
 	Relation	rel;
 	ReturnSetInfo *rsinfo;
 	StGroupList *groups;
-	int			groupno;		/* 0-based, of the group being checked */
+	int			groupno;		/* 0-based, of the group being checked, or -1 */
+	Oid			indexoid;		/* index being checked */
 	AttrNumber	attno;			/* of the column being checked, or 0 */
 	StCheckColumn check_column; /* of the format */
 	MemoryContext mcxt;			/* of one step */
@@ -78,12 +79,15 @@ st_problem_add(List *problems, int64 part, const char *fmt,...)
 static void
 report(VerifyState *state, int64 part, const char *message)
 {
-	const StGroup *group = &state->groups->groups[state->groupno];
-	Datum		values[5];
+	Datum		values[5] = {0};
 	bool		nulls[5] = {0};
 
-	values[0] = Int32GetDatum(state->groupno + 1);
-	values[1] = Int64GetDatum((int64) group->first_row);
+	nulls[0] = nulls[1] = state->groupno < 0;
+	if (state->groupno >= 0)
+	{
+		values[0] = Int32GetDatum(state->groupno + 1);
+		values[1] = Int64GetDatum((int64) state->groups->groups[state->groupno].first_row);
+	}
 	nulls[2] = state->attno == 0;
 	if (!nulls[2])
 		values[2] = NameGetDatum(&TupleDescAttr(RelationGetDescr(state->rel),
@@ -232,6 +236,31 @@ verify_groups(VerifyState *state)
 	}
 }
 
+static void
+check_index(VerifyState *state)
+{
+	ListCell   *lc;
+
+	foreach(lc, st_check_index(state->rel, state->indexoid, GetActiveSnapshot()))
+		report(state, -1, ((StProblem *) lfirst(lc))->message);
+}
+
+static void
+verify_indexes(VerifyState *state)
+{
+	List	   *indexes = RelationGetIndexList(state->rel);
+	ListCell   *lc;
+
+	state->groupno = -1;
+	state->attno = 0;
+	foreach(lc, indexes)
+	{
+		state->indexoid = lfirst_oid(lc);
+		run_step(state, check_index);
+	}
+	list_free(indexes);
+}
+
 Datum
 st_verify_function(FunctionCallInfo fcinfo, StCheckColumn check_column)
 {
@@ -260,6 +289,7 @@ st_verify_function(FunctionCallInfo fcinfo, StCheckColumn check_column)
 
 	state.groups = st_visible_groups(rel, GetActiveSnapshot(), CurrentMemoryContext);
 	verify_groups(&state);
+	verify_indexes(&state);
 
 	AtEOXact_GUC(false, save_nestlevel);
 	SetUserIdAndSecContext(save_userid, save_sec_context);

@@ -196,7 +196,8 @@ AS 'MODULE_PATHNAME', 'cc_verify';
 
 COMMENT ON FUNCTION colcompress.verify(regclass) IS
 'reads all row groups that the snapshot sees and returns what is wrong: damaged pages, footers or vectors,
-zones that contradict the values, extents that overlap. No row: all is well. For the owner of the table';
+zones that contradict the values, extents that overlap, btree, GiST and SP-GiST indexes that disagree with the
+rows. No row: all is well. For the owner of the table';
 
 -- ---- compaction ----
 
