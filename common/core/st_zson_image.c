@@ -126,7 +126,12 @@ write_string(Writer *w, const StZsonValue *v)
 	status = st_zson_string(w->doc, v, w->p, &s);
 	if (status != ST_OK)
 		return status;
-	if (s.data != w->p && s.len > 0)
+	if (s.len == 0)
+		return ST_OK;
+	/* no JSON text has it, and output would end there */
+	if (memchr(s.data, 0, s.len) != NULL)
+		return ST_CORRUPT;
+	if (s.data != w->p)
 		memcpy(w->p, s.data, s.len);
 	w->p += s.len;
 	return ST_OK;

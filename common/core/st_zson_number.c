@@ -63,6 +63,7 @@ bool
 st_zson_numeric_valid(const uint8_t *p, size_t len)
 {
 	Numeric		n;
+	unsigned	last;
 
 	if (!parse(p, len, &n))
 		return false;
@@ -74,8 +75,18 @@ st_zson_numeric_valid(const uint8_t *p, size_t len)
 	/* what make_result() and the parser keep to */
 	if (n.ndigits == 0)
 		return n.weight == 0 && !n.negative;
-	return st_load_u16(n.digits) != 0 &&
-		st_load_u16(n.digits + 2 * (n.ndigits - 1)) != 0;
+	last = st_load_u16(n.digits + 2 * (n.ndigits - 1));
+	if (st_load_u16(n.digits) == 0 || last == 0)
+		return false;
+	/* no digit stands behind the scale, where no output would show it */
+	for (int drop = 4 * ((int) n.ndigits - 1 - n.weight) - n.scale; drop > 0;
+		 drop--)
+	{
+		if (last % 10 != 0)
+			return false;
+		last /= 10;
+	}
+	return last != 0;
 }
 
 /* m * 10^e exactly; false if that is no int64. */

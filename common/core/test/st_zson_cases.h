@@ -142,7 +142,7 @@ case_string(CaseImage *im)
 
 		for (size_t i = 0; i < n; i++)
 			p[i] = (uint8_t) ((r >> 61) & 1 ? (unsigned) "etaoin shrdlu"[im->random() % 13] :
-							  (unsigned) im->random());
+							  1 + (unsigned) im->random() % 255);
 	}
 	else
 		memcpy(case_grow(im, strlen(s)), s, strlen(s));

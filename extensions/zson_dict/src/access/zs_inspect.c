@@ -43,8 +43,8 @@ zson_info(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		values[0] = Int32GetDatum(info->id);
-		nulls[1] = info->column[0] == '\0';
-		values[1] = CStringGetTextDatum(info->column);
+		nulls[1] = info->column == NULL || info->column[0] == '\0';
+		values[1] = nulls[1] ? (Datum) 0 : CStringGetTextDatum(info->column);
 		values[2] = CStringGetTextDatum(info->note);
 		values[3] = Int32GetDatum(dict->nkeys);
 		values[4] = Int32GetDatum(dict->nshapes);

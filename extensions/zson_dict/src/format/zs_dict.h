@@ -26,7 +26,8 @@ typedef struct ZsDictInfo
 	uint32		id;
 	Oid			funcid;
 	bool		committed;		/* not of a transaction in progress */
-	char	   *column;			/* "schema.table.column", "" for the default */
+	char	   *column;			/* "schema.table.column", "" for the default,
+								 * NULL if it is not told */
 	char	   *note;			/* when and from what it was learned */
 	int			nroots;
 	uint64	   *roots;			/* zs_root_hash() of frequent documents */

@@ -321,6 +321,8 @@ load_routes(void)
 			routes_valid = false;
 			continue;
 		}
+		if (info->column == NULL)
+			continue;
 		newest = info->id;
 		if (info->column[0] == '\0')
 			classic = info->id;

@@ -69,14 +69,15 @@ next_field(char **rest)
 	return field;
 }
 
-/* A header without roots is one, too: the dictionary is never chosen. */
+/* Without a header of ours, a dictionary can be read but is never chosen. */
 static void
 parse_header(char *text, ZsDictInfo *info)
 {
 	char	   *rest;
 	char	   *end = strstr(text, " */");
 
-	info->column = info->note = "";
+	info->column = NULL;
+	info->note = "";
 	info->roots = palloc(ZS_MAX_ROOTS * sizeof(uint64));
 	if (end == NULL ||
 		strncmp(text, HEADER_START, strlen(HEADER_START)) != 0)
