@@ -1,0 +1,282 @@
+"""zson: dumps, crashes, concurrent training, logical decoding, generated documents."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import psycopg
+import pytest
+
+DOCUMENTS = 3000
+
+FILL = f"""
+CREATE EXTENSION zson_dict;
+CREATE TABLE plain (id int PRIMARY KEY, doc jsonb);
+INSERT INTO plain SELECT g, jsonb_build_object('os', 'system number ' || g % 7, 'version', g % 120,
+    'revenue', round((g * 7919 % 50000) / 100.0, 2), 'text', repeat('words that repeat ', g % 9) || md5(g::text))
+FROM generate_series(1, {DOCUMENTS}) g;
+"""
+
+SIZE = "SELECT sum(pg_column_size(doc)) FROM docs"
+ALL = "SELECT id, doc::text FROM docs ORDER BY id"
+
+
+@pytest.fixture
+def own(make_cluster):
+    cluster = make_cluster("zson", wal_level="logical", max_prepared_transactions="5")
+    with cluster.connect(autocommit=True) as conn:
+        conn.execute(FILL)
+        conn.execute("SELECT zson_train('plain', 'doc')")
+        conn.execute("CREATE TABLE docs (id int PRIMARY KEY, doc zson)")
+        conn.execute("INSERT INTO docs SELECT * FROM plain")
+    return cluster
+
+
+def value(conn, sql):
+    return conn.execute(sql).fetchone()[0]
+
+
+@pytest.mark.parametrize("form", ["plain", "custom", "directory -j 2", "data only"])
+def test_dump_and_restore(own, server, workdir, form):
+    """Documents come back, as small as they were, with no manual step."""
+    own.run("createdb", "-T", "template0", "restored")
+    place = server.own(workdir / f"zson-{form.split()[0]}") / "dump"
+    if form == "plain":
+        dump = own.run("pg_dump", "postgres").stdout
+        own.run(
+            "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", "restored", input=dump
+        )
+    elif form == "data only":
+        schema = own.run("pg_dump", "-s", "postgres").stdout
+        own.run(
+            "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", "restored", input=schema
+        )
+        data = own.run("pg_dump", "-a", "postgres").stdout
+        own.run(
+            "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", "restored", input=data
+        )
+    else:
+        options = ["-Fc"] if form == "custom" else ["-Fd", "-j", "2"]
+        own.run("pg_dump", *options, "-f", str(place), "postgres")
+        jobs = ["-j", "2"]
+        own.run("pg_restore", "--exit-on-error", *jobs, "-d", "restored", str(place))
+    with own.connect() as before, own.connect("restored", autocommit=True) as after:
+        assert before.execute(ALL).fetchall() == after.execute(ALL).fetchall()
+        info = "SELECT dictionary, column_name, bytes FROM zson_info()"
+        assert before.execute(info).fetchall() == after.execute(info).fetchall()
+        assert abs(value(after, SIZE) - value(before, SIZE)) < 0.05 * value(
+            before, SIZE
+        )
+        # an id is not given out again
+        used = value(after, "SELECT max(dictionary) FROM zson_info()")
+        after.execute("TRUNCATE plain")
+        after.execute(
+            "INSERT INTO plain SELECT g, jsonb_build_object('quite', 'another kind of document ' || g % 9)"
+            " FROM generate_series(1, 500) g"
+        )
+        assert value(after, "SELECT dictionary FROM zson_train('plain', 'doc')") > used
+
+
+def test_single_table_dump(own):
+    """One table alone restores without its dictionary: larger, but whole."""
+    own.run("createdb", "-T", "template0", "alone")
+    dump = own.run("pg_dump", "-t", "docs", "postgres").stdout
+    with own.connect("alone", autocommit=True) as conn:
+        conn.execute("CREATE EXTENSION zson_dict")
+    own.run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", "alone", input=dump)
+    with own.connect() as before, own.connect("alone") as after:
+        assert before.execute(ALL).fetchall() == after.execute(ALL).fetchall()
+
+
+def test_drop_extension(own):
+    """Without documents the extension goes, dictionaries included; with them it stays."""
+    with own.connect(autocommit=True) as conn:
+        with pytest.raises(psycopg.errors.DependentObjectsStillExist):
+            conn.execute("DROP EXTENSION zson_dict")
+        conn.execute("ALTER TABLE docs ALTER doc TYPE jsonb")
+        conn.execute("DROP EXTENSION zson_dict")
+        assert (
+            value(conn, "SELECT count(*) FROM pg_namespace WHERE nspname = 'zson_dict'")
+            == 0
+        )
+
+
+@pytest.mark.crash
+def test_crash_keeps_what_was_committed(own):
+    with own.connect(autocommit=True) as conn:
+        expected = conn.execute(
+            "SELECT id, doc::text FROM plain ORDER BY id"
+        ).fetchall()
+    conn = own.connect(autocommit=False)
+    conn.execute(
+        'INSERT INTO plain SELECT id + 100000, doc || \'{"new": "key"}\' FROM plain'
+    )
+    conn.execute("SELECT zson_train('plain', 'doc')")
+    own.crash()
+    conn.close()
+    with own.connect() as conn:
+        assert conn.execute(ALL).fetchall() == expected
+        assert value(conn, "SELECT count(*) FROM zson_info()") == 1
+
+
+def test_training_is_one_at_a_time(own):
+    with own.connect(autocommit=False) as one, own.connect(autocommit=True) as two:
+        one.execute(
+            'UPDATE plain SET doc = doc || \'{"more": "a key that no dictionary has"}\''
+        )
+        one.commit()
+        one.execute("SELECT zson_train('plain', 'doc')")
+        with pytest.raises(psycopg.errors.ObjectInUse):
+            two.execute("SELECT zson_train('plain', 'doc')")
+        # others write with the old dictionary meanwhile, and read
+        two.execute("INSERT INTO docs SELECT id + 10000, doc FROM plain LIMIT 10")
+        one.commit()
+        newest = value(two, "SELECT max(dictionary) FROM zson_info()")
+        two.execute("INSERT INTO docs SELECT id + 20000, doc FROM plain LIMIT 10")
+        used = (
+            "SELECT DISTINCT (zson_storage(doc)).dictionary FROM docs WHERE id > 20000"
+        )
+        assert two.execute(used).fetchall() == [(newest,)]
+        differ = "SELECT count(*) FROM docs d JOIN plain p ON p.id = d.id % 10000 WHERE d.id > 10000 AND d.doc::text <> p.doc::text"
+        assert value(two, differ) == 0
+
+
+def test_logical_decoding(own):
+    """Changes are decoded as jsonb's text, also after the dictionary is gone."""
+    with own.connect(autocommit=True) as conn:
+        conn.execute("CREATE PUBLICATION p FOR ALL TABLES")
+        conn.execute("SELECT pg_create_logical_replication_slot('s', 'pgoutput')")
+        conn.execute(
+            "INSERT INTO docs SELECT id + 50000, doc FROM plain WHERE id <= 20"
+        )
+        texts = [
+            t for (t,) in conn.execute("SELECT doc::text FROM plain WHERE id <= 20")
+        ]
+        changes = conn.execute(
+            "SELECT data FROM pg_logical_slot_get_binary_changes('s', NULL, NULL,"
+            " 'proto_version', '1', 'publication_names', 'p')"
+        ).fetchall()
+        everything = b"".join(bytes(data) for (data,) in changes)
+        for text in texts:
+            assert text.encode() in everything
+        # dictionaries are not published
+        assert (
+            value(
+                conn,
+                "SELECT count(*) FROM pg_publication_tables WHERE schemaname = 'zson_dict'",
+            )
+            == 0
+        )
+        conn.execute("SELECT pg_drop_replication_slot('s')")
+
+
+def test_unprivileged_reader(own):
+    with own.connect(autocommit=True) as conn:
+        conn.execute("CREATE ROLE reader LOGIN")
+        conn.execute("GRANT SELECT ON docs TO reader")
+    with own.connect(user="reader") as conn:
+        assert (
+            value(
+                conn, "SELECT count(*) FROM docs WHERE doc ->> 'os' = 'system number 3'"
+            )
+            > 0
+        )
+
+
+def test_standby(own, make_cluster):
+    standby = make_cluster("standby", data=False)
+    own.run("pg_basebackup", "-R", "-X", "stream", "-D", str(standby.data))
+    standby.start()
+    with own.connect() as before, standby.connect() as after:
+        assert before.execute(ALL).fetchall() == after.execute(ALL).fetchall()
+
+
+def random_value(rng: random.Random, depth: int):
+    kind = rng.randrange(10 if depth else 7)
+    if kind == 0:
+        return rng.choice([None, True, False])
+    if kind == 1:
+        return rng.choice(
+            [
+                0,
+                1,
+                -1,
+                31,
+                32,
+                255,
+                256,
+                2**31,
+                -(2**31),
+                2**63 - 1,
+                -(2**63),
+                2**64,
+                10**30,
+            ]
+        )
+    if kind == 2:
+        return rng.randrange(-(10**6), 10**6) / 10 ** rng.randrange(8)
+    if kind == 3:
+        return rng.choice(
+            ["", "a", "ä€😀", "\u2028", "x" * 1000, f"{rng.getrandbits(128):032x}"]
+        )
+    if kind == 4:
+        return "".join(
+            chr(rng.choice([9, 10, 34, 92, 127, 0xE4, 0x20AC, 0x1F600, 97]))
+            for _ in range(rng.randrange(40))
+        )
+    if kind == 5:
+        return f"2024-{rng.randrange(14):02d}-{rng.randrange(33):02d}T{rng.randrange(26):02d}:00:00Z"
+    if kind == 6:
+        return str(rng.randrange(10 ** rng.randrange(1, 25)))
+    if kind == 7:
+        return [random_value(rng, depth - 1) for _ in range(rng.choice([0, 1, 3, 70]))]
+    return {
+        rng.choice(
+            ["id", "name", "os", "tags", f"k{rng.randrange(50)}", "", "ü"]
+        ): random_value(rng, depth - 1)
+        for _ in range(rng.choice([0, 1, 3, 5, 90]))
+    }
+
+
+def test_generated_documents(own, rng):
+    """Documents of any shape, with and without dictionaries, read back as jsonb writes them."""
+    documents = [
+        json.dumps(random_value(rng, 3), ensure_ascii=rng.random() < 0.5)
+        for _ in range(1500)
+    ]
+    with own.connect(autocommit=True) as conn:
+        conn.execute("CREATE TABLE corpus (id serial, j jsonb, bare zson, z zson)")
+        with conn.cursor() as cur, cur.copy("COPY corpus (j, bare) FROM STDIN") as copy:
+            for document in documents:
+                copy.write_row((document, document))
+        conn.execute("SELECT zson_learn('{{corpus, j}}', min_count => 2)")
+        conn.execute("UPDATE corpus SET z = j::text::zson")
+        differ = (
+            "SELECT count(*) FILTER (WHERE bare::text <> j::text), count(*) FILTER (WHERE z::text <> j::text),"
+            " count(*) FILTER (WHERE z <> bare), count(*) FILTER (WHERE zson_hash(z) <> jsonb_hash(j)),"
+            " count(*) FILTER (WHERE z -> 'id' IS DISTINCT FROM (j -> 'id')::zson),"
+            " count(*) FILTER (WHERE z ->> 'name' IS DISTINCT FROM j ->> 'name'),"
+            " count(*) FILTER (WHERE z #>> '{tags,0}' IS DISTINCT FROM j #>> '{tags,0}'),"
+            " count(*) FILTER (WHERE (z @> '{\"os\": true}') <> (j @> '{\"os\": true}')),"
+            " count(*) FILTER (WHERE pg_column_size(bare) > pg_column_size(j::text::jsonb) + 2) FROM corpus"
+        )
+        assert conn.execute(differ).fetchone() == (0,) * 9
+
+
+def test_memory_of_many_dictionaries(own):
+    with own.connect(autocommit=True) as conn:
+        for i in range(20):
+            conn.execute("TRUNCATE plain")
+            conn.execute(
+                f"INSERT INTO plain SELECT g, jsonb_build_object('kind {i}', md5(g::text) || repeat(md5((g % 300)::text), 8),"
+                " 'some text', 'words ' || repeat('and words ' || g % 50, 9) || md5((g * 3)::text))"
+                " FROM generate_series(1, 600) g"
+            )
+            conn.execute("SELECT zson_train('plain', 'doc')")
+            conn.execute(
+                "INSERT INTO docs SELECT id + %s, doc FROM plain", [100_000 * (i + 1)]
+            )
+        assert value(conn, "SELECT count(*) FROM zson_info()") == 21
+        assert value(conn, "SELECT count(doc ->> 'some text') FROM docs") == 20 * 600
+        assert value(conn, "SELECT zson_cache_bytes()") <= 4 * 1024 * 1024
