@@ -537,3 +537,151 @@ END $$;
 COMMENT ON PROCEDURE zson_recompress(regclass, name, integer) IS
 'stores documents anew that another dictionary suits now, some pages at a time, with a commit after each; heap tables.
 Cancel it at any time, call it again to go on. It updates rows: VACUUM gives back the space of the old versions.';
+
+CREATE FUNCTION zson_dict.zson_uses("any", integer, regtype) RETURNS boolean
+LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zson_uses';
+
+COMMENT ON FUNCTION zson_dict.zson_uses("any", integer, regtype) IS
+'was a zson in this value, itself or in an array or row, stored with the dictionary? The last argument is the type zson';
+
+CREATE FUNCTION zson_dict.zson_is_chosen(integer) RETURNS boolean
+LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'zson_is_chosen';
+
+COMMENT ON FUNCTION zson_dict.zson_is_chosen(integer) IS 'may a new document be stored with this dictionary?';
+
+CREATE FUNCTION zson_drop_dictionary(dictionary integer) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT AS $$
+DECLARE
+	name text := pg_catalog.format('zson_dict.dictionary_%s()', dictionary);
+	zson oid := '@extschema@.zson'::pg_catalog.regtype;
+	holders oid[];
+	r record;
+	used boolean;
+BEGIN
+	IF pg_catalog.to_regprocedure(name) IS NULL THEN
+		RAISE undefined_object USING MESSAGE = pg_catalog.format('dictionary %s of zson does not exist', dictionary);
+	END IF;
+	IF NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN
+		RAISE insufficient_privilege USING MESSAGE = 'must be superuser to drop a dictionary of zson',
+			DETAIL = 'Every table, index and statistic of the database has to be read.';
+	END IF;
+	IF zson_dict.zson_is_chosen(dictionary) THEN
+		RAISE object_in_use USING MESSAGE = pg_catalog.format('dictionary %s of zson is in use for new documents', dictionary),
+			HINT = 'Learn a newer one for the same documents first.';
+	END IF;
+
+	-- Nobody may hold on to values that are read below, nor be about to write some.
+	IF EXISTS (SELECT FROM pg_catalog.pg_stat_activity a WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
+				AND a.backend_type = 'client backend' AND (a.xact_start IS NOT NULL OR a.backend_xmin IS NOT NULL))
+		OR EXISTS (SELECT FROM pg_catalog.pg_prepared_xacts WHERE database = current_database())
+		OR EXISTS (SELECT FROM pg_catalog.pg_cursors WHERE pg_cursors.name <> '')
+	THEN
+		RAISE object_in_use USING MESSAGE = 'other transactions, prepared transactions or cursors are open',
+			HINT = 'Try again when they have ended.';
+	END IF;
+
+	-- Types that hold a zson.
+	WITH RECURSIVE t (oid) AS (
+		SELECT zson
+		UNION
+		SELECT p.oid FROM t, pg_catalog.pg_type p
+		WHERE p.typelem = t.oid OR p.typbasetype = t.oid
+			OR EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = p.typrelid AND a.atttypid = t.oid AND NOT a.attisdropped)
+			OR EXISTS (SELECT FROM pg_catalog.pg_range g WHERE g.rngsubtype = t.oid AND p.oid IN (g.rngtypid, g.rngmultitypid))
+	) SELECT pg_catalog.array_agg(oid) INTO holders FROM t;
+	IF EXISTS (SELECT FROM pg_catalog.pg_type WHERE oid = ANY (holders) AND typtype IN ('r', 'm')) THEN
+		RAISE feature_not_supported USING MESSAGE = 'a range type holds zson values';
+	END IF;
+
+	-- Constants in views, defaults, constraints and the like.
+	FOR r IN SELECT 'pg_attrdef' AS c, adbin::text AS tree FROM pg_catalog.pg_attrdef
+		UNION ALL SELECT 'pg_rewrite', ev_action::text FROM pg_catalog.pg_rewrite
+		UNION ALL SELECT 'pg_rewrite', ev_qual::text FROM pg_catalog.pg_rewrite
+		UNION ALL SELECT 'pg_constraint', conbin::text FROM pg_catalog.pg_constraint
+		UNION ALL SELECT 'pg_index', pg_catalog.concat(indexprs::text, indpred::text) FROM pg_catalog.pg_index
+		UNION ALL SELECT 'pg_policy', pg_catalog.concat(polqual::text, polwithcheck::text) FROM pg_catalog.pg_policy
+		UNION ALL SELECT 'pg_trigger', tgqual::text FROM pg_catalog.pg_trigger
+		UNION ALL SELECT 'pg_proc', pg_catalog.concat(prosqlbody::text, proargdefaults::text) FROM pg_catalog.pg_proc
+		UNION ALL SELECT 'pg_class', relpartbound::text FROM pg_catalog.pg_class
+		UNION ALL SELECT 'pg_partitioned_table', partexprs::text FROM pg_catalog.pg_partitioned_table
+		UNION ALL SELECT 'pg_publication_rel', prqual::text FROM pg_catalog.pg_publication_rel
+		UNION ALL SELECT 'pg_statistic_ext', stxexprs::text FROM pg_catalog.pg_statistic_ext
+	LOOP
+		IF r.tree ~ pg_catalog.format(':consttype (%s) ', pg_catalog.array_to_string(holders, '|')) THEN
+			RAISE object_in_use USING MESSAGE = 'a view, default, constraint or the like has a constant of type zson',
+				DETAIL = pg_catalog.format('It stands in %s; constants are not examined.', r.c);
+		END IF;
+	END LOOP;
+	IF EXISTS (SELECT FROM pg_catalog.pg_statistic_ext s JOIN pg_catalog.pg_attribute a ON a.attrelid = s.stxrelid WHERE a.atttypid = ANY (holders)) THEN
+		RAISE object_in_use USING MESSAGE = 'a table with a zson column has extended statistics', DETAIL = 'They are not examined.';
+	END IF;
+
+	-- Rows, defaults of old rows, statistics; indexes are made anew, as dead entries may hold values.
+	FOR r IN SELECT c.oid::pg_catalog.regclass AS relation, c.relkind, c.relpersistence, c.relnamespace, a.attname, a.attnum, a.attmissingval
+		FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+		WHERE a.atttypid = ANY (holders) AND NOT a.attisdropped AND c.relkind IN ('r', 'm', 'i') ORDER BY c.relkind = 'i', c.oid
+	LOOP
+		IF r.relpersistence = 't' AND r.relnamespace <> pg_catalog.pg_my_temp_schema() THEN
+			RAISE object_in_use USING MESSAGE = 'another session has a temporary table with a zson column';
+		END IF;
+		IF r.relkind = 'i' THEN
+			EXECUTE pg_catalog.format('REINDEX INDEX %s', r.relation);
+			CONTINUE;
+		END IF;
+		IF r.relkind = 'r' THEN
+			EXECUTE pg_catalog.format('LOCK TABLE %s IN SHARE MODE', r.relation);
+		END IF;
+		EXECUTE pg_catalog.format('SELECT EXISTS (SELECT FROM ONLY %s WHERE zson_dict.zson_uses(%I, $1, $2))', r.relation, r.attname)
+			INTO used USING dictionary, zson::pg_catalog.regtype;
+		IF used OR zson_dict.zson_uses(r.attmissingval, dictionary, zson::pg_catalog.regtype) THEN
+			RAISE object_in_use USING MESSAGE = pg_catalog.format('dictionary %s of zson is in use by column %I of %s', dictionary, r.attname, r.relation),
+				HINT = 'CALL zson_recompress() on the column first.';
+		END IF;
+	END LOOP;
+	FOR r IN SELECT s.starelid::pg_catalog.regclass AS relation FROM pg_catalog.pg_statistic s
+		WHERE zson_dict.zson_uses(s.stavalues1, dictionary, zson::pg_catalog.regtype) OR zson_dict.zson_uses(s.stavalues2, dictionary, zson::pg_catalog.regtype)
+			OR zson_dict.zson_uses(s.stavalues3, dictionary, zson::pg_catalog.regtype) OR zson_dict.zson_uses(s.stavalues4, dictionary, zson::pg_catalog.regtype)
+			OR zson_dict.zson_uses(s.stavalues5, dictionary, zson::pg_catalog.regtype)
+	LOOP
+		RAISE object_in_use USING MESSAGE = pg_catalog.format('dictionary %s of zson is in use by statistics of %s', dictionary, r.relation),
+			HINT = 'Run ANALYZE on it first.';
+	END LOOP;
+	EXECUTE 'DROP FUNCTION ' || name;
+END $$;
+
+COMMENT ON FUNCTION zson_drop_dictionary(integer) IS
+'drops a dictionary after reading every table, materialized view and statistic that may hold a value stored with it, and making indexes on
+zson anew. Refused (55006) while any value uses it, new documents would, another session has a transaction open or a temporary table with
+a zson column, or a constant of type zson stands in a view, default or constraint. Superusers only; locks the tables against writes.';
+
+CREATE FUNCTION zson_schedule(relation regclass, column_name name, schedule text) RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT AS $$
+DECLARE
+	job bigint;
+BEGIN
+	IF pg_catalog.to_regproc('cron.schedule') IS NULL THEN
+		RAISE undefined_function USING MESSAGE = 'pg_cron is not installed in this database',
+			HINT = 'Install it, or run SELECT zson_train() from a scheduler of your own.';
+	END IF;
+	EXECUTE 'SELECT cron.schedule($1, $2, $3)' INTO job
+		USING pg_catalog.format('zson %s %I', relation, column_name), schedule,
+			pg_catalog.format('SELECT @extschema@.zson_train(%L, %L)', relation, column_name);
+	RETURN job;
+END $$;
+
+COMMENT ON FUNCTION zson_schedule(regclass, name, text) IS
+'learns again from a column on a schedule of pg_cron (''0 3 * * 0''), and keeps a new dictionary only if it gains; returns the job''s number';
+
+CREATE FUNCTION zson_unschedule(relation regclass, column_name name) RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT AS $$
+DECLARE
+	done boolean;
+BEGIN
+	IF pg_catalog.to_regproc('cron.unschedule') IS NULL AND pg_catalog.to_regnamespace('cron') IS NULL THEN
+		RAISE undefined_function USING MESSAGE = 'pg_cron is not installed in this database';
+	END IF;
+	EXECUTE 'SELECT cron.unschedule($1)' INTO done USING pg_catalog.format('zson %s %I', relation, column_name);
+	RETURN done;
+END $$;
+
+COMMENT ON FUNCTION zson_unschedule(regclass, name) IS 'ends what zson_schedule() began';

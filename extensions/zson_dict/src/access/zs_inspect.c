@@ -3,19 +3,24 @@
  * zs_inspect.c
  *	  What is in dictionaries, and what a value takes: zson_info(),
  *	  zson_storage(), zson_target(), zson_extract_strings(),
- *	  zson_cache_bytes().
+ *	  zson_cache_bytes(); and what uses a dictionary: zson_uses(),
+ *	  zson_is_chosen().
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/typcache.h"
 
 #include "st_compat.h"
 #include "zs_datum.h"
@@ -153,4 +158,97 @@ zson_cache_bytes(PG_FUNCTION_ARGS)
 	int			n;
 
 	PG_RETURN_INT64((int64) zs_dict_cache_size(&n));
+}
+
+/* ---- for zson_drop_dictionary() ---- */
+
+PG_FUNCTION_INFO_V1(zson_uses);
+PG_FUNCTION_INFO_V1(zson_is_chosen);
+
+static bool value_uses(Datum value, Oid type, Oid zson, uint32 id);
+
+static bool
+array_uses(Datum value, Oid zson, uint32 id)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	Oid			elemtype = ARR_ELEMTYPE(array);
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Datum	   *elems;
+	bool	   *nulls;
+	int			n;
+
+	get_typlenbyvalalign(elemtype, &typlen, &typbyval, &typalign);
+	deconstruct_array(array, elemtype, typlen, typbyval, typalign, &elems,
+					  &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		if (!nulls[i] && value_uses(elems[i], elemtype, zson, id))
+			return true;
+	}
+	return false;
+}
+
+static bool
+row_uses(Datum value, Oid zson, uint32 id)
+{
+	HeapTupleHeader row = DatumGetHeapTupleHeader(value);
+	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(row),
+											  HeapTupleHeaderGetTypMod(row));
+	bool		result = false;
+
+	for (int i = 0; i < desc->natts && !result; i++)
+	{
+		bool		isnull;
+		Datum		d = GetAttributeByNum(row, i + 1, &isnull);
+
+		result = !isnull && value_uses(d, TupleDescAttr(desc, i)->atttypid,
+									   zson, id);
+	}
+	ReleaseTupleDesc(desc);
+	return result;
+}
+
+static bool
+value_uses(Datum value, Oid type, Oid zson, uint32 id)
+{
+	check_stack_depth();
+	type = getBaseType(type);
+	if (type == zson)
+	{
+		struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+		StZsonDoc	doc;
+		StStatus	status = st_zson_open(&doc, (uint8_t *) VARDATA_ANY(v),
+										  VARSIZE_ANY_EXHDR(v),
+										  VARSIZE_ANY_EXHDR(v));
+
+		if (status != ST_OK)
+			zs_raise(NULL, status);
+		return doc.dict_id == id;
+	}
+	if (type == ANYARRAYOID || OidIsValid(get_element_type(type)))
+		return array_uses(value, zson, id);
+	if (type == RECORDOID || type_is_rowtype(type))
+		return row_uses(value, zson, id);
+	return false;
+}
+
+/* Is a zson in the value, itself or in an array or row, of this dictionary? */
+Datum
+zson_uses(PG_FUNCTION_ARGS)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_BOOL(false);
+	PG_RETURN_BOOL(value_uses(PG_GETARG_DATUM(0), type, PG_GETARG_OID(2),
+							  (uint32) PG_GETARG_INT32(1)));
+}
+
+/* May a new document be stored with this dictionary? */
+Datum
+zson_is_chosen(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(zs_dict_is_chosen((uint32) PG_GETARG_INT32(0)));
 }

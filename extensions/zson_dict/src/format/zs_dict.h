@@ -48,6 +48,9 @@ extern const StZsonDict *zs_dict_write(uint32 id);
 /* The one that suits a jsonb image, NULL if there is none. */
 extern const StZsonDict *zs_dict_route(const uint8 *image, Size len);
 
+/* May zs_dict_route() give this one? */
+extern bool zs_dict_is_chosen(uint32 id);
+
 /* Hash of the keys of an image's root, 0 if that is no object. */
 extern uint64 zs_root_hash(const uint8 *image);
 

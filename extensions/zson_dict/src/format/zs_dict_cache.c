@@ -386,3 +386,16 @@ zs_dict_route(const uint8 *image, Size len)
 		return zs_dict_write(routes[low].id);
 	return zs_dict_write(default_id);
 }
+
+bool
+zs_dict_is_chosen(uint32 id)
+{
+	if (!routes_valid)
+		load_routes();
+	for (int i = 0; i < nroutes; i++)
+	{
+		if (routes[i].id == id)
+			return true;
+	}
+	return default_id == id;
+}

@@ -78,11 +78,38 @@ SELECT count(z ->> 'kind') FROM learned;
 SELECT '{"kind": "event number 1", "value": 1}'::zson;
 RESET ROLE;
 
+-- dropping a dictionary: never one that a value needs
+CREATE TABLE dropping (id int, z zson);
+INSERT INTO dropping SELECT id, jsonb_build_object('drop', 'document number ' || id % 20, 'text', repeat('lorem ipsum ', 3) || id % 7) FROM generate_series(1, 300) id;
+SELECT dictionary AS first FROM zson_train('dropping', 'z') \gset
+UPDATE dropping SET z = z::text::zson;
+SELECT fails('SELECT zson_drop_dictionary(1000)');
+SELECT fails(format('SELECT zson_drop_dictionary(%s)', :first));
+UPDATE dropping SET z = (z || jsonb_build_object('drop', 'something else: ' || md5((id % 20)::text), 'text', 'dolor sit amet ' || repeat(md5((id % 7)::text), 3)))::jsonb;
+SELECT dictionary > :first AS newer FROM zson_train('dropping', 'z');
+SELECT fails(format('SELECT zson_drop_dictionary(%s)', :first));
+CREATE TABLE dropping_array AS SELECT ARRAY[z, NULL] AS zs FROM dropping LIMIT 1;
+CREATE INDEX dropping_index ON dropping USING btree ((z -> 'drop'));
+ANALYZE dropping;
+CALL zson_recompress('dropping', 'z');
+ANALYZE dropping;
+SELECT fails(format('SELECT zson_drop_dictionary(%s)', :first));
+DROP TABLE dropping_array;
+CREATE VIEW dropping_view AS SELECT '{"a": 1}'::zson AS z;
+SELECT fails(format('SELECT zson_drop_dictionary(%s)', :first));
+DROP VIEW dropping_view;
+SELECT zson_drop_dictionary(:first);
+SELECT count(*) FROM zson_info() WHERE dictionary = :first;
+SELECT count(z ->> 'drop') FROM dropping;
+DROP TABLE dropping;
+SELECT fails($$SELECT zson_schedule('corpus', 'z', '0 3 * * 0')$$), fails($$SELECT zson_unschedule('corpus', 'z')$$);
+
 -- a missing or damaged dictionary is an error, once the session has not read it before
+SELECT dictionary AS id FROM zson_info() WHERE column_name = 'public.learned.j' \gset
 \c
-DO $$ BEGIN EXECUTE 'ALTER FUNCTION zson_dict.dictionary_' || (SELECT max(substr(proname, 12)::int) FROM pg_proc WHERE pronamespace = 'zson_dict'::regnamespace AND proname ~ '^dictionary_\d+$') || '() RENAME TO away'; END $$;
+SELECT format('ALTER FUNCTION zson_dict.dictionary_%s() RENAME TO away', :id) \gexec
 SELECT fails('SELECT count(z -> ''kind'') FROM learned');
-DO $$ BEGIN EXECUTE 'CREATE FUNCTION zson_dict.dictionary_' || 4 || '() RETURNS bytea LANGUAGE sql AS $f$ SELECT decode(''WlNEAQAA'', ''base64'') $f$'; END $$;
+SELECT format('CREATE FUNCTION zson_dict.dictionary_%s() RETURNS bytea LANGUAGE sql AS $$ SELECT decode(''WlNEAQAA'', ''base64'') $$', :id) \gexec
 SELECT fails('SELECT count(z -> ''kind'') FROM learned');
 -- text needs none
 SELECT count(j) FROM learned;
