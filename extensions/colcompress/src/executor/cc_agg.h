@@ -12,6 +12,7 @@
  *	 cc_agg_numeric.c	sums and bounds of numerics
  *	 cc_agg_distinct.c	DISTINCT arguments
  *	 cc_agg_ordered.c	percentiles, mode
+ *	 cc_agg_partial.c	states of groups on their way between parallel workers
  *	 cc_agg_spill.c		rows for whose groups there is no memory
  *	 cc_agg_server.c	aggregates that only the server can compute
  *
@@ -23,9 +24,11 @@
 #include "postgres.h"
 
 #include "nodes/execnodes.h"
+#include "lib/stringinfo.h"
 #include "nodes/extensible.h"
 
 #include "cc_agg_kernels.h"
+#include "cc_agg_path.h"
 #include "cc_agg_spec.h"
 #include "cc_expr.h"
 #include "cc_scan.h"
@@ -137,7 +140,8 @@ typedef struct CcAggState
 {
 	CustomScanState css;		/* must be first */
 
-	CcScanState *scan;
+	CcAggMode	mode;
+	CcScanState *scan;			/* NULL: CC_AGG_FINAL */
 	int			npaths;			/* path columns that expressions may use */
 	MemoryContext mcxt;			/* groups and what hangs on them */
 	MemoryContext batch_mcxt;	/* while a batch is worked on */
@@ -204,6 +208,9 @@ extern void cc_groups_add_only(CcGroups *groups);
  * their rows go to disk and leave rows; returns how many are left.
  */
 extern int	cc_groups_assign(CcAggState *state, uint16 *rows, int n);
+
+/* Number of the group with these words; made if it is new. */
+extern uint32 cc_groups_find(CcGroups *groups, const uint64 *words);
 
 /* Hash of a row's keys, the same wherever equal keys come from. */
 extern uint64 cc_groups_hash(CcAggState *state, int row);
@@ -290,6 +297,20 @@ extern void cc_ordered_advance(CcAggState *state, CcAggTrans *trans, const CcVec
 							   const CcAggRows *rows);
 extern Datum cc_ordered_result(CcAggState *state, const CcAggOutput *output,
 							   void *agg_state, bool *isnull);
+
+/* Between participants of a parallel aggregation. */
+extern void cc_numeric_write(StringInfo out, const CcNumericState *s);
+extern const char *cc_numeric_merge(CcAggState *state, CcAggTrans *trans,
+									CcNumericState *into, const CcNumericState *from,
+									int64 count, int scale, const char *bytes);
+
+/* ---- cc_agg_partial.c ---- */
+
+/* States of some groups, from state->next on, as a bytea; false at the end. */
+extern bool cc_partial_write(CcAggState *state, Datum *result);
+
+/* Merges what another participant has written. */
+extern void cc_partial_merge(CcAggState *state, Datum value);
 
 /* ---- cc_agg_spill.c ---- */
 

@@ -33,7 +33,7 @@ cc_agg_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	CcAggState *state = (CcAggState *) node;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
-	int			nkeys = list_length(plan->custom_private);
+	int			nkeys = list_length(linitial(plan->custom_private));
 	List	   *keys = NIL;
 	List	   *by_server = NIL;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan,
@@ -47,6 +47,9 @@ cc_agg_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		if (state->trans[i].kind == CC_TRANS_SERVER)
 			by_server = lappend(by_server, unconstify(Aggref *, state->trans[i].ref));
 
+	if (state->mode != CC_AGG_PLAIN)
+		ExplainPropertyText("Aggregation", state->mode == CC_AGG_PARTIAL ? "partial" : "final",
+							es);
 	if (keys != NIL)
 		ExplainPropertyList("Group Key", deparse_all(keys, context, es->verbose), es);
 	if (es->verbose && by_server != NIL)

@@ -278,9 +278,9 @@ words_are_equal(const uint64 *a, const uint64 *b, int width)
 	return true;
 }
 
-/* Number of the group with these words; made, or CC_NO_GROUP, if it is new. */
-static uint32
-find_group(CcGroups *groups, const uint64 *words)
+/* Made, or if there is no room CC_NO_GROUP, if it is new. */
+uint32
+cc_groups_find(CcGroups *groups, const uint64 *words)
 {
 	uint32		hash = hash_words(words, groups->width) >> 32;
 	uint32		at;
@@ -314,7 +314,7 @@ group_of_row(CcAggState *state, int row)
 
 	if (!row_words(state, row, !state->groups->full, words))
 		return CC_NO_GROUP;
-	return find_group(state->groups, words);
+	return cc_groups_find(state->groups, words);
 }
 
 static void

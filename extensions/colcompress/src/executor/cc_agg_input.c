@@ -60,15 +60,18 @@ int
 cc_agg_input(CcAggState *state, Expr *expr, int filter, int flags)
 {
 	CcScanState *scan = state->scan;
-	Index		scanrelid = ((Scan *) scan->css.ss.ps.plan)->scanrelid;
 	CcAggInput *input;
 	Expr	   *original = expr;
-	Expr	   *replaced = (Expr *) cc_path_set_replace(scan->paths, (Node *) expr);
 	bool		column;
 
-	/* Paths that begin_agg() has not found have no columns. */
-	if (scan->paths->npaths == state->npaths)
-		expr = replaced;
+	if (scan)
+	{
+		Expr	   *replaced = (Expr *) cc_path_set_replace(scan->paths, (Node *) expr);
+
+		/* Paths that begin_agg() has not found have no columns. */
+		if (scan->paths->npaths == state->npaths)
+			expr = replaced;
+	}
 	column = IsA(expr, Var);
 
 	/* A column needs no evaluation, so any filter will do. */
@@ -94,9 +97,11 @@ cc_agg_input(CcAggState *state, Expr *expr, int filter, int flags)
 	input->own.u.i64 = palloc0(sizeof(int64) * ST_VECTOR_SIZE);
 	if (column)
 		input->attno = ((Var *) expr)->varattno;
+	else if (scan == NULL)
+		 /* workers evaluate it */ ;
 	else if ((input->program = cc_expr_compile(state->exprs, expr, flags, NULL)) == NULL)
 	{
-		set_columns(input, original, scanrelid);
+		set_columns(input, original, ((Scan *) scan->css.ss.ps.plan)->scanrelid);
 		input->state = ExecInitExpr(original, &scan->css.ss.ps);
 		input->values_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 												   "colcompress aggregate input",

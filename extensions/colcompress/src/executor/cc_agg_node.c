@@ -74,14 +74,30 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 	CcAggState *state = (CcAggState *) node;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
 	List	   *tlist = plan->custom_scan_tlist;
-	int			nkeys = list_length(plan->custom_private);
+	List	   *eqops = linitial(plan->custom_private);
+	int			nkeys = list_length(eqops);
+	int			nentries = list_length(tlist);
 	PlanState  *child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 	CcGroups   *groups;
 
 	node->custom_ps = list_make1(child);
-	state->scan = cc_scan_state(child);
-	if (state->scan == NULL)
-		elog(ERROR, "aggregation over vectors needs a scan of vectors");
+	state->mode = linitial_int(lsecond(plan->custom_private));
+	if (state->mode == CC_AGG_PARTIAL)
+		nentries--;
+	if (state->mode != CC_AGG_FINAL)
+	{
+		state->scan = cc_scan_state(child);
+		if (state->scan == NULL)
+			elog(ERROR, "aggregation over vectors needs a scan of vectors");
+
+		/* Paths of documents become columns before anything is compiled. */
+		(void) cc_path_set_replace(state->scan->paths, (Node *) tlist);
+		if (state->scan->batch)
+			cc_path_set_attach(state->scan->paths, state->scan->batch);
+		state->npaths = state->scan->paths->npaths;
+		state->exprs = cc_exprs_create(cc_path_set_desc(state->scan->paths),
+									   ((Scan *) child->plan)->scanrelid, NULL, child);
+	}
 	state->mcxt = AllocSetContextCreate(CurrentMemoryContext, "colcompress groups",
 										ALLOCSET_DEFAULT_SIZES);
 	state->keys_mcxt = AllocSetContextCreate(CurrentMemoryContext, "colcompress group keys",
@@ -91,17 +107,9 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 											  "colcompress aggregation of a batch",
 											  ALLOCSET_DEFAULT_SIZES);
 
-	/* Paths of documents become columns before anything is compiled. */
-	(void) cc_path_set_replace(state->scan->paths, (Node *) tlist);
-	if (state->scan->batch)
-		cc_path_set_attach(state->scan->paths, state->scan->batch);
-	state->npaths = state->scan->paths->npaths;
-	state->exprs = cc_exprs_create(cc_path_set_desc(state->scan->paths),
-								   ((Scan *) child->plan)->scanrelid, NULL, child);
-
 	state->trans = palloc0(sizeof(CcAggTrans) * (list_length(tlist) + 1));
 	state->outputs = palloc0(sizeof(CcAggOutput) * (list_length(tlist) + 1));
-	for (int i = nkeys; i < list_length(tlist); i++)
+	for (int i = nkeys; i < nentries; i++)
 		init_output(state, castNode(Aggref, list_nth_node(TargetEntry, tlist, i)->expr));
 
 	groups = cc_groups_create(state, nkeys, cc_agg_layout(state));
@@ -110,7 +118,7 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 		Expr	   *expr = list_nth_node(TargetEntry, tlist, i)->expr;
 
 		cc_key_init(state, &groups->keys[i], cc_agg_input(state, expr, -1, 0),
-					list_nth_oid(plan->custom_private, i));
+					list_nth_oid(eqops, i));
 	}
 	state->groups = groups;
 	cc_agg_start(state);
@@ -137,6 +145,28 @@ next_batch(CcAggState *state, uint16 *rows)
 	return n;
 }
 
+/* Puts together what parallel participants have aggregated. */
+static void
+merge_groups(CcAggState *state)
+{
+	PlanState  *child = linitial(state->css.custom_ps);
+
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(child);
+		MemoryContext old;
+		bool		isnull;
+
+		CHECK_FOR_INTERRUPTS();
+		if (TupIsNull(slot))
+			break;
+		old = MemoryContextSwitchTo(state->batch_mcxt);
+		cc_partial_merge(state, slot_getattr(slot, 1, &isnull));
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(state->batch_mcxt);
+	}
+}
+
 /* Reads everything. */
 static void
 fill_groups(CcAggState *state)
@@ -160,7 +190,6 @@ fill_groups(CcAggState *state)
 		if (groups->nkeys > 0 && !groups->full)
 			groups->full = cc_spill_is_due(state);
 	}
-	state->filled = true;
 }
 
 /* The next group, in the scan slot. */
@@ -186,6 +215,26 @@ next_group(CcAggState *state)
 	return ExecStoreVirtualTuple(slot);
 }
 
+/* States of the next groups, in the scan slot's last column. */
+static TupleTableSlot *
+next_states(CcAggState *state)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	int			natts = slot->tts_tupleDescriptor->natts;
+	MemoryContext old;
+	bool		more;
+
+	ExecClearTuple(slot);
+	old = MemoryContextSwitchTo(state->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	more = cc_partial_write(state, &slot->tts_values[natts - 1]);
+	MemoryContextSwitchTo(old);
+	if (!more)
+		return NULL;
+	memset(slot->tts_isnull, true, natts * sizeof(bool));
+	slot->tts_isnull[natts - 1] = false;
+	return ExecStoreVirtualTuple(slot);
+}
+
 static TupleTableSlot *
 exec_agg(CustomScanState *node)
 {
@@ -194,18 +243,25 @@ exec_agg(CustomScanState *node)
 	ExprContext *econtext = ps->ps_ExprContext;
 
 	if (!state->filled)
-		fill_groups(state);
+	{
+		if (state->mode == CC_AGG_FINAL)
+			merge_groups(state);
+		else
+			fill_groups(state);
+		state->filled = true;
+	}
 	for (;;)
 	{
 		TupleTableSlot *slot;
 
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
-		slot = next_group(state);
+		slot = state->mode == CC_AGG_PARTIAL ? next_states(state) : next_group(state);
 		if (slot == NULL && cc_spill_next(state))
 		{
 			cc_agg_start(state);
 			fill_groups(state);
+			state->filled = true;
 			continue;
 		}
 		if (slot == NULL)
@@ -228,7 +284,8 @@ rescan_agg(CustomScanState *node)
 	if (node->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(child, node->ss.ps.chgParam);
 	ExecReScan(child);
-	cc_exprs_rescan(state->exprs);
+	if (state->exprs)
+		cc_exprs_rescan(state->exprs);
 	cc_spill_reset(state);
 	cc_agg_start(state);
 }

@@ -196,3 +196,87 @@ cc_numeric_result(CcAggState *state, CcAggTrans *trans, char *record,
 			slow->numeric;
 	return result;
 }
+
+/* ---- between participants of a parallel aggregation ---- */
+
+void
+cc_numeric_write(StringInfo out, const CcNumericState *s)
+{
+	if (s->slow == NULL)
+		return;
+	appendBinaryStringInfo(out, (char *) s->slow, sizeof(CcSlowNumeric));
+	if (s->slow->numeric != (Datum) 0)
+		appendBinaryStringInfo(out, DatumGetPointer(s->slow->numeric),
+							   VARSIZE(DatumGetPointer(s->slow->numeric)));
+}
+
+/* Of count values, those that are in the fast part. */
+static void
+merge_fast(CcAggState *state, CcAggTrans *trans, CcNumericState *into,
+		   const CcNumericState *from, int64 count, int scale)
+{
+	if (trans->scale < 0)
+		trans->scale = scale;
+	if (trans->scale != scale)
+	{
+		CcSlowNumeric *slow = slow_part(state, into);
+
+		slow->count += count;
+		if (trans->kind == CC_TRANS_SUM_NUMERIC)
+			add_scaled(state, slow, from->value, scale);
+		else
+			combine_numeric(state, slow, trans->kind == CC_TRANS_MIN_NUMERIC ?
+							numeric_smaller : numeric_larger,
+							make_numeric(from->value, scale));
+	}
+	else if (trans->kind == CC_TRANS_SUM_NUMERIC)
+		into->value += from->value;
+	else if (trans->kind == CC_TRANS_MIN_NUMERIC)
+		into->value = Min(into->value, from->value);
+	else
+		into->value = Max(into->value, from->value);
+}
+
+/*
+ * Merges a state that stands for count values, its fast part of the given
+ * scale.  bytes: what cc_numeric_write() wrote; returns what follows it.
+ */
+const char *
+cc_numeric_merge(CcAggState *state, CcAggTrans *trans, CcNumericState *into,
+				 const CcNumericState *from, int64 count, int scale, const char *bytes)
+{
+	CcSlowNumeric other;
+	CcSlowNumeric *slow;
+
+	if (from->slow == NULL)
+	{
+		if (count > 0)
+			merge_fast(state, trans, into, from, count, scale);
+		return bytes;
+	}
+	memcpy(&other, bytes, sizeof(other));
+	bytes += sizeof(other);
+	if (count > other.count)
+		merge_fast(state, trans, into, from, count - other.count, scale);
+
+	slow = slow_part(state, into);
+	slow->count += other.count;
+	if (other.scale >= 0)
+		add_scaled(state, slow, other.sum, other.scale);
+	if (other.numeric != (Datum) 0)
+	{
+		uint32		header;
+		Size		size;
+		void	   *copy;
+
+		memcpy(&header, bytes, sizeof(header));
+		size = VARSIZE(&header);
+		copy = palloc(size);
+		memcpy(copy, bytes, size);
+		bytes += size;
+		combine_numeric(state, slow, trans->kind == CC_TRANS_SUM_NUMERIC ? numeric_add :
+						trans->kind == CC_TRANS_MIN_NUMERIC ? numeric_smaller :
+						numeric_larger, PointerGetDatum(copy));
+	}
+	return bytes;
+}

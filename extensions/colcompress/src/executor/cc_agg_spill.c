@@ -56,6 +56,19 @@ struct CcSpill
 	uint64		nparts;
 };
 
+/* Instead of path columns, those of the documents. */
+static Bitmapset *
+stored_columns(const CcBatch *batch, Bitmapset *columns)
+{
+	Bitmapset  *stored = NULL;
+	int			attno = -1;
+
+	while ((attno = bms_next_member(columns, attno)) >= 0)
+		stored = bms_add_member(stored, attno <= batch->natts ? attno :
+								batch->paths[attno - batch->natts - 1]->attno);
+	return stored;
+}
+
 static Bitmapset *
 needed_columns(CcAggState *state)
 {
@@ -73,7 +86,7 @@ needed_columns(CcAggState *state)
 			for (int c = 0; c < input->ncolumns; c++)
 				columns = bms_add_member(columns, input->attnos[c]);
 	}
-	return columns;
+	return stored_columns(state->scan->batch, columns);
 }
 
 static CcSpill *

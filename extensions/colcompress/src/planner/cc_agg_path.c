@@ -18,8 +18,12 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/table.h"
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_collation_d.h"
+#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
@@ -33,6 +37,8 @@
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
@@ -49,6 +55,9 @@
 
 /* Of a distinct value: a bit where values are dense, or a slot of a hash table. */
 #define DISTINCT_BYTES	8
+
+/* Of a group, for its keys and for each aggregate. */
+#define STATE_BYTES		64
 
 static bool cc_enable_vector_aggregate = true;
 static create_upper_paths_hook_type prev_create_upper_paths = NULL;
@@ -181,14 +190,15 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 {
 	CustomScan *cscan = makeNode(CustomScan);
 	List	   *keys = linitial(best_path->custom_private);
-	List	   *having = lsecond(best_path->custom_private);
-	List	   *aggregates = NIL;
+	List	   *aggregates = lsecond(best_path->custom_private);
+	List	   *having = lthird(best_path->custom_private);
 	List	   *scan_tlist = NIL;
 	ListCell   *lc;
 
-	collect_aggregates((Node *) tlist, &aggregates);
-	collect_aggregates((Node *) having, &aggregates);
-	foreach(lc, list_concat_copy(keys, aggregates))
+	aggregates = list_concat_copy(keys, aggregates);
+	if (linitial_int(llast(llast(best_path->custom_private))) == CC_AGG_PARTIAL)
+		aggregates = lappend(aggregates, linitial(best_path->path.pathtarget->exprs));
+	foreach(lc, aggregates)
 		scan_tlist = lappend(scan_tlist, makeTargetEntry(lfirst(lc),
 														 list_length(scan_tlist) + 1,
 														 NULL, false));
@@ -197,7 +207,7 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->scan.plan.qual = having;
 	cscan->custom_scan_tlist = scan_tlist;
 	cscan->custom_plans = custom_plans;
-	cscan->custom_private = lthird(best_path->custom_private);
+	cscan->custom_private = llast(best_path->custom_private);
 	cscan->flags = best_path->flags;
 	cscan->methods = GetCustomScanMethods(CC_AGGREGATE_NAME, false);
 	collect_params((Node *) scan_tlist, &cscan->custom_exprs);
@@ -222,7 +232,7 @@ scan_target(PlannerInfo *root, List *exprs)
  */
 static void
 cost_aggregate(PlannerInfo *root, CustomPath *cpath, Path *scan, List *keys,
-			   List *aggregates, List *having, double ngroups)
+			   List *having, double ngroups)
 {
 	AggClauseCosts costs;
 	double		per_row;
@@ -280,6 +290,112 @@ values_fit(PlannerInfo *root, List *keys, List *aggregates, double nrows)
 	return bytes <= (double) get_hash_memory_limit();
 }
 
+/* keys, aggregates and having as the planner has them; scan: the path below. */
+static CustomPath *
+make_aggregate_path(RelOptInfo *grouped_rel, PathTarget *target, List *keys,
+					List *aggregates, List *having, List *eqops, CcAggMode mode,
+					Path *below)
+{
+	CustomPath *cpath = makeNode(CustomPath);
+
+	cpath->path.pathtype = T_CustomScan;
+	cpath->path.parent = grouped_rel;
+	cpath->path.pathtarget = target;
+	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	cpath->methods = &path_methods;
+	cpath->custom_paths = list_make1(below);
+	cpath->custom_private = list_make4(keys, aggregates, having,
+									   list_make2(eqops, list_make1_int(mode)));
+	return cpath;
+}
+
+/*
+ * What a partial node puts out.  The expression only names it, and is never
+ * evaluated; it must be one that the planner does not take for a constant.
+ */
+static PathTarget *
+partial_target(void)
+{
+	PathTarget *target = create_empty_pathtarget();
+	Const	   *text = makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
+								 CStringGetTextDatum("groups"), false, false);
+	Const	   *format = makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
+								   CStringGetTextDatum("escape"), false, false);
+
+	add_column_to_pathtarget(target, (Expr *) makeFuncExpr(F_DECODE, BYTEAOID,
+														   list_make2(text, format),
+														   InvalidOid, InvalidOid,
+														   COERCE_EXPLICIT_CALL), 0);
+	target->width = 1024;
+	return target;
+}
+
+/* States of all the aggregates can be put together. */
+static bool
+can_combine(List *aggregates)
+{
+	ListCell   *lc;
+
+	foreach(lc, aggregates)
+	{
+		Aggref	   *agg = lfirst_node(Aggref, lc);
+		CcAggSpec	spec;
+
+		if (!cc_agg_resolve(agg, &spec) || agg->aggdistinct != NIL ||
+			spec.trans == CC_TRANS_SERVER || spec.trans == CC_TRANS_ORDERED)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Workers aggregate what they read, and a final node puts their groups
+ * together, in memory: only where few groups are expected.
+ */
+static void
+add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+				  Relation relation, PathTarget *target, PathTarget *columns,
+				  List *keys, List *aggregates, List *having, List *eqops)
+{
+	CustomPath *scan;
+	CustomPath *partial;
+	CustomPath *final;
+	Path	   *gather;
+	double		ngroups = 1;
+	double		rows;
+	int			workers;
+
+	if (!grouped_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
+		!can_combine(aggregates))
+		return;
+	workers = ((Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
+	scan = workers > 0 ? cc_make_vector_scan_path(root, input_rel, relation, columns, workers) :
+		NULL;
+	if (scan == NULL)
+		return;
+	if (keys != NIL)
+		ngroups = estimate_num_groups(root, keys, input_rel->rows, NULL, NULL);
+	if (ngroups * STATE_BYTES * (1 + list_length(aggregates)) >
+		(double) get_hash_memory_limit())
+		return;
+
+	partial = make_aggregate_path(grouped_rel, partial_target(), keys, aggregates, NIL,
+								  eqops, CC_AGG_PARTIAL, &scan->path);
+	partial->path.parallel_safe = true;
+	partial->path.parallel_workers = workers;
+	cost_aggregate(root, partial, &scan->path, keys, NIL, ngroups);
+	rows = ceil(ngroups * STATE_BYTES / 8192) * workers;
+	gather = (Path *) create_gather_path(root, grouped_rel, &partial->path,
+										 partial->path.pathtarget, NULL, &rows);
+
+	final = make_aggregate_path(grouped_rel, target, keys, aggregates,
+								having, eqops, CC_AGG_FINAL, gather);
+	gather->rows = ngroups * workers;
+	cost_aggregate(root, final, gather, keys, having, ngroups);
+	gather->rows = rows;
+	add_path(grouped_rel, &final->path);
+}
+
 static void
 add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 				   List *clauses, List *having, PathTarget *target, Relation relation)
@@ -287,7 +403,8 @@ add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 	List	   *keys = get_sortgrouplist_exprs(clauses, root->processed_tlist);
 	UngroupedContext ungrouped = {keys};
 	List	   *aggregates = NIL;
-	PathTarget *scan_target_;
+	List	   *eqops = equality_operators(clauses);
+	PathTarget *columns;
 	CustomPath *scan;
 	CustomPath *cpath;
 	double		ngroups = 1;
@@ -306,25 +423,19 @@ add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 		has_ungrouped_column((Node *) having, &ungrouped))
 		return;
 
-	scan_target_ = scan_target(root, list_concat_copy(keys, aggregates));
-	scan = cc_make_vector_scan_path(root, input_rel, relation, scan_target_, 0);
+	columns = scan_target(root, list_concat_copy(keys, aggregates));
+	scan = cc_make_vector_scan_path(root, input_rel, relation, columns, 0);
 	if (scan == NULL || !values_fit(root, keys, aggregates, scan->path.rows))
 		return;
 	if (keys != NIL)
 		ngroups = estimate_num_groups(root, keys, scan->path.rows, NULL, NULL);
 
-	cpath = makeNode(CustomPath);
-	cpath->path.pathtype = T_CustomScan;
-	cpath->path.parent = grouped_rel;
-	cpath->path.pathtarget = target;
-	cpath->path.parallel_safe = false;
-	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	cpath->methods = &path_methods;
-	cpath->custom_paths = list_make1(scan);
-	cpath->custom_private = list_make3(keys, having,
-									   equality_operators(clauses));
-	cost_aggregate(root, cpath, &scan->path, keys, aggregates, having, ngroups);
+	cpath = make_aggregate_path(grouped_rel, target, keys, aggregates, having, eqops,
+								CC_AGG_PLAIN, &scan->path);
+	cost_aggregate(root, cpath, &scan->path, keys, having, ngroups);
 	add_path(grouped_rel, &cpath->path);
+	add_parallel_path(root, input_rel, grouped_rel, relation, target, columns, keys,
+					  aggregates, having, eqops);
 }
 
 static bool

@@ -3,9 +3,11 @@
  * cc_agg_path.h
  *	  Aggregation over vectors, offered beside the server's own.
  *
- *	 plan->custom_scan_tlist	group keys, then the aggregates
- *	 plan->custom_private		list of the keys' equality operators
- *	 plan->custom_plans			the scan below
+ *	 plan->custom_scan_tlist	group keys, then the aggregates; a partial node
+ *								has its output, a bytea, at the end
+ *	 plan->custom_private		list of the keys' equality operators, and list
+ *								of one CcAggMode
+ *	 plan->custom_plans			the scan below, or a Gather of partial nodes
  *
  *-------------------------------------------------------------------------
  */
@@ -13,6 +15,13 @@
 #define CC_AGG_PATH_H
 
 #include "postgres.h"
+
+typedef enum CcAggMode
+{
+	CC_AGG_PLAIN,				/* rows to groups */
+	CC_AGG_PARTIAL,				/* in a parallel worker: rows to states of groups */
+	CC_AGG_FINAL				/* those to groups */
+} CcAggMode;
 
 /* Name under which the executor registers the node. */
 #define CC_AGGREGATE_NAME "ColcompressAggregate"

@@ -141,6 +141,24 @@ RESET work_mem;
 RESET hash_mem_multiplier;
 RESET enable_sort;
 
+-- parallel workers aggregate their share; a final node puts the groups together
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT t, sum(n4) FROM ag_mixed GROUP BY t HAVING count(*) > 1;
+EXPLAIN (COSTS OFF) SELECT count(DISTINCT i4) FROM ag_mixed;
+SELECT key, agg, r
+FROM ag_list, (VALUES (NULL), ('t, b'), ('nx, i4')) k (key),
+	LATERAL (SELECT ag_compare(format('SELECT %s%s FROM TBL%s', key || ', ', agg, ' GROUP BY ' || key), 'ag_mixed', 'ag_mixed_heap') AS r) x
+WHERE r <> 'same' AND agg !~ 'stddev|corr|percentile|DISTINCT|length';
+SELECT count(*), sum(i4), max(d) FROM ag_mixed WHERE id < 0;
+SELECT x, s FROM generate_series(0, 2) x, LATERAL (SELECT sum(i4 + x) AS s FROM ag_groups WHERE id > x * 5000) l;
+SET max_parallel_workers_per_gather = 0;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+
 -- overflow, NaN and infinities
 CREATE TABLE ag_big (k int, i8 int8, f8 float8, f4 float4, n numeric) USING colcompress;
 INSERT INTO ag_big SELECT i % 3, 9223372036854775807, 1e308, 1e38, 1e40 FROM generate_series(1, 20000) i;
