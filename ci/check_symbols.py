@@ -4,7 +4,8 @@
 BUILD_DIR is what `make print-build-dir` says in an extension's directory.
 
 - A library shows only what the server looks up: Pg_magic_func, _PG_init, the
-  C functions that its SQL scripts declare, and their pg_finfo_ records.
+  C functions that its SQL scripts declare, their pg_finfo_ records, and entry
+  points of background workers (*_worker_main).
 - It needs no symbol of ours from outside.
 - Global names start with st_ in common/ and with the extension's own prefix
   in the extension, so that nothing clashes where archives are linked.
@@ -24,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PREFIXES = {"colcompress": "cc_", "rowcompress": "rc_", "sorted_heap": "zm_", "zson_dict": "zs"}
 ENTRY_POINTS = {"Pg_magic_func", "_PG_init"}
 
-FUNCTION = re.compile(r"\bFUNCTION\s+([\w.\"]+)\s*\(.*?;", re.IGNORECASE | re.DOTALL)
+FUNCTION = re.compile(r"\b(?:FUNCTION|PROCEDURE)\s+([\w.\"]+)\s*\(.*?;", re.IGNORECASE | re.DOTALL)
 C_SYMBOL = re.compile(r"'MODULE_PATHNAME'\s*(?:,\s*'(\w+)')?", re.IGNORECASE)
 
 
@@ -60,7 +61,8 @@ def breaches(build: Path) -> Iterator[str]:
     shown = symbols(library, "-D", "--defined-only")
     functions = declared(extension)
     wanted = ENTRY_POINTS | functions | {f"pg_finfo_{f}" for f in functions}
-    for symbol in sorted(shown - wanted):
+    workers = {symbol for symbol in shown if symbol.endswith("_worker_main")}
+    for symbol in sorted(shown - wanted - workers):
         yield f"{library.name}: shows {symbol}, which no SQL script declares"
     for symbol in sorted(wanted - shown - ENTRY_POINTS):
         yield f"{library.name}: lacks {symbol}, which a SQL script declares"

@@ -121,7 +121,8 @@ $(ST_LIB_PG): $(ST_PG_OBJS)
 $(ST_EXPORTS): $(OBJS)
 	@{ echo '{ global:'; \
 	   nm --defined-only $(OBJS) | \
-	     awk '$$2 ~ /[A-Z]/ && ($$3 == "Pg_magic_func" || $$3 == "_PG_init") \
+	     awk '$$2 ~ /[A-Z]/ && ($$3 == "Pg_magic_func" || $$3 == "_PG_init" || \
+	                            $$3 ~ /_worker_main$$/) \
 	            { print "\t" $$3 ";" } \
 	          $$2 ~ /[A-Z]/ && $$3 ~ /^pg_finfo_/ \
 	            { print "\t" $$3 ";\n\t" substr($$3, 10) ";" }' | sort -u; \

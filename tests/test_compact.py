@@ -11,6 +11,7 @@ from collections import Counter
 import psycopg
 import pytest
 from strata.twin import Twin
+from strata.wait import wait_until
 from test_crash import AM, CrashDatabase, verify
 
 ROWS = 6000
@@ -250,3 +251,46 @@ def test_space_is_used_again_and_given_back(database):
         conn.execute("INSERT INTO t SELECT i, 'x', 0 FROM generate_series(1, 20000) i")
         assert conn.execute("SELECT count(*) FROM t").fetchone() == (20000,)
         assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
+
+
+def test_auto_compact_runs_once_for_a_table(make_cluster):
+    """Autovacuum finds a grown delta and starts a worker; options switch it off."""
+    cluster = make_cluster(
+        "auto",
+        autovacuum_naptime="1s",
+        autovacuum_vacuum_insert_threshold=500,
+        autovacuum_vacuum_insert_scale_factor=0,
+    )
+    with cluster.connect() as conn:
+        conn.execute("CREATE DATABASE crash")
+    database = CrashDatabase(cluster)
+    with database.connect() as conn:
+        conn.execute(f"CREATE EXTENSION {AM}")
+        for name in ("t", "off"):
+            conn.execute(f"CREATE TABLE {name} (id int PRIMARY KEY, v text) USING {AM}")
+            conn.execute(f"SELECT {AM}.set_options('{name}', row_group_rows => 2000)")
+        conn.execute(f"SELECT {AM}.set_options('off', auto_compact => false)")
+        for name in ("t", "off"):
+            for n in range(8):
+                conn.execute(
+                    f"INSERT INTO {name} SELECT {n} * 1000 + i, md5(i::text)"
+                    " FROM generate_series(1, 900) i"
+                )
+
+        most = 0
+
+        def compacted() -> bool:
+            nonlocal most
+            workers = conn.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'colcompress compaction'"
+                " AND state = 'active'"
+            ).fetchone()[0]
+            most = max(most, workers)
+            rows = conn.execute(f"SELECT sum(rows) FROM {AM}.row_groups('t')").fetchone()[0]
+            return (rows or 0) >= 6000
+
+        wait_until(compacted, "the table is compacted", 60)
+        assert most <= 1
+        assert conn.execute("SELECT count(*), count(DISTINCT id) FROM t").fetchone() == (7200, 7200)
+        assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
+        assert conn.execute(f"SELECT * FROM {AM}.row_groups('off')").fetchall() == []

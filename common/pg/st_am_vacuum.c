@@ -29,10 +29,13 @@
 #include "utils/sampling.h"
 
 #include "st_am_states.h"
+#include "st_compact.h"
 #include "st_store_int.h"
 
 /* Pages of the delta to look at, at most, for the number of its rows. */
 #define DELTA_SAMPLE_PAGES 1000
+
+static StDeltaGrown delta_grown = NULL;
 
 static int
 compare_start_block(const void *a, const void *b)
@@ -154,6 +157,22 @@ count_group_rows(Relation rel, const StGroupVersions *groups,
 	return rows;
 }
 
+/* Groups that somebody may see, sorted by their place. */
+static void
+live_versions(const StGroupVersions *versions, StGroupVersions *groups)
+{
+	groups->n = 0;
+	groups->v = palloc(Max(versions->n, 1) * sizeof(StGroupVersion));
+	for (int i = 0; i < versions->n; i++)
+	{
+		if (versions->v[i].state != HEAPTUPLE_DEAD)
+			groups->v[groups->n++] = versions->v[i];
+	}
+	if (groups->n > 1)
+		qsort(groups->v, groups->n, sizeof(StGroupVersion),
+			  compare_start_block);
+}
+
 /*
  * Writes the number of pages and rows into pg_class.  Nothing but those and
  * the visibility map's counts changes: the horizons are heap's affair.
@@ -168,15 +187,7 @@ update_statistics(Relation rel, const StGroupVersions *versions,
 	BlockNumber all_frozen;
 	double		rows;
 
-	groups.v = palloc(Max(versions->n, 1) * sizeof(StGroupVersion));
-	for (int i = 0; i < versions->n; i++)
-	{
-		if (versions->v[i].state != HEAPTUPLE_DEAD)
-			groups.v[groups.n++] = versions->v[i];
-	}
-	if (groups.n > 1)
-		qsort(groups.v, groups.n, sizeof(StGroupVersion),
-			  compare_start_block);
+	live_versions(versions, &groups);
 
 	rows = count_group_rows(rel, &groups, oldest_xmin) +
 		estimate_delta_rows(rel, &groups, nblocks, oldest_xmin, strategy);
@@ -184,6 +195,29 @@ update_statistics(Relation rel, const StGroupVersions *versions,
 	st_update_relstats(rel, nblocks, floor(rows + 0.5), all_visible,
 					   all_frozen);
 	st_report_live_rows(rel, floor(rows + 0.5));
+	pfree(groups.v);
+}
+
+void
+st_on_delta_grown(StDeltaGrown function)
+{
+	delta_grown = function;
+}
+
+/* Tells the access method if the delta has grown. */
+static void
+look_at_delta(Relation rel, const StGroupVersions *versions,
+			  TransactionId oldest_xmin, BufferAccessStrategy strategy)
+{
+	const StFormat *format = st_relation_format(rel);
+	StGroupVersions groups = {0};
+
+	if (!AmAutoVacuumWorkerProcess() || delta_grown == NULL)
+		return;
+	live_versions(versions, &groups);
+	if (estimate_delta_rows(rel, &groups, RelationGetNumberOfBlocks(rel),
+							oldest_xmin, strategy) >= format->max_rows(rel))
+		delta_grown(rel);
 	pfree(groups.v);
 }
 
@@ -211,6 +245,7 @@ st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
 	versions = st_group_versions(rel, oldest_xmin, mcxt);
 	if (versions->n > 0)
 		update_statistics(rel, versions, oldest_xmin, strategy);
+	look_at_delta(rel, versions, oldest_xmin, strategy);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(mcxt);
 }

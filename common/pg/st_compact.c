@@ -86,6 +86,22 @@ move_group(StCatalog *catalog, const StGroup *group, StCompactSink *sink)
 	pfree(isnull);
 }
 
+static void
+report(const StCompactJob *job)
+{
+	const int	params[] = {
+		ST_PROGRESS_STEPS, ST_PROGRESS_DELTA_ROWS, ST_PROGRESS_GROUP_ROWS,
+		ST_PROGRESS_GROUPS_READ, ST_PROGRESS_GROUPS_WRITTEN,
+		ST_PROGRESS_TAKEN, ST_PROGRESS_WRITTEN
+	};
+	const int64 values[] = {
+		job->steps, job->delta_rows, job->group_rows,
+		job->groups_in, job->groups_out, 0, 0
+	};
+
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
+}
+
 static bool
 run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 		 StCompactPlan *plan, const StExtentRanges *extents)
@@ -118,6 +134,7 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	job->groups_in += ngroups;
 	job->groups_out += sink.groups;
 	job->steps++;
+	report(job);
 	return true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "storage/block.h"
 #include "utils/rel.h"
 
@@ -39,10 +40,6 @@ typedef struct StCompactJob
 	int64		groups_in;
 	int64		groups_out;
 	int			steps;
-
-	/* called after every so many rows, may be NULL */
-	void		(*report) (struct StCompactJob *job);
-	void	   *report_arg;
 } StCompactJob;
 
 /*
@@ -58,5 +55,58 @@ extern bool st_compact_step(Relation rel, StCompactJob *job);
 
 /* A cheap look from outside: would a step find work? */
 extern bool st_compact_needed(Relation rel, StCompactJob *job);
+
+/* Runs one of the two as the owner of the table, with a snapshot. */
+typedef bool (*StCompactFunction) (Relation rel, StCompactJob *job);
+extern bool st_compact_as_owner(Relation rel, StCompactJob *job,
+								StCompactFunction function);
+
+/* ---- st_compact_call.c: bodies of SQL procedures and functions ---- */
+
+/* compact(relation regclass, max_steps integer), merge(relation regclass) */
+extern void st_compact_call(FunctionCallInfo fcinfo, const char *am_name);
+extern void st_merge_call(FunctionCallInfo fcinfo, const char *am_name);
+
+/*
+ * Set of (pid integer, database oid, relation oid, then as bigint: steps,
+ * rows of the delta, rows of groups, groups read, groups written, rows of the
+ * running step taken, rows of it written), of every running compaction that
+ * the user may see.
+ */
+extern void st_compact_progress(FunctionCallInfo fcinfo);
+
+/*
+ * To be called when autovacuum finds more than a row group's worth of rows in
+ * the delta of a table: st_am_vacuum.c.
+ */
+typedef void (*StDeltaGrown) (Relation rel);
+extern void st_on_delta_grown(StDeltaGrown function);
+
+/* ---- st_compact_worker.c ---- */
+
+/*
+ * Starts a background worker that compacts the table: it calls function(main
+ * argument) of the library, and that st_compact_worker_main().  False if the
+ * server has no place for it.
+ */
+extern bool st_compact_worker_start(Relation rel, const char *library,
+									const char *function);
+
+/* Is the table still to be compacted?  Asked before each step. */
+typedef bool (*StCompactAllowed) (Relation rel);
+extern void st_compact_worker_main(Datum main_arg, StCompactAllowed allowed);
+
+/* Parameters of the server's progress reporting. */
+typedef enum StProgressParam
+{
+	ST_PROGRESS_STEPS,
+	ST_PROGRESS_DELTA_ROWS,
+	ST_PROGRESS_GROUP_ROWS,
+	ST_PROGRESS_GROUPS_READ,
+	ST_PROGRESS_GROUPS_WRITTEN,
+	ST_PROGRESS_TAKEN,
+	ST_PROGRESS_WRITTEN,
+	ST_PROGRESS_PARAMS			/* how many */
+} StProgressParam;
 
 #endif							/* ST_COMPACT_H */

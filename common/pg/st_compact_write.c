@@ -31,6 +31,9 @@
 #include "st_compact_int.h"
 #include "st_sort.h"
 
+/* Progress is reported after so many rows. */
+#define PROGRESS_ROWS	1000
+
 /* ---- indexes ---- */
 
 /* Columns that any of the indexes needs; NULL for all. */
@@ -204,6 +207,8 @@ write_row(StCompactSink *sink, const Datum *values, const bool *isnull,
 	sink->format->writer_add(sink->writer, values, isnull);
 	remember_move(sink, old);
 	sink->nrows++;
+	if (sink->nmoved % PROGRESS_ROWS == 0)
+		pgstat_progress_update_param(ST_PROGRESS_WRITTEN, sink->nmoved);
 	if (sink->nrows >= sink->max_rows ||
 		sink->format->writer_full(sink->writer))
 		finish_group(sink, true);
@@ -272,6 +277,8 @@ st_sink_add(StCompactSink *sink, Datum *values, bool *isnull, uint64 old)
 			isnull[i] = true;
 	}
 	sink->rows++;
+	if (sink->rows % PROGRESS_ROWS == 0)
+		pgstat_progress_update_param(ST_PROGRESS_TAKEN, sink->rows);
 	if (sink->sort != NULL)
 		sort_row(sink, values, isnull, old);
 	else

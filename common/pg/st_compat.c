@@ -21,6 +21,7 @@
 #include "storage/lock.h"
 #include "storage/smgr.h"
 #include "utils/acl.h"
+#include "utils/backend_status.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
@@ -224,4 +225,17 @@ st_is_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype, bool *descending)
 	*descending = order == BTGreaterStrategyNumber;
 #endif
 	return true;
+}
+
+struct PgBackendStatus *
+st_backend_status(int index)
+{
+	LocalPgBackendStatus *local;
+
+#if PG_VERSION_NUM >= 160000
+	local = pgstat_get_local_beentry_by_index(index);
+#else
+	local = pgstat_fetch_stat_local_beentry(index);
+#endif
+	return local == NULL ? NULL : &local->backendStatus;
 }

@@ -70,6 +70,13 @@ typedef Oid RelFileNumber;
 #define st_locator_number(loc) ((loc).relNode)
 #endif
 
+/* ---- kinds of processes (17: 372700cba00) ---- */
+
+#if PG_VERSION_NUM < 170000
+#include "postmaster/autovacuum.h"
+#define AmAutoVacuumWorkerProcess() IsAutoVacuumWorkerProcess()
+#endif
+
 /* ---- backend numbers (17: 024c5211176) ---- */
 
 #if PG_VERSION_NUM < 170000
@@ -253,5 +260,9 @@ extern bool st_conditional_xact_lock_wait(TransactionId xid, bool log_failure);
 #define st_conditional_lock_tuple(rel, tid, mode) \
 	ConditionalLockTuple(rel, tid, mode)
 #endif
+
+/* 16: pgstat_fetch_stat_local_beentry renamed (8dfa37b797f).  From 1 on. */
+struct PgBackendStatus;
+extern struct PgBackendStatus *st_backend_status(int index);
 
 #endif							/* ST_COMPAT_H */

@@ -773,3 +773,37 @@ CREATE AGGREGATE colcompress.max(colcompress.uint8) (
 	PARALLEL = safe
 );
 COMMENT ON AGGREGATE colcompress.max(colcompress.uint8) IS 'greatest value';
+
+CREATE FUNCTION colcompress.running_compactions(
+	OUT pid integer,
+	OUT datid oid,
+	OUT relid oid,
+	OUT steps bigint,
+	OUT delta_rows bigint,
+	OUT row_group_rows bigint,
+	OUT row_groups_read bigint,
+	OUT row_groups_written bigint,
+	OUT step_rows_taken bigint,
+	OUT step_rows_written bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT
+AS 'MODULE_PATHNAME', 'cc_compact_progress';
+
+COMMENT ON FUNCTION colcompress.running_compactions() IS
+'what the view compact_progress is made from';
+
+CREATE VIEW colcompress.compact_progress AS
+SELECT r.pid, r.relid::regclass AS relation, r.steps, r.delta_rows, r.row_group_rows,
+	r.row_groups_read, r.row_groups_written, r.step_rows_taken, r.step_rows_written
+FROM colcompress.running_compactions() r
+JOIN pg_catalog.pg_class c ON c.oid = r.relid
+WHERE r.datid = (SELECT d.oid FROM pg_catalog.pg_database d
+				 WHERE d.datname = pg_catalog.current_database())
+	AND c.relam = (SELECT a.oid FROM pg_catalog.pg_am a
+				   WHERE a.amname = 'colcompress');
+
+COMMENT ON VIEW colcompress.compact_progress IS
+'running compactions of this database: process, table, finished steps, rows that they moved out of the delta and from
+one row group to another, row groups read and written, and rows taken and written by the running step';
+
+GRANT SELECT ON colcompress.compact_progress TO PUBLIC;

@@ -38,6 +38,7 @@ _PG_init(void)
 	st_tableam_init(&cc_tableam, &cc_format);
 	cc_label_init();
 	cc_bitmap_scan_init();
+	cc_auto_compact_init();
 	cc_scan_init();
 	cc_paths_init();
 	cc_topn_path_init();

@@ -17,4 +17,7 @@ extern void cc_label_init(void);
 /* cc_bitmap_scan.c: the executor's bitmap heap scans. */
 extern void cc_bitmap_scan_init(void);
 
+/* cc_auto_compact.c: background workers that compact. */
+extern void cc_auto_compact_init(void);
+
 #endif							/* CC_ACCESS_H */

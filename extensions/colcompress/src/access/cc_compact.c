@@ -1,233 +1,40 @@
 /*-------------------------------------------------------------------------
  *
  * cc_compact.c
- *	  Procedures compact() and merge().
+ *	  Procedures compact() and merge(), and how far they are.
  *
- * A call first looks whether there is anything to do, in the caller's own
- * transaction and with AccessShareLock; mostly there is not.  Then every step
- * (st_compact.c) has a transaction of its own, with ShareUpdateExclusiveLock
- * on the table: one compaction or VACUUM at a time, readers and writers go
- * on.  So neither can run in a transaction block.
- *
- * A step runs functions of indexes: as the owner of the table, in a
- * security-restricted operation, with a safe search path.
- *
- * A partitioned table stands for its partitions of this access method.
+ * The store does the work: common/pg/st_compact_call.c.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/relation.h"
-#include "access/xact.h"
-#include "catalog/pg_inherits.h"
-#include "executor/spi.h"
 #include "fmgr.h"
-#include "miscadmin.h"
-#include "nodes/parsenodes.h"
-#include "utils/acl.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 
-#include "cc_access.h"
+#include "cc_format.h"
 #include "st_compact.h"
-#include "st_compat.h"
-#include "st_store.h"
 
 PG_FUNCTION_INFO_V1(cc_compact);
 PG_FUNCTION_INFO_V1(cc_merge);
+PG_FUNCTION_INFO_V1(cc_compact_progress);
 
-typedef struct CompactCall
-{
-	const char *verb;			/* for messages */
-	StCompactJob job;			/* of the table at hand */
-	bool		to_the_end;
-	int			max_steps;		/* of all tables together */
-	int			steps;
-	MemoryContext mcxt;
-} CompactCall;
-
-/*
- * Opens a table that may be compacted.  NULL if it is gone, or is to be left
- * out: then a warning says so, if that was not to be expected.
- */
-static Relation
-open_table(const CompactCall *call, Oid relid, LOCKMODE lockmode)
-{
-	Relation	rel = try_relation_open(relid, lockmode);
-
-	if (rel == NULL)
-		return NULL;
-	if (st_relation_format(rel) != NULL && !RELATION_IS_OTHER_TEMP(rel) &&
-		!st_can_maintain(rel))
-		ereport(WARNING,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied to compact \"%s\", skipping it",
-						RelationGetRelationName(rel))));
-	else if (st_relation_format(rel) != NULL && !RELATION_IS_OTHER_TEMP(rel))
-		return rel;
-	relation_close(rel, lockmode);
-	return NULL;
-}
-
-typedef bool (*TableStep) (Relation rel, StCompactJob *job);
-
-/* Runs a function of st_compact.h as the owner of the table. */
-static bool
-run_as_owner(Relation rel, StCompactJob *job, TableStep step)
-{
-	Oid			save_userid;
-	int			save_sec_context;
-	int			save_nestlevel;
-	bool		result;
-
-	GetUserIdAndSecContext(&save_userid, &save_sec_context);
-	SetUserIdAndSecContext(rel->rd_rel->relowner,
-						   save_sec_context | SECURITY_RESTRICTED_OPERATION);
-	save_nestlevel = NewGUCNestLevel();
-	st_restrict_search_path();
-	PushActiveSnapshot(GetTransactionSnapshot());
-
-	result = step(rel, job);
-
-	PopActiveSnapshot();
-	AtEOXact_GUC(false, save_nestlevel);
-	SetUserIdAndSecContext(save_userid, save_sec_context);
-	return result;
-}
-
-/* In the caller's transaction: is there anything to do? */
-static bool
-is_needed(CompactCall *call, Oid relid)
-{
-	StCompactJob probe = {.to_the_end = call->to_the_end};
-	Relation	rel = open_table(call, relid, AccessShareLock);
-	bool		result;
-
-	if (rel == NULL)
-		return false;
-	probe.mcxt = call->mcxt;
-	result = run_as_owner(rel, &probe, st_compact_needed);
-	relation_close(rel, AccessShareLock);
-	return result;
-}
-
-/* One step in a transaction of its own, which is begun here. */
-static bool
-run_step(CompactCall *call, Oid relid)
-{
-	Relation	rel;
-	bool		result;
-
-	SPI_commit();
-	XactIsoLevel = XACT_SERIALIZABLE;
-	rel = open_table(call, relid, ShareUpdateExclusiveLock);
-	if (rel == NULL)
-		return false;
-	result = run_as_owner(rel, &call->job, st_compact_step);
-	relation_close(rel, NoLock);
-	return result;
-}
-
-static void
-compact_table(CompactCall *call, Oid relid)
-{
-	memset(&call->job, 0, sizeof(call->job));
-	call->job.to_the_end = call->to_the_end;
-	call->job.mcxt = call->mcxt;
-
-	if (!is_needed(call, relid))
-		return;
-	while (call->steps < call->max_steps && run_step(call, relid))
-		call->steps++;
-	SPI_commit();
-}
-
-/* The table itself, or what a partitioned table consists of. */
-static List *
-tables_of(const CompactCall *call, Oid relid)
-{
-	Relation	rel = relation_open(relid, AccessShareLock);
-	MemoryContext oldcxt = MemoryContextSwitchTo(call->mcxt);
-	List	   *result;
-
-	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
-		st_relation_format(rel) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a colcompress table",
-						RelationGetRelationName(rel))));
-	if (RELATION_IS_OTHER_TEMP(rel))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot access temporary tables of other sessions")));
-	if (!st_can_maintain(rel))
-		aclcheck_error(ACLCHECK_NOT_OWNER,
-					   get_relkind_objtype(rel->rd_rel->relkind),
-					   RelationGetRelationName(rel));
-
-	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		result = find_all_inheritors(relid, NoLock, NULL);
-	else
-		result = list_make1_oid(relid);
-	MemoryContextSwitchTo(oldcxt);
-	relation_close(rel, AccessShareLock);
-	return result;
-}
-
-static void
-run_call(FunctionCallInfo fcinfo, CompactCall *call)
-{
-	CallContext *context = (CallContext *) fcinfo->context;
-	List	   *tables;
-	ListCell   *lc;
-
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("relation must not be null")));
-	if (context == NULL || !IsA(context, CallContext) || context->atomic)
-		ereport(ERROR,
-				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("%s cannot run inside a transaction block", call->verb),
-				 errdetail("It has transactions of its own.")));
-	PreventCommandIfReadOnly(call->verb);
-	PreventCommandDuringRecovery(call->verb);
-
-	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	call->mcxt = CurrentMemoryContext;
-	tables = tables_of(call, PG_GETARG_OID(0));
-	foreach(lc, tables)
-		compact_table(call, lfirst_oid(lc));
-	SPI_finish();
-}
-
-/* compact(relation, max_steps) */
 Datum
 cc_compact(PG_FUNCTION_ARGS)
 {
-	CompactCall call = {.verb = "compact"};
-
-	call.max_steps = PG_ARGISNULL(1) ? PG_INT32_MAX : PG_GETARG_INT32(1);
-	if (call.max_steps < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_steps must be at least 1")));
-	run_call(fcinfo, &call);
+	st_compact_call(fcinfo, cc_format.am_name);
 	PG_RETURN_VOID();
 }
 
-/* merge(relation) */
 Datum
 cc_merge(PG_FUNCTION_ARGS)
 {
-	CompactCall call = {.verb = "merge"};
-
-	call.max_steps = PG_INT32_MAX;
-	call.to_the_end = true;
-	run_call(fcinfo, &call);
+	st_merge_call(fcinfo, cc_format.am_name);
 	PG_RETURN_VOID();
+}
+
+Datum
+cc_compact_progress(PG_FUNCTION_ARGS)
+{
+	st_compact_progress(fcinfo);
+	return (Datum) 0;
 }
