@@ -60,9 +60,10 @@ st_compact_worker_start(Relation rel, const char *library,
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	worker.bgw_main_arg = ObjectIdGetDatum(RelationGetRelid(rel));
 	memcpy(worker.bgw_extra, &MyDatabaseId, sizeof(MyDatabaseId));
-	strlcpy(worker.bgw_library_name, library, sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, function,
-			sizeof(worker.bgw_function_name));
+	snprintf(worker.bgw_library_name, sizeof(worker.bgw_library_name), "%s",
+			 library);
+	snprintf(worker.bgw_function_name, sizeof(worker.bgw_function_name), "%s",
+			 function);
 	snprintf(worker.bgw_type, sizeof(worker.bgw_type), "%s compaction",
 			 library);
 	snprintf(worker.bgw_name, sizeof(worker.bgw_name),
