@@ -150,3 +150,43 @@ CREATE FUNCTION zonemap_verify(index regclass, OUT block bigint, OUT problem tex
 
 COMMENT ON FUNCTION zonemap_verify(regclass) IS
 	'problems of a zonemap index (a regclass): its structure, and rows of the table that it does not find once; SHARE lock on the table; for its owner';
+
+-- ---- compaction ----
+
+CREATE PROCEDURE run_compaction(relation regclass, everything boolean, step_rows integer)
+	LANGUAGE C AS 'MODULE_PATHNAME', 'zm_compact';
+
+COMMENT ON PROCEDURE run_compaction(regclass, boolean, integer) IS
+	'what compact() and merge() do: moves rows in key order to empty pages, all (everything) or those out of order, step_rows per transaction';
+
+CREATE PROCEDURE compact(relation regclass, step_rows integer DEFAULT 2000)
+	LANGUAGE plpgsql
+	AS $$
+BEGIN
+	CALL sorted_heap.run_compaction(relation, true, step_rows);
+END
+$$;
+
+COMMENT ON PROCEDURE compact(regclass, integer) IS
+	'moves all rows of a table with a zonemap index (a regclass) to empty pages in key order, online, step_rows rows (1 to 1000000) per transaction; VACUUM then frees what they leave; for the owner; not in a transaction block';
+
+CREATE PROCEDURE merge(relation regclass, step_rows integer DEFAULT 2000)
+	LANGUAGE plpgsql
+	AS $$
+BEGIN
+	CALL sorted_heap.run_compaction(relation, false, step_rows);
+END
+$$;
+
+COMMENT ON PROCEDURE merge(regclass, integer) IS
+	'like compact(), for the parts of the table whose rows are out of order';
+
+CREATE PROCEDURE sorted_heap_compact(relation regclass)
+	LANGUAGE plpgsql
+	AS $$
+BEGIN
+	CALL sorted_heap.run_compaction(relation, true, 2000);
+END
+$$;
+
+COMMENT ON PROCEDURE sorted_heap_compact(regclass) IS 'the same as compact()';

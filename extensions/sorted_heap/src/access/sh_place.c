@@ -17,6 +17,7 @@
 
 #include "access/genam.h"
 #include "access/heapam.h"
+#include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "catalog/index.h"
 #include "executor/tuptable.h"
@@ -36,6 +37,7 @@ typedef struct PlaceEntry
 {
 	Oid			table;			/* hash key */
 	Oid			index;
+	BlockNumber tail;			/* where rows went whose pages were full */
 } PlaceEntry;
 
 static HTAB *places;
@@ -105,6 +107,7 @@ zm_place_index(Relation heap)
 	index = find_index(heap);
 	entry = hash_search(places, &table, HASH_ENTER, NULL);
 	entry->index = index;
+	entry->tail = InvalidBlockNumber;
 	return index;
 }
 
@@ -145,12 +148,64 @@ find_page(const ZmSpace *space, const ZmTarget *target, bool *end)
 	return block;
 }
 
+/* Whether a row fits on a page, fillfactor minded. */
+static bool
+has_room(Relation heap, BlockNumber block, TupleTableSlot *slot)
+{
+	Size		needed;
+	Size		room;
+	Buffer		buf;
+
+	slot_getallattrs(slot);
+	needed = SizeofHeapTupleHeader +
+		BITMAPLEN(slot->tts_tupleDescriptor->natts) +
+		heap_compute_data_size(slot->tts_tupleDescriptor, slot->tts_values,
+							   slot->tts_isnull);
+	/* Larger rows will have values moved to the TOAST table. */
+	needed = MAXALIGN(Min(needed, TOAST_TUPLE_TARGET)) +
+		RelationGetTargetPageFreeSpace(heap, HEAP_DEFAULT_FILLFACTOR);
+	buf = ReadBuffer(heap, block);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	room = PageGetHeapFreeSpace(BufferGetPage(buf));
+	UnlockReleaseBuffer(buf);
+	return room >= needed;
+}
+
+/* Where the last row went that did not go to its page. */
+static BlockNumber
+get_tail(Relation heap)
+{
+	Oid			table = RelationGetRelid(heap);
+	PlaceEntry *entry = hash_search(places, &table, HASH_FIND, NULL);
+
+	return entry != NULL ? entry->tail : InvalidBlockNumber;
+}
+
+/* Notes where a row went. */
+void
+zm_place_done(Relation heap, TupleTableSlot *slot, BlockNumber wanted)
+{
+	Oid			table = RelationGetRelid(heap);
+	BlockNumber block = ItemPointerGetBlockNumber(&slot->tts_tid);
+	PlaceEntry *entry;
+
+	if (block == wanted)
+		return;
+	entry = hash_search(places, &table, HASH_FIND, NULL);
+	if (entry != NULL)
+		entry->tail = block;
+}
+
 /*
- * Tells heap to try the row's page first.  Returns the options for the
- * insertion.
+ * Tells heap to try the row's page first.  If that is full, the row goes where
+ * the last such row went, or wherever heap finds room; but a row of the last
+ * zone goes to the end of the table, since a page in the middle would be out
+ * of order.  Returns the options for the insertion, and in *wanted the row's
+ * page.
  */
 int
-zm_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot, int options)
+zm_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot, int options,
+			  BlockNumber *wanted)
 {
 	Relation	index = index_open(indexoid, RowExclusiveLock);
 	ZmSpace		space;
@@ -158,21 +213,23 @@ zm_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot, int options)
 	Datum		values[INDEX_MAX_KEYS];
 	bool		nulls[INDEX_MAX_KEYS];
 	BlockNumber block;
-	bool		end;
+	bool		end = false;
 
+	*wanted = InvalidBlockNumber;
 	zm_space_init(&space, index);
 	if (slot_key(&space, slot, values, nulls))
 	{
 		zm_target_from_values(&space, &target, values, nulls, ZM_TIE_AFTER,
 							  NULL);
 		block = find_page(&space, &target, &end);
-		if (block != InvalidBlockNumber && zm_block_exists(heap, block))
-		{
-			RelationSetTargetBlock(heap, block);
-			if (end)
-				options |= HEAP_INSERT_SKIP_FSM;
-		}
+		if (block != InvalidBlockNumber && zm_block_exists(heap, block) &&
+			has_room(heap, block, slot))
+			*wanted = block;
 	}
+	RelationSetTargetBlock(heap, *wanted != InvalidBlockNumber ? *wanted :
+						   get_tail(heap));
+	if (end)
+		options |= HEAP_INSERT_SKIP_FSM;
 	index_close(index, NoLock);
 	return options;
 }

@@ -34,10 +34,13 @@ sorted_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
 					int options, struct BulkInsertStateData *bistate)
 {
 	Oid			index = bistate == NULL ? zm_place_index(rel) : InvalidOid;
+	BlockNumber wanted;
 
 	if (OidIsValid(index))
-		options = zm_place_slot(rel, index, slot, options);
+		options = zm_place_slot(rel, index, slot, options, &wanted);
 	heap_routine->tuple_insert(rel, slot, cid, options, bistate);
+	if (OidIsValid(index))
+		zm_place_done(rel, slot, wanted);
 }
 
 static void
@@ -47,11 +50,14 @@ sorted_tuple_insert_speculative(Relation rel, TupleTableSlot *slot,
 								uint32 token)
 {
 	Oid			index = bistate == NULL ? zm_place_index(rel) : InvalidOid;
+	BlockNumber wanted;
 
 	if (OidIsValid(index))
-		options = zm_place_slot(rel, index, slot, options);
+		options = zm_place_slot(rel, index, slot, options, &wanted);
 	heap_routine->tuple_insert_speculative(rel, slot, cid, options, bistate,
 										   token);
+	if (OidIsValid(index))
+		zm_place_done(rel, slot, wanted);
 }
 
 static void

@@ -23,7 +23,9 @@ extern const TableAmRoutine *zm_tableam_routine(void);
 extern void zm_place_init(void);
 extern Oid	zm_place_index(Relation heap);
 extern int	zm_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot,
-						  int options);
+						  int options, BlockNumber *wanted);
+extern void zm_place_done(Relation heap, TupleTableSlot *slot,
+						  BlockNumber wanted);
 extern void zm_place_sort(Relation heap, Oid indexoid, TupleTableSlot **slots,
 						  int nslots);
 

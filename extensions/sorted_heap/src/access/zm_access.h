@@ -12,6 +12,7 @@
 
 #include "access/amapi.h"
 #include "access/genam.h"
+#include "access/itup.h"
 #include "nodes/execnodes.h"
 #include "nodes/tidbitmap.h"
 
@@ -32,6 +33,7 @@ extern void zm_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 extern bool zm_get_tuple(IndexScanDesc scan, ScanDirection direction);
 extern int64 zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void zm_end_scan(IndexScanDesc scan);
+extern void zm_scan_after(IndexScanDesc scan, IndexTuple key);
 
 /* zm_rows.c */
 extern bool zm_get_row(IndexScanDesc scan, ScanDirection direction,

@@ -78,6 +78,24 @@ begin(IndexScanDesc scan, ZmScan *state)
 						   ZM_MAX_ITEMS * space->ncolumns * sizeof(bool));
 }
 
+/*
+ * Lets a scan without keys begin after a key, which has to stay where it is;
+ * NULL: at the beginning.  To be called after a rescan.
+ */
+void
+zm_scan_after(IndexScanDesc scan, IndexTuple key)
+{
+	ZmScan	   *state = scan->opaque;
+	ZmTarget   *lower = &state->cursor.quals.range.lower;
+
+	Assert(scan->numberOfKeys == 0);
+	begin(scan, state);
+	if (key == NULL)
+		return;
+	zm_target_from_entry(&state->cursor.space, lower, key);
+	lower->tie = ZM_TIE_AFTER;
+}
+
 /* Goes to the next row in a direction; false at the end. */
 bool
 zm_next_item(IndexScanDesc scan, ScanDirection direction)
