@@ -265,6 +265,7 @@ move_rows(Step *step, Relation index, IndexTuple from, MemoryContext context)
 													  "compaction row",
 													  ALLOCSET_DEFAULT_SIZES);
 	IndexTuple	last = NULL;
+	int64		group = -1;
 	bool		take = false;
 	bool		full = false;
 
@@ -278,8 +279,9 @@ move_rows(Step *step, Relation index, IndexTuple from, MemoryContext context)
 		MemoryContext old;
 
 		CHECK_FOR_INTERRUPTS();
-		if (state->item == 0)
+		if (state->groups != group)
 			take = step->all || group_is_mixed(state);
+		group = state->groups;
 		/* Rows with the last key all belong to the same step. */
 		if (step->nmoves >= step->limit || full)
 		{

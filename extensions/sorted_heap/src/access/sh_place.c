@@ -38,6 +38,17 @@ typedef struct PlaceEntry
 	Oid			table;			/* hash key */
 	Oid			index;
 	BlockNumber tail;			/* where rows went whose pages were full */
+
+	/*
+	 * What is known of the last row's page, if its key is one integer.  It
+	 * may be out of date: then the next row goes to a page that is not the
+	 * best.
+	 */
+	BlockNumber block;
+	int64		low;			/* keys from low to before high go there */
+	int64		high;
+	bool		end;
+	Size		room;
 } PlaceEntry;
 
 static HTAB *places;
@@ -108,6 +119,7 @@ zm_place_index(Relation heap)
 	entry = hash_search(places, &table, HASH_ENTER, NULL);
 	entry->index = index;
 	entry->tail = InvalidBlockNumber;
+	entry->block = InvalidBlockNumber;
 	return index;
 }
 
@@ -132,7 +144,8 @@ slot_key(const ZmSpace *space, TupleTableSlot *slot, Datum *values,
  * it is the last zone.
  */
 static BlockNumber
-find_page(const ZmSpace *space, const ZmTarget *target, bool *end)
+find_page(const ZmSpace *space, const ZmTarget *target, bool *end,
+		  PlaceEntry *entry)
 {
 	Buffer		buf = zm_descend(space, target, BUFFER_LOCK_SHARE);
 	Page		page = BufferGetPage(buf);
@@ -144,13 +157,27 @@ find_page(const ZmSpace *space, const ZmTarget *target, bool *end)
 		 *end && off <= PageGetMaxOffsetNumber(page); off++)
 		if (ZmIsZone(ZmPageGetEntry(page, off)))
 			*end = false;
+	entry->block = InvalidBlockNumber;
+	if (target->fast && *end && zone == PageGetMaxOffsetNumber(page) &&
+		!IndexTupleHasNulls(ZmPageGetEntry(page, zone)))
+	{
+		/* Rows that come in order are worth a short cut. */
+		entry->block = block;
+		entry->low = target->number;
+		entry->high = PG_INT64_MAX;
+		entry->end = true;
+		entry->room = 0;
+	}
 	UnlockReleaseBuffer(buf);
 	return block;
 }
 
-/* Whether a row fits on a page, fillfactor minded. */
+/*
+ * Whether a row fits on a page, fillfactor minded.  *known is room that is
+ * known to be there, if not 0.
+ */
 static bool
-has_room(Relation heap, BlockNumber block, TupleTableSlot *slot)
+has_room(Relation heap, BlockNumber block, TupleTableSlot *slot, Size *known)
 {
 	Size		needed;
 	Size		room;
@@ -164,21 +191,21 @@ has_room(Relation heap, BlockNumber block, TupleTableSlot *slot)
 	/* Larger rows will have values moved to the TOAST table. */
 	needed = MAXALIGN(Min(needed, TOAST_TUPLE_TARGET)) +
 		RelationGetTargetPageFreeSpace(heap, HEAP_DEFAULT_FILLFACTOR);
-	buf = ReadBuffer(heap, block);
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	room = PageGetHeapFreeSpace(BufferGetPage(buf));
-	UnlockReleaseBuffer(buf);
-	return room >= needed;
-}
-
-/* Where the last row went that did not go to its page. */
-static BlockNumber
-get_tail(Relation heap)
-{
-	Oid			table = RelationGetRelid(heap);
-	PlaceEntry *entry = hash_search(places, &table, HASH_FIND, NULL);
-
-	return entry != NULL ? entry->tail : InvalidBlockNumber;
+	room = *known;
+	if (room < needed)
+	{
+		buf = ReadBuffer(heap, block);
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		room = PageGetHeapFreeSpace(BufferGetPage(buf));
+		UnlockReleaseBuffer(buf);
+	}
+	if (room < needed)
+	{
+		*known = 0;
+		return false;
+	}
+	*known = room - Min(room, needed + sizeof(ItemIdData));
+	return true;
 }
 
 /* Notes where a row went. */
@@ -208,6 +235,9 @@ zm_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot, int options,
 			  BlockNumber *wanted)
 {
 	Relation	index = index_open(indexoid, RowExclusiveLock);
+	Oid			table = RelationGetRelid(heap);
+	PlaceEntry	none = {.tail = InvalidBlockNumber};
+	PlaceEntry *entry = hash_search(places, &table, HASH_FIND, NULL);
 	ZmSpace		space;
 	ZmTarget	target;
 	Datum		values[INDEX_MAX_KEYS];
@@ -215,19 +245,38 @@ zm_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot, int options,
 	BlockNumber block;
 	bool		end = false;
 
+	if (entry == NULL)
+		entry = &none;
 	*wanted = InvalidBlockNumber;
 	zm_space_init(&space, index);
 	if (slot_key(&space, slot, values, nulls))
 	{
+		Size		unknown = 0;
+
 		zm_target_from_values(&space, &target, values, nulls, ZM_TIE_AFTER,
 							  NULL);
-		block = find_page(&space, &target, &end);
-		if (block != InvalidBlockNumber && zm_block_exists(heap, block) &&
-			has_room(heap, block, slot))
-			*wanted = block;
+		if (target.fast && entry->block != InvalidBlockNumber &&
+			target.number >= entry->low && target.number < entry->high &&
+			zm_block_exists(heap, entry->block) &&
+			has_room(heap, entry->block, slot, &entry->room))
+		{
+			*wanted = entry->block;
+			end = entry->end;
+		}
+		else
+		{
+			block = find_page(&space, &target, &end, entry);
+			if (block != InvalidBlockNumber && zm_block_exists(heap, block) &&
+				has_room(heap, block, slot, entry->block == block ?
+						 &entry->room : &unknown))
+				*wanted = block;
+		}
 	}
-	RelationSetTargetBlock(heap, *wanted != InvalidBlockNumber ? *wanted :
-						   get_tail(heap));
+	block = *wanted;
+	if (block == InvalidBlockNumber && entry->tail != InvalidBlockNumber &&
+		zm_block_exists(heap, entry->tail))
+		block = entry->tail;
+	RelationSetTargetBlock(heap, block);
 	if (end)
 		options |= HEAP_INSERT_SKIP_FSM;
 	index_close(index, NoLock);

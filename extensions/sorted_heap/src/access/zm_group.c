@@ -586,6 +586,7 @@ zm_group_load(IndexScanDesc scan, ZmScan *state)
 
 	MemoryContextReset(state->group_context);
 	old = MemoryContextSwitchTo(state->group_context);
+	state->groups++;
 	state->nitems = 0;
 	state->nkeys = 0;
 	block = zm_cursor_block(&state->cursor);

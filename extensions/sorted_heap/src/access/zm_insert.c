@@ -40,6 +40,7 @@ typedef struct InsertState
 	MemoryContext context;
 	ZmTarget	target;
 	ZmUnique   *unique;			/* NULL: not unique */
+	BlockNumber leaf;			/* of the last row */
 } InsertState;
 
 static InsertState *
@@ -57,6 +58,7 @@ get_state(Relation index, Relation heap, IndexInfo *info)
 											   ALLOCSET_DEFAULT_SIZES);
 		state->unique = index->rd_index->indisunique ?
 			zm_unique_begin(&state->space, info->ii_Context) : NULL;
+		state->leaf = InvalidBlockNumber;
 		info->ii_AmCache = state;
 	}
 	return state;
@@ -181,7 +183,8 @@ publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
 						  ZM_TIE_TID, tid);
 	for (;;)
 	{
-		Buffer		buf = zm_descend(&state->space, &state->target, lockmode);
+		Buffer		buf = zm_descend_near(&state->space, &state->target,
+										  lockmode, &state->leaf);
 		Verdict		verdict = judge(state, heap, BufferGetPage(buf), tid,
 									looked_left,
 									lockmode == BUFFER_LOCK_EXCLUSIVE);

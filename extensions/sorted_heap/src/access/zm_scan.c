@@ -32,7 +32,7 @@ zm_begin_scan(Relation index, int nkeys, int norderbys)
 	state->begun = false;
 	state->rows = false;
 	state->page_buf = InvalidBuffer;
-	state->pages = state->exact = 0;
+	state->groups = state->pages = state->exact = 0;
 	state->group_context = NULL;
 	state->item_values = NULL;
 	scan->opaque = state;

@@ -60,6 +60,7 @@ typedef struct ZmScan
 	bool		rows;			/* zm_get_row(): visibility is checked here */
 	Buffer		page_buf;		/* then: the zone's heap page */
 	HeapTupleData tuple;		/* then: the row returned last */
+	int64		groups;			/* loaded */
 	int64		pages;			/* heap pages read */
 	int64		exact;			/* exact entries met */
 	MemoryContext group_context;	/* of one group's comparisons */

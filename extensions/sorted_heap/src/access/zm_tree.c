@@ -84,6 +84,36 @@ zm_descend(const ZmSpace *space, const ZmTarget *target, int lockmode)
 	}
 }
 
+/*
+ * Like zm_descend(), trying first the leaf *hint, and leaving in it the leaf
+ * found.  Pages that were leaves stay what they are, the root aside, and only
+ * lose what is to the right of them.
+ */
+Buffer
+zm_descend_near(const ZmSpace *space, const ZmTarget *target, int lockmode,
+				BlockNumber *hint)
+{
+	Buffer		buf;
+
+	if (*hint != InvalidBlockNumber)
+	{
+		Page		page;
+
+		buf = read_page(space->index, *hint, lockmode);
+		page = BufferGetPage(buf);
+		if (ZmPageIsLeaf(page) &&
+			zm_compare(space, target,
+					   ZmPageGetEntry(page, ZmPageFirst(page))) >= 0 &&
+			(ZmPageIsRightmost(page) ||
+			 zm_compare(space, target, ZmPageGetEntry(page, ZM_HIGH_KEY)) < 0))
+			return buf;
+		UnlockReleaseBuffer(buf);
+	}
+	buf = zm_descend(space, target, lockmode);
+	*hint = BufferGetBlockNumber(buf);
+	return buf;
+}
+
 /* Whether the page ends at the position low, or after it. */
 static bool
 ends_at(const ZmSpace *space, Page page, const ZmTarget *low)

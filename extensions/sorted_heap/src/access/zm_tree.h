@@ -17,6 +17,8 @@
 
 extern Buffer zm_descend(const ZmSpace *space, const ZmTarget *target,
 						 int lockmode);
+extern Buffer zm_descend_near(const ZmSpace *space, const ZmTarget *target,
+							  int lockmode, BlockNumber *hint);
 extern Buffer zm_descend_before(const ZmSpace *space, const ZmTarget *low);
 extern Buffer zm_move_right(const ZmSpace *space, const ZmTarget *target,
 							Buffer buf, int lockmode);

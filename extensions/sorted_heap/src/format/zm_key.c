@@ -235,6 +235,22 @@ zm_compare(const ZmSpace *space, const ZmTarget *target, IndexTuple itup)
 	return ItemPointerCompare(unconstify(ItemPointerData *, &target->tid), &tie);
 }
 
+/* Whether an entry's position is not after the target's. */
+static inline bool
+not_after(const ZmSpace *space, const ZmTarget *target, IndexTuple itup)
+{
+	if (target->fast && !IndexTupleHasNulls(itup) &&
+		!(ZmIsZone(itup) && (ZmFlags(itup) & ZM_NO_KEY)))
+	{
+		int64		number = zm_fast_fetch(space->fast, (char *) itup +
+										   MAXALIGN(sizeof(IndexTupleData)));
+
+		if (number != target->number)
+			return number < target->number;
+	}
+	return zm_compare(space, target, itup) >= 0;
+}
+
 /*
  * The last entry of the page that is not after the target.  The first entry
  * counts as such, because what it covers begins where the page begins.
@@ -251,11 +267,14 @@ zm_search(const ZmSpace *space, Page page, const ZmTarget *target)
 				errmsg("index \"%s\" contains a page without entries",
 					   RelationGetRelationName(space->index)),
 				errhint("Please REINDEX it."));
+	/* Keys that only grow */
+	if (not_after(space, target, ZmPageGetEntry(page, high - 1)))
+		return high - 1;
 	while (high - low > 1)
 	{
 		OffsetNumber middle = low + (high - low) / 2;
 
-		if (zm_compare(space, target, ZmPageGetEntry(page, middle)) >= 0)
+		if (not_after(space, target, ZmPageGetEntry(page, middle)))
 			low = middle;
 		else
 			high = middle;
