@@ -19,6 +19,9 @@
 #include "cc_expr_int.h"
 #include "cc_path_expr.h"
 
+/* Expressions within expressions that are taken apart. */
+#define MAX_DEPTH	200
+
 /* Sets the columns that the clause refers to. */
 static void
 set_columns(CcNode *node)
@@ -147,6 +150,23 @@ needs_server(const CcNode *node)
 		(node->cache == NULL || !cc_time_is_known(node->flinfo->fn_oid));
 }
 
+/* The way to the values of a node that is neither a column nor a constant. */
+static void
+compile_parts(CcNode *node)
+{
+	Node	   *clause = node->clause;
+
+	/* evaluation recurses; the server's does not */
+	if (!cc_enable_vector_expressions || node->expr->depth > MAX_DEPTH ||
+		!((IsA(clause, RelabelType) &&
+		   compile_relabelling(node, (Node *) ((RelabelType *) clause)->arg)) ||
+		  compile_call(node, clause) || cc_logic_compile(node) || cc_branch_compile(node)))
+	{
+		node->eval = cc_eval_by_row;
+		node->truth = NULL;
+	}
+}
+
 CcNode *
 cc_node_compile(CcExpr *expr, Node *clause)
 {
@@ -165,13 +185,9 @@ cc_node_compile(CcExpr *expr, Node *clause)
 	}
 	set_memo(node);
 	node->path_number = node->memo_attno != InvalidAttrNumber && cc_is_path_number(clause);
-	if (!cc_enable_vector_expressions ||
-		!((IsA(clause, RelabelType) &&
-		   compile_relabelling(node, (Node *) ((RelabelType *) clause)->arg)) ||
-		  compile_call(node, clause) || cc_logic_compile(node) || cc_branch_compile(node)))
-		node->eval = cc_eval_by_row;
-	if (node->eval == cc_eval_by_row)
-		node->truth = NULL;
+	expr->depth++;
+	compile_parts(node);
+	expr->depth--;
 	if (needs_server(node))
 		expr->vectorised = false;
 	/* where its column has a dictionary, nothing below it matters */

@@ -55,6 +55,7 @@ struct CcExpr
 	CcNode	   *root;
 	Bitmapset  *columns;
 	bool		vectorised;
+	int			depth;			/* of the node that is being compiled */
 
 	/* evaluation at hand */
 	CcBatch    *batch;

@@ -32,6 +32,7 @@
 
 #include "cc_paths.h"
 #include "cc_scan.h"
+#include "cc_vec.h"
 #include "st_compat.h"
 
 /* Batches with at most so many selected rows are not worth decoding. */
@@ -42,6 +43,13 @@ static void begin_scan(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *exec_scan(CustomScanState *node);
 static void end_scan(CustomScanState *node);
 static void rescan(CustomScanState *node);
+
+static const struct config_enum_entry simd_options[] = {
+	{"none", CC_SIMD_NONE, false},
+	{"avx2", CC_SIMD_AVX2, false},
+	{"avx512", CC_SIMD_AVX512, false},
+	{NULL, 0, false}
+};
 
 const CustomScanMethods cc_scan_methods = {
 	.CustomName = CC_SCAN_NAME,
@@ -566,6 +574,14 @@ cc_scan_init(void)
 							 &cc_enable_path_columns,
 							 true,
 							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("colcompress.simd",
+							 "Best instruction set that vector expressions may use.",
+							 NULL,
+							 &cc_simd,
+							 CC_SIMD_AVX512,
+							 simd_options,
+							 PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 	RegisterCustomScanMethods(&cc_scan_methods);
 }

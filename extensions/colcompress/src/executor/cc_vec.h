@@ -104,7 +104,17 @@ typedef struct CcVecKernels
 	void		(*int64_to_int128) (const int64 *values, int n, int128 *result);
 } CcVecKernels;
 
-/* The best ones for this processor. */
+/* Setting: the best instruction set that may be used. */
+typedef enum CcSimd
+{
+	CC_SIMD_NONE,				/* what every processor of the kind has */
+	CC_SIMD_AVX2,
+	CC_SIMD_AVX512
+} CcSimd;
+
+extern int	cc_simd;
+
+/* The best ones for this processor, within the setting. */
 extern const CcVecKernels *cc_vec_kernels(void);
 
 /* cc_vec_*.c */

@@ -13,19 +13,18 @@
 
 #include "st_bitpack.h"
 
+int			cc_simd = CC_SIMD_AVX512;
+
 const CcVecKernels *
 cc_vec_kernels(void)
 {
 #ifdef __x86_64__
-	switch (st_bitpack_best_isa())
-	{
-		case ST_ISA_AVX512:
-			return &cc_vec_kernels_avx512;
-		case ST_ISA_AVX2:
-			return &cc_vec_kernels_avx2;
-		default:
-			break;
-	}
+	StIsa		isa = cc_simd == CC_SIMD_NONE ? ST_ISA_DEFAULT : st_bitpack_best_isa();
+
+	if (isa == ST_ISA_AVX512 && cc_simd == CC_SIMD_AVX512)
+		return &cc_vec_kernels_avx512;
+	if (isa != ST_ISA_DEFAULT)
+		return &cc_vec_kernels_avx2;
 #endif
 	return &cc_vec_kernels_default;
 }

@@ -45,13 +45,14 @@ INSERT INTO ex_list (e, typ) VALUES
 	('o AND i > 5', 'bool'), ('i > 5 OR j = 2', 'bool'), ('NOT (i > 5 AND j < 4)', 'bool'), ('i IS NULL OR o', 'bool'), ('i + j IN (3, 7, 100)', 'bool'), ('i + j NOT IN (3, 7, NULL)', 'bool'),
 	('i IS DISTINCT FROM j', 'bool'), ('(i > j) IS NOT TRUE', 'bool'), ('upper(t) || k % 3', 'text'), ('length(t) + j', 'int'), ('left(t, 6)', 'text');
 
-CREATE FUNCTION ex_diff() RETURNS TABLE (cond text, ours text, heap text) LANGUAGE plpgsql AS $$
+-- of every n-th of them
+CREATE FUNCTION ex_diff(n int) RETURNS TABLE (cond text, ours text, heap text) LANGUAGE plpgsql AS $$
 DECLARE
 	l ex_list;
 	val text;
 	op text;
 BEGIN
-	FOR l IN SELECT * FROM ex_list ORDER BY id LOOP
+	FOR l IN SELECT * FROM ex_list WHERE id % n = 0 ORDER BY id LOOP
 		FOR val IN EXECUTE format('SELECT (%s)::text FROM ex_heap WHERE (%s) IS NOT NULL AND k IN (500, 4203)', l.e, l.e) LOOP
 			FOREACH op IN ARRAY ARRAY['<', 'IS DISTINCT FROM'] LOOP
 				cond := format('(%s) %s %L::%s', l.e, op, val, l.typ);
@@ -65,7 +66,21 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT count(*) > 70 AS many FROM ex_list;
-SELECT * FROM ex_diff();
+SELECT * FROM ex_diff(1);
+
+-- the same with other instructions, as far as the machine has them
+SET colcompress.simd = none;
+SELECT * FROM ex_diff(3);
+SET colcompress.simd = avx2;
+SELECT * FROM ex_diff(4);
+RESET colcompress.simd;
+-- an expression of great depth
+DO $$ BEGIN
+	EXECUTE 'CREATE TABLE ex_deep AS SELECT count(*) FROM ex WHERE k' || repeat(' + j', 1500) || ' > 5000';
+	EXECUTE 'INSERT INTO ex_deep SELECT count(*) FROM ex_heap WHERE k' || repeat(' + j', 1500) || ' > 5000';
+END $$;
+SELECT count(DISTINCT count) FROM ex_deep;
+DROP TABLE ex_deep;
 
 -- errors are the server's
 SELECT count(*) FROM ex WHERE b * b > 0;
