@@ -138,28 +138,65 @@ remember_move(Step *step, ItemPointer from, ItemPointer to)
 	step->nmoves++;
 }
 
-/* Moves a row to the page that is being filled, or begins another one. */
+static Size
+page_room(Relation rel, BlockNumber block)
+{
+	Buffer		buf = ReadBuffer(rel, block);
+	Size		room;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	room = PageGetHeapFreeSpace(BufferGetPage(buf));
+	UnlockReleaseBuffer(buf);
+	return room;
+}
+
+/* A page without rows, or InvalidBlockNumber.  The map may be out of date. */
+static BlockNumber
+find_empty_page(Relation rel)
+{
+	Size		empty = BLCKSZ - BLCKSZ / 16;
+	BlockNumber block = GetPageWithFreeSpace(rel, empty);
+
+	while (block != InvalidBlockNumber)
+	{
+		Size		room = page_room(rel, block);
+
+		CHECK_FOR_INTERRUPTS();
+		if (room >= empty)
+			return block;
+		block = RecordAndGetPageWithFreeSpace(rel, block, room, empty);
+	}
+	return InvalidBlockNumber;
+}
+
+/*
+ * Moves a row to the page that is being filled.  When that is full an empty
+ * one takes its place; where there is none, heap finds the old one full and
+ * extends the table.
+ */
 static void
 move_row(Step *step, TupleTableSlot *slot)
 {
 	HeapTuple	tuple = ExecCopySlotHeapTuple(slot);
 	ItemPointerData from = slot->tts_tid;
 	Relation	rel = step->rel;
+	Size		needed = MAXALIGN(tuple->t_len) +
+		RelationGetTargetPageFreeSpace(rel, HEAP_DEFAULT_FILLFACTOR);
 
 	if (delete_quietly(rel, &from))
 	{
+		if (step->target == InvalidBlockNumber ||
+			page_room(rel, step->target) < needed)
+		{
+			BlockNumber empty = find_empty_page(rel);
+
+			if (empty != InvalidBlockNumber)
+				step->target = empty;
+		}
 		RelationSetTargetBlock(rel, step->target);
 		heap_insert(rel, tuple, GetCurrentCommandId(true),
 					HEAP_INSERT_SKIP_FSM | HEAP_INSERT_NO_LOGICAL, NULL);
-		/* A page is full: take an empty one from now on, if there is one. */
-		if (ItemPointerGetBlockNumber(&tuple->t_self) != step->target)
-		{
-			BlockNumber empty =
-				GetPageWithFreeSpace(rel, BLCKSZ - BLCKSZ / 16);
-
-			step->target = empty != InvalidBlockNumber ? empty :
-				ItemPointerGetBlockNumber(&tuple->t_self);
-		}
+		step->target = ItemPointerGetBlockNumber(&tuple->t_self);
 		insert_entries(step, tuple);
 		remember_move(step, &from, &tuple->t_self);
 	}
@@ -373,6 +410,8 @@ run_step(Oid relid, bool all, int limit, IndexTuple from, BlockNumber *target,
 	step->all = all;
 	step->limit = limit;
 	step->target = *target;
+	if (step->target >= RelationGetNumberOfBlocks(rel))
+		step->target = InvalidBlockNumber;
 	step->estate = CreateExecutorState();
 	step->slot = MakeSingleTupleTableSlot(RelationGetDescr(rel),
 										  &TTSOpsHeapTuple);

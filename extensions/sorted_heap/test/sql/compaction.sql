@@ -34,7 +34,7 @@ UPDATE c SET id = -id WHERE id < 0;
 VACUUM c;
 SELECT page_changes() > 1000 AS mixed;
 CALL sorted_heap.merge('c');
-SELECT page_changes() < 200 AS sorted;
+SELECT page_changes() < 300 AS sorted;
 SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE before) q;
 VACUUM c;
 SELECT * FROM sorted_heap.zonemap_verify('c_id');
