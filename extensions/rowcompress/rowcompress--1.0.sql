@@ -39,7 +39,7 @@ COMMENT ON FUNCTION rowcompress.set_options(regclass, text, integer, text, bigin
 'sets options of a table, partitioned table or materialized view; NULL leaves an option as it is.
 compression: none, lz4 or zstd; level: effort of the codec (zstd 1 to 22, lz4 1 to 12);
 orderby: columns as in ORDER BY, that rewrites sort by, none if empty; batch_bytes: bytes of rows that end a batch (4096 to 1048576); row_group_rows: rows (1024 to 1048576);
-row_group_bytes: bytes (65536 to 1073741824); auto_compact: whether background workers may compact (kept for a later version);
+row_group_bytes: bytes (65536 to 1073741824); auto_compact: whether background workers may compact;
 reset: names of options that go back to their defaults, or ''{all}''.
 New row groups use them; what is written stays as it is. Only the owner may.';
 
@@ -190,4 +190,61 @@ AS 'MODULE_PATHNAME', 'rc_verify';
 
 COMMENT ON FUNCTION rowcompress.verify(regclass) IS
 'reads all row groups that the snapshot sees and returns what is wrong: damaged pages, footers or batches,
-zones that contradict the values, extents that overlap. No row: all is well. For the owner of the table';
+zones that contradict the values, extents that overlap, btree, GiST and SP-GiST indexes that disagree with the
+rows. No row: all is well. For the owner of the table';
+
+-- ---- compaction ----
+
+CREATE PROCEDURE rowcompress.compact(
+	relation regclass,
+	max_steps integer DEFAULT NULL)
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'rc_compact';
+
+COMMENT ON PROCEDURE rowcompress.compact(regclass, integer) IS
+'moves rows of the delta into row groups, merges small row groups and rewrites those of which many rows are deleted,
+in short transactions (so not inside a transaction block) beside readers and writers; max_steps limits their number.
+One call rewrites a bounded share of the table. Partitioned tables: all partitions of this access method.
+For the owner of the table, from PostgreSQL 17 on also with MAINTAIN';
+
+CREATE PROCEDURE rowcompress.merge(relation regclass)
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'rc_merge';
+
+COMMENT ON PROCEDURE rowcompress.merge(regclass) IS
+'compacts to the end: all rows of the delta, all small row groups, all that have deleted rows worth mentioning,
+and the order of the option orderby for the whole table. Otherwise like compact()';
+
+CREATE FUNCTION rowcompress.running_compactions(
+	OUT pid integer,
+	OUT datid oid,
+	OUT relid oid,
+	OUT steps bigint,
+	OUT delta_rows bigint,
+	OUT row_group_rows bigint,
+	OUT row_groups_read bigint,
+	OUT row_groups_written bigint,
+	OUT step_rows_taken bigint,
+	OUT step_rows_written bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT
+AS 'MODULE_PATHNAME', 'rc_compact_progress';
+
+COMMENT ON FUNCTION rowcompress.running_compactions() IS
+'what the view compact_progress is made from';
+
+CREATE VIEW rowcompress.compact_progress AS
+SELECT r.pid, r.relid::regclass AS relation, r.steps, r.delta_rows, r.row_group_rows,
+	r.row_groups_read, r.row_groups_written, r.step_rows_taken, r.step_rows_written
+FROM rowcompress.running_compactions() r
+JOIN pg_catalog.pg_class c ON c.oid = r.relid
+WHERE r.datid = (SELECT d.oid FROM pg_catalog.pg_database d
+				 WHERE d.datname = pg_catalog.current_database())
+	AND c.relam = (SELECT a.oid FROM pg_catalog.pg_am a
+				   WHERE a.amname = 'rowcompress');
+
+COMMENT ON VIEW rowcompress.compact_progress IS
+'running compactions of this database: process, table, finished steps, rows that they moved out of the delta and from
+one row group to another, row groups read and written, and rows taken and written by the running step';
+
+GRANT SELECT ON rowcompress.compact_progress TO PUBLIC;

@@ -18,19 +18,19 @@ INSERT INTO vi VALUES (9001, 'delta', '((0,0),(1,1))', 'd', 'd');
 BEGIN;
 INSERT INTO vi SELECT i, 'gone' FROM generate_series(20001, 23000) i;
 ROLLBACK;
-SELECT * FROM @am@.verify('vi');
+SELECT row_group, column_name, problem FROM @am@.verify('vi');
 
 -- an index that missed rows of both kinds
 UPDATE pg_index SET indisready = false WHERE indexrelid IN ('vi_part'::regclass, 'vi_gist'::regclass);
 INSERT INTO vi SELECT i, 'missed', '((0,0),(1,1))', 'm', 'm' FROM generate_series(30001, 32000) i;
 UPDATE pg_index SET indisready = true WHERE indexrelid IN ('vi_part'::regclass, 'vi_gist'::regclass);
-SELECT * FROM @am@.verify('vi');
+SELECT row_group, column_name, problem FROM @am@.verify('vi');
 REINDEX INDEX vi_part;
 REINDEX INDEX vi_gist;
-SELECT * FROM @am@.verify('vi');
+SELECT row_group, column_name, problem FROM @am@.verify('vi');
 
 -- an index whose entries are not what its expression gives any more
 CREATE OR REPLACE FUNCTION vi_key(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1 % 1001; END';
-SELECT row_group, column_name, vector, regexp_replace(problem, '\(\d+,\d+\)', '(row)') AS problem FROM @am@.verify('vi');
+SELECT row_group, column_name, regexp_replace(problem, '\(\d+,\d+\)', '(row)') AS problem FROM @am@.verify('vi');
 DROP TABLE vi;
 DROP FUNCTION vi_key;

@@ -37,6 +37,7 @@ _PG_init(void)
 	st_tableam_init(&rc_tableam, &rc_format);
 	rc_label_init();
 	rc_executor_start_init();
+	rc_auto_compact_init();
 	rc_cache_init();
 	rc_scan_init();
 	rc_agg_init();

@@ -132,6 +132,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	state->open = palloc(sizeof(RcQual *) * (state->quals->nquals + 1));
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
+	if (eflags & EXEC_FLAG_BACKWARD)
+		state->back = st_scan_back_create();
 	state->cols = palloc0(sizeof(RcScanColumn) * (desc->natts + 1));
 	state->source = rc_source_create(rel, estate->es_snapshot, state->quals);
 }
@@ -341,9 +343,23 @@ recheck_row(ScanState *node, TupleTableSlot *slot)
 	return rc_quals_slot(state->quals, slot);
 }
 
+/* For cursors: the next row, or the one before. */
+static TupleTableSlot *
+next_either_way(RcScanState *state)
+{
+	ScanState  *ss = &state->css.ss;
+	bool		again;
+	TupleTableSlot *slot = st_scan_back_next(state->back, ss, next_row, &again);
+
+	if (again)
+		state->virtual_slot = false;
+	return slot != NULL ? slot : ExecClearTuple(ss->ss_ScanTupleSlot);
+}
+
 static TupleTableSlot *
 exec_scan(CustomScanState *node)
 {
+	RcScanState *state = (RcScanState *) node;
 	ProjectionInfo *projection = node->ss.ps.ps_ProjInfo;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	TupleTableSlot *slot;
@@ -352,7 +368,7 @@ exec_scan(CustomScanState *node)
 		return ExecScan(&node->ss, next_row, recheck_row);
 
 	ResetExprContext(econtext);
-	slot = next_row(&node->ss);
+	slot = state->back == NULL ? next_row(&node->ss) : next_either_way(state);
 	if (projection == NULL)
 		return slot;
 	if (TupIsNull(slot))
@@ -371,6 +387,8 @@ rescan(CustomScanState *node)
 	state->unit = RC_SOURCE_END;
 	rc_quals_rescan(state->quals);
 	rc_source_rescan(state->source);
+	if (state->back)
+		st_scan_back_rescan(state->back);
 }
 
 static void
@@ -380,6 +398,8 @@ end_scan(CustomScanState *node)
 
 	if (state->source)
 		rc_source_end(state->source);
+	if (state->back)
+		st_scan_back_end(state->back);
 }
 
 void

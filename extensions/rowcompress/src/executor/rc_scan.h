@@ -16,6 +16,7 @@
 #include "nodes/extensible.h"
 
 #include "rc_source.h"
+#include "st_scan_back.h"
 
 /* A column of the batch at hand. */
 typedef struct RcScanColumn
@@ -44,6 +45,7 @@ typedef struct RcScanState
 	int			nopen;			/* quals left for rows, in their order */
 	RcQual	  **open;
 
+	StScanBack *back;			/* cursors that may go backwards, else NULL */
 	RcSharedScan *shared;		/* leader of a parallel scan, until shutdown */
 	RcScanStats workers;		/* counters of workers of earlier set-ups */
 } RcScanState;

@@ -112,6 +112,8 @@ make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	cpath->path.parallel_safe = rel->consider_parallel;
 	cpath->path.parallel_workers = workers;
 	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	if (workers == 0)
+		cpath->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	cpath->methods = &path_methods;
 	rc_cost_scan(&cpath->path, root, rel, relation, attnos);
 	return cpath;
