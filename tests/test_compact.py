@@ -286,11 +286,47 @@ def test_auto_compact_runs_once_for_a_table(make_cluster):
                 " AND state = 'active'"
             ).fetchone()[0]
             most = max(most, workers)
-            rows = conn.execute(f"SELECT sum(rows) FROM {AM}.row_groups('t')").fetchone()[0]
+            rows = conn.execute(
+                f"SELECT sum(rows) FROM {AM}.row_groups('t')"
+            ).fetchone()[0]
             return (rows or 0) >= 6000
 
         wait_until(compacted, "the table is compacted", 60)
         assert most <= 1
-        assert conn.execute("SELECT count(*), count(DISTINCT id) FROM t").fetchone() == (7200, 7200)
+        assert conn.execute(
+            "SELECT count(*), count(DISTINCT id) FROM t"
+        ).fetchone() == (7200, 7200)
         assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
         assert conn.execute(f"SELECT * FROM {AM}.row_groups('off')").fetchall() == []
+
+
+def test_schedule_on_pg_cron(make_cluster, server):
+    """Jobs of a real pg_cron, whose commands do what they should."""
+    if not (server.pkglibdir / "pg_cron.so").exists():
+        pytest.skip("pg_cron is not installed")
+    cluster = make_cluster(
+        "cron",
+        **{"shared_preload_libraries": "pg_cron", "cron.database_name": "postgres"},
+    )
+    with cluster.connect() as conn:
+        conn.execute("CREATE EXTENSION pg_cron")
+        conn.execute(f"CREATE EXTENSION {AM}")
+        conn.execute(f"""CREATE TABLE "a 'B'" (id int) USING {AM}""")
+        conn.execute("""INSERT INTO "a 'B'" SELECT generate_series(1, 900)""")
+        table = """'"a ''B''"'"""
+        for full in ("false", "true"):
+            conn.execute(f"SELECT {AM}.schedule({table}, '*/5 * * * *', {full})")
+            jobs = conn.execute(
+                f"SELECT relation::text, schedule, command FROM {AM}.jobs"
+            ).fetchall()
+            assert [job[:2] for job in jobs] == [("""\"a 'B'\"""", "*/5 * * * *")]
+            conn.execute(jobs[0][2])
+        rows = conn.execute(
+            f"SELECT sum(rows) FROM {AM}.row_groups({table})"
+        ).fetchone()
+        assert rows == (900,)
+        with pytest.raises(psycopg.Error):
+            conn.execute(f"SELECT {AM}.schedule({table}, 'never')")
+        assert conn.execute(f"SELECT {AM}.unschedule({table})").fetchone() == (True,)
+        assert conn.execute(f"SELECT {AM}.unschedule({table})").fetchone() == (False,)
+        assert conn.execute(f"TABLE {AM}.jobs").fetchall() == []
