@@ -329,3 +329,28 @@ def test_logical_replication_both_ways(make_database, identity):
     compare()
     with subscriber.connect() as conn:
         conn.execute("DROP SUBSCRIPTION s")
+
+
+def test_index_is_built_over_decoded_deletes(make_database):
+    """A deleted row-group row leaves a tuple for the decoder: no row to index."""
+    database = make_database("decoded", wal_level="logical")
+    with database.connect() as conn:
+        conn.execute(
+            "CREATE FUNCTION strict_key(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS"
+            " 'BEGIN ASSERT $1 IS NOT NULL; RETURN $1; END'"
+        )
+        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v int) USING {AM}")
+        conn.execute("INSERT INTO t SELECT i, i FROM generate_series(1, 5000) i")
+        conn.execute("VACUUM FULL t")
+        groups = conn.execute(f"SELECT count(*) FROM {AM}.row_groups('t')")
+        assert groups.fetchone()[0] > 0
+        with conn.transaction():
+            conn.execute("DELETE FROM t WHERE id % 100 = 7")
+            conn.execute("UPDATE t SET v = 0 WHERE id % 100 = 8")
+            conn.execute("CREATE INDEX t_key ON t (strict_key(v))")
+        conn.execute("REINDEX TABLE t")
+        conn.execute("SET enable_seqscan = off")
+        assert conn.execute(
+            "SELECT count(*) FROM t WHERE strict_key(v) = 0"
+        ).fetchone() == (50,)
+        assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []

@@ -243,6 +243,10 @@ index_heap_tuple(IndexBuild *b)
 	if (BufferGetBlockNumber(buffer) != b->root_block)
 		read_root_offsets(b, buffer);
 
+	/* No row ever, so its nulls are nothing for an expression to look at. */
+	if (st_is_logical_dummy(tuple))
+		return;
+
 	if (b->snapshot == SnapshotAny)
 		verdict = judge_heap_tuple(b, tuple, buffer);
 	else

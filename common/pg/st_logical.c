@@ -31,6 +31,9 @@
 
 #include "st_store_int.h"
 
+/* A record of more than 1020 MB would fail where no error is allowed. */
+#define ST_MAX_OLD_TUPLE ((Size) 1000 * 1024 * 1024)
+
 /*
  * The old key of a row: columns of the replica identity, others null.
  */
@@ -146,6 +149,24 @@ delete_dummy(Relation rel, ItemPointer tid, HeapTuple key, bool full)
 	UnlockReleaseBuffer(buffer);
 }
 
+/*
+ * All null, inserted and deleted by one (sub)transaction.  A row of a user
+ * can look so, too; nobody but that transaction could ever see it.
+ */
+bool
+st_is_logical_dummy(HeapTuple tuple)
+{
+	HeapTupleHeader header = tuple->t_data;
+	uint16		infomask = header->t_infomask;
+
+	return tuple->t_len == header->t_hoff && (infomask & HEAP_HASNULL) != 0 &&
+		(infomask & (HEAP_XMAX_INVALID | HEAP_XMAX_IS_MULTI)) == 0 &&
+		!HEAP_XMAX_IS_LOCKED_ONLY(infomask) &&
+		!HeapTupleHeaderIsHotUpdated(header) &&
+		!HeapTupleHeaderIsHeapOnly(header) &&
+		HeapTupleHeaderGetRawXmin(header) == HeapTupleHeaderGetRawXmax(header);
+}
+
 void
 st_logical_delete(Relation rel, ItemPointer tid, CommandId cid)
 {
@@ -166,6 +187,12 @@ st_logical_delete(Relation rel, ItemPointer tid, CommandId cid)
 	}
 
 	key = form_old_key(rel, tid, full, attrs);
+	if (key->t_len > ST_MAX_OLD_TUPLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("old row of %u bytes of relation \"%s\" does not fit into a WAL record",
+						key->t_len, RelationGetRelationName(rel)),
+				 errhint("Choose a narrower replica identity.")));
 	dummy = insert_dummy(rel, cid);
 	delete_dummy(rel, &dummy, key, full);
 	heap_freetuple(key);

@@ -653,6 +653,9 @@ extern TM_Result st_tuple_update(Relation rel, ItemPointer otid,
  */
 extern void st_logical_delete(Relation rel, ItemPointer tid, CommandId cid);
 
+/* Is it the tuple that stood for such a row?  (The page may be unlocked.) */
+extern bool st_is_logical_dummy(HeapTuple tuple);
+
 /* ------------------------------------------------------------------------
  * Table scans: st_scan.c
  * ------------------------------------------------------------------------

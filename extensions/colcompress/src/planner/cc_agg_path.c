@@ -439,6 +439,23 @@ add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 }
 
 static bool
+grouping_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, GroupingFunc) ||
+		expression_tree_walker(node, grouping_walker, context);
+}
+
+/* GROUPING() makes sense without grouping sets, too; only Agg knows it. */
+static bool
+uses_grouping(PlannerInfo *root)
+{
+	return grouping_walker((Node *) root->processed_tlist, NULL) ||
+		grouping_walker(root->parse->havingQual, NULL);
+}
+
+static bool
 stage_is_ours(PlannerInfo *root, UpperRelationKind stage, void *extra)
 {
 	switch (stage)
@@ -447,7 +464,7 @@ stage_is_ours(PlannerInfo *root, UpperRelationKind stage, void *extra)
 			return true;
 		case UPPERREL_GROUP_AGG:
 			return cc_enable_vector_aggregate && extra != NULL &&
-				root->parse->groupingSets == NIL;
+				root->parse->groupingSets == NIL && !uses_grouping(root);
 		case UPPERREL_DISTINCT:
 			return cc_enable_vector_aggregate && !root->parse->hasDistinctOn &&
 				!root->parse->hasTargetSRFs;
