@@ -115,6 +115,7 @@ typedef struct CcGroups
 	CcAggKey   *keys;
 	int			width;			/* words per group: keys and a mask of nulls */
 
+	double		expected;		/* groups, by the planner's estimate */
 	uint32		ngroups;
 	uint32		capacity;
 	uint64	   *words;			/* by group number */

@@ -21,12 +21,15 @@
 
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "cc_agg.h"
 #include "st_numeric.h"
 
+/* Groups that there is room for at first. */
 #define INITIAL_GROUPS	64
+#define MAX_INITIAL		(1 << 20)
 
 /* Combinations that the direct table takes at most. */
 #define MAX_DIRECT		((uint64) 256 * 1024)
@@ -41,8 +44,21 @@ cc_groups_create(CcAggState *state, int nkeys, Size stride)
 	groups->keys = palloc0(sizeof(CcAggKey) * (nkeys + 1));
 	groups->width = nkeys + 1;
 	groups->stride = stride;
+	groups->expected = state->css.ss.ps.plan->plan_rows;
 	groups->initial = palloc0(stride);
 	return groups;
+}
+
+/* As many as the planner expects, within a quarter of the memory. */
+static uint32
+initial_groups(const CcGroups *groups)
+{
+	Size		bytes = groups->stride + sizeof(uint64) * (groups->width + 2);
+	double		limit = (double) get_hash_memory_limit() / 4 / bytes;
+
+	if (groups->nkeys == 0)
+		return 1;
+	return (uint32) Max(Min(Min(groups->expected, limit), MAX_INITIAL), INITIAL_GROUPS);
 }
 
 void
@@ -50,12 +66,15 @@ cc_groups_reset(CcGroups *groups)
 {
 	/* The arrays are in the context that the caller has reset. */
 	groups->ngroups = 0;
-	groups->capacity = INITIAL_GROUPS;
-	groups->words = MemoryContextAlloc(groups->mcxt, sizeof(uint64) * groups->width *
-									   groups->capacity);
-	groups->states = MemoryContextAlloc(groups->mcxt, groups->stride * groups->capacity);
-	groups->nslots = INITIAL_GROUPS * 2;
-	groups->slots = MemoryContextAllocZero(groups->mcxt, sizeof(uint64) * groups->nslots);
+	groups->capacity = initial_groups(groups);
+	groups->words = MemoryContextAllocHuge(groups->mcxt, sizeof(uint64) * groups->width *
+										   groups->capacity);
+	groups->states = MemoryContextAllocHuge(groups->mcxt,
+											groups->stride * groups->capacity);
+	groups->nslots = pg_nextpower2_32(groups->capacity * 2);
+	groups->slots = MemoryContextAllocExtended(groups->mcxt,
+											   sizeof(uint64) * groups->nslots,
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	groups->direct = NULL;
 	groups->ndirect = 0;
 	groups->direct_capacity = 0;

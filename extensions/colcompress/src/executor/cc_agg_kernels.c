@@ -32,6 +32,9 @@
 #define CC_KERNEL
 #endif
 
+/* Rows ahead whose group is asked for. */
+#define PREFETCH_ROWS	16
+
 /*
  * Runs statement for each row: x is its value, s the state of its group.
  * type: of values; state_type: of the states.
@@ -122,8 +125,13 @@ cc_agg_count_rows(char *states, Size stride, const CcAggRows *r)
 		*(int64 *) states += r->n;
 		return;
 	}
+	/* The first kernel that comes to the records: they may be far away. */
 	for (int i = 0; i < r->n; i++)
+	{
+		if (i + PREFETCH_ROWS < r->n)
+			__builtin_prefetch(states + (Size) r->gids[i + PREFETCH_ROWS] * stride, 1);
 		(*(int64 *) (states + (Size) r->gids[i] * stride))++;
+	}
 }
 
 CC_KERNEL void

@@ -10,6 +10,8 @@
  */
 #include "postgres.h"
 
+#include "port/pg_bitutils.h"
+
 #include "cc_path_expr.h"
 #include "st_numeric.h"
 
@@ -91,7 +93,7 @@ cc_batch_remove_deleted(CcBatch *batch, const uint64 *deleted)
 
 	for (int i = 0; i < (batch->nrows + 63) / 64; i++)
 	{
-		removed += __builtin_popcountll(batch->selection[i] & words[i]);
+		removed += pg_popcount64(batch->selection[i] & words[i]);
 		batch->selection[i] &= ~words[i];
 	}
 	return removed;
@@ -160,24 +162,29 @@ cc_batch_decimal(CcBatchColumn *column, int row)
 	return PointerGetDatum(column->buffer);
 }
 
+/* 0, 1, 2, ...: the positions when all rows are selected. */
+static uint16 all_rows[ST_VECTOR_SIZE];
+
 int
 cc_selection_rows(const uint64 *selection, int nrows, uint16 *rows)
 {
 	int			n = 0;
 
+	if (all_rows[1] == 0)
+		for (int i = 0; i < ST_VECTOR_SIZE; i++)
+			all_rows[i] = i;
 	for (int base = 0; base < nrows; base += 64)
 	{
 		uint64		word = selection[base / 64];
 
 		if (word == ~UINT64CONST(0))
 		{
-			for (int i = 0; i < 64; i++)
-				rows[n + i] = base + i;
+			memcpy(rows + n, all_rows + base, 64 * sizeof(uint16));
 			n += 64;
+			continue;
 		}
-		else
-			for (; word != 0; word &= word - 1)
-				rows[n++] = base + __builtin_ctzll(word);
+		for (; word != 0; word &= word - 1)
+			rows[n++] = base + __builtin_ctzll(word);
 	}
 	return n;
 }

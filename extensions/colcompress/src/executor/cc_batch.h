@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "nodes/bitmapset.h"
+#include "port/pg_bitutils.h"
 
 #include "cc_vector.h"
 
@@ -155,7 +156,7 @@ cc_selection_count(const uint64 *selection, int nrows)
 	int			count = 0;
 
 	for (int i = 0; i < (nrows + 63) / 64; i++)
-		count += __builtin_popcountll(selection[i]);
+		count += pg_popcount64(selection[i]);
 	return count;
 }
 
