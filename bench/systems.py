@@ -79,6 +79,19 @@ _KNOWN = (
         extension="rowcompress",
         indexes="row",
         ours=True,
+        parts="SELECT column_name, string_agg(DISTINCT encoding"
+        " || coalesce(' + ' || nullif(codec, 'none'), ''), ', '),"
+        " sum(stored_bytes)"
+        " FROM rowcompress.column_chunks('{table}') GROUP BY 1 ORDER BY 3 DESC",
+        groups="SELECT count(*) FROM rowcompress.row_groups('{table}')",
+    ),
+    System(
+        "rowcompress_lz4",
+        am="rowcompress",
+        extension="rowcompress",
+        indexes="row",
+        prepare=("SELECT rowcompress.set_options('{table}', compression => 'lz4')",),
+        ours=True,
     ),
     System(
         "sorted_heap",
