@@ -51,6 +51,7 @@ def switches(conn) -> list[str]:
         row[0]
         for row in conn.execute(
             "SELECT name FROM pg_settings WHERE name ~ '^colcompress\\.enable_'"
+            " AND context = 'user'"
         )
     ]
 

@@ -26,7 +26,7 @@
 #define MAX_KERNEL_ARGS 3
 
 static const CcKernelEntry *const kernel_tables[] = {
-	cc_arith_kernels, cc_decimal_kernels, cc_time_kernels
+	cc_arith_kernels, cc_decimal_kernels, cc_time_kernels, cc_text_kernels
 };
 
 const CcVector *

@@ -240,6 +240,7 @@ typedef struct CcKernelEntry
 extern const CcKernelEntry cc_arith_kernels[];	/* cc_expr_arith.c */
 extern const CcKernelEntry cc_decimal_kernels[];	/* cc_expr_decimal.c */
 extern const CcKernelEntry cc_time_kernels[];	/* cc_expr_time.c */
+extern const CcKernelEntry cc_text_kernels[];	/* cc_expr_text.c */
 
 /*
  * cc_expr_uint8.c: sets node->uint8 and the kernel, if the function is one of

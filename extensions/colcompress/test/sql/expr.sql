@@ -1,12 +1,13 @@
 -- Vector expressions: the server's values, and its errors for exactly the
 -- rows for which it would raise them.
 SET timezone = 'Europe/Berlin';
-CREATE TABLE ex (k int, i int, j int, b bigint, s smallint, f float8, r real, n numeric(12,2), w numeric, t text, d date, ts timestamp, tz timestamptz, o bool)
+CREATE TABLE ex (k int, i int, j int, b bigint, s smallint, f float8, r real, n numeric(12,2), w numeric, t text, d date, ts timestamp, tz timestamptz, o bool, u text)
 	USING colcompress;
 CREATE TABLE ex_heap (LIKE ex) USING heap;
 SELECT twin_do('ex', 'ex_heap', $$INSERT INTO TBL SELECT k, CASE WHEN k % 13 = 0 THEN NULL ELSE k % 200 - 20 END, k % 7, k * 1000003::bigint, k % 300, k / 7.0, k / 8.0,
 	k % 1000 / 100.0, CASE WHEN k % 5 = 0 THEN k ELSE k / 10.0 END, 'word ' || k % 50, date '2020-02-20' + k % 700,
-	timestamp '2020-03-28' + k * interval '7 min', timestamptz '2020-03-28 00:00+00' + k * interval '5 min', k % 3 = 0 FROM generate_series(1, 9000) k$$);
+	timestamp '2020-03-28' + k * interval '7 min', timestamptz '2020-03-28 00:00+00' + k * interval '5 min', k % 3 = 0,
+	CASE k % 4 WHEN 0 THEN 'äöü' WHEN 1 THEN 'ö7' ELSE '' END || k FROM generate_series(1, 9000) k$$);
 SELECT twin_do('ex', 'ex_heap', 'DELETE FROM TBL WHERE k % 40 = 7');
 
 -- what runs where
@@ -27,6 +28,7 @@ RESET colcompress.enable_vector_expressions;
 -- a row that raises an error does so when it is asked for; for the others nothing changes
 SELECT ex_where('100 / (j + 1) > 20');
 SELECT ex_where('i / 3 > 5 AND sqrt(k) > 3');
+SELECT ex_where('u LIKE ''%7%'' AND length(u) > 6');
 
 -- a grid of expressions, each compared with some of its own values
 CREATE TABLE ex_list (e text, typ text, id serial);
@@ -43,7 +45,9 @@ INSERT INTO ex_list (e, typ) VALUES
 	('CASE WHEN o THEN n END', 'numeric'), ('CASE WHEN i > 50 THEN n ELSE 0 END', 'numeric'), ('CASE j WHEN 1 THEN i WHEN 2 THEN s ELSE k END', 'int'),
 	('CASE WHEN t = ''word 7'' THEN ''seven'' WHEN j = 3 THEN t END', 'text'), ('coalesce(i, k)', 'int'), ('coalesce(n * i, w)', 'numeric'), ('nullif(j, 3)', 'int'), ('nullif(i, j)', 'int'),
 	('o AND i > 5', 'bool'), ('i > 5 OR j = 2', 'bool'), ('NOT (i > 5 AND j < 4)', 'bool'), ('i IS NULL OR o', 'bool'), ('i + j IN (3, 7, 100)', 'bool'), ('i + j NOT IN (3, 7, NULL)', 'bool'),
-	('i IS DISTINCT FROM j', 'bool'), ('(i > j) IS NOT TRUE', 'bool'), ('upper(t) || k % 3', 'text'), ('length(t) + j', 'int'), ('left(t, 6)', 'text');
+	('i IS DISTINCT FROM j', 'bool'), ('(i > j) IS NOT TRUE', 'bool'), ('upper(t) || k % 3', 'text'), ('length(t) + j', 'int'), ('left(t, 6)', 'text'),
+	('md5(k::text)', 'text'), ('u LIKE ''%5''', 'bool'), ('u LIKE ''ä%''', 'bool'), ('u NOT LIKE ''%ö7%''', 'bool'), ('u LIKE ''äöü%_5''', 'bool'), ('u LIKE ''äöü100''', 'bool'), ('u LIKE ''%''', 'bool'),
+	('u LIKE ''''', 'bool'), ('starts_with(u, ''äö'')', 'bool'), ('length(u)', 'int'), ('octet_length(u)', 'int'), ('u || t LIKE ''%1w%''', 'bool'), ('u ILIKE ''%Ü1%''', 'bool');
 
 -- of every n-th of them
 CREATE FUNCTION ex_diff(n int) RETURNS TABLE (cond text, ours text, heap text) LANGUAGE plpgsql AS $$
