@@ -21,7 +21,7 @@
  * Hashes of so many bytes go to the tail, too: they often stand in another
  * string of the document again.
  */
-#define TAIL_MIN_HEX 8
+#define TAIL_MIN_HEX 16
 
 /* A tail is tried for this many bytes of such strings. */
 #define TAIL_MIN_DICT 160

@@ -22,6 +22,9 @@
 /* A chunk of a TOAST table. */
 #define FIRST_BYTES 1990
 
+/* Largest room for encoding that is kept. */
+#define KEPT_ROOM (256 * 1024)
+
 static uint8 *block_buffer = NULL;
 static StCodecCtx *codec_ctx = NULL;
 
@@ -278,12 +281,39 @@ zs_to_jsonb(Datum value)
 	return zs_value_jsonb(&z, &z.root);
 }
 
+/*
+ * Room to encode in: kept for documents of usual size, so that a value takes
+ * no more memory than its bytes.
+ */
+static uint8_t *
+encode_room(Size cap)
+{
+	static uint8_t *room = NULL;
+	static Size room_size = 0;
+
+	if (cap > KEPT_ROOM)
+		return MemoryContextAllocHuge(CurrentMemoryContext, cap);
+	if (cap > room_size)
+	{
+		Size		size = Max(cap, 2 * room_size);
+
+		if (room != NULL)
+			pfree(room);
+		room = NULL;
+		room_size = 0;
+		room = MemoryContextAlloc(TopMemoryContext, size);
+		room_size = size;
+	}
+	return room;
+}
+
 struct varlena *
 zs_from_image(const uint8 *image, Size len, const StZsonDict *dict,
 			  StZsonEncoding *stats)
 {
 	StZsonEncoding e = {.dict = dict,.enter = zs_enter};
 	Size		cap = st_zson_encode_bound(len);
+	uint8_t    *room;
 	struct varlena *result;
 	size_t		outlen;
 	StStatus	status;
@@ -292,14 +322,17 @@ zs_from_image(const uint8 *image, Size len, const StZsonDict *dict,
 	e.ctx = codec_ctx;
 	if (stats)
 		e.no_tail = stats->no_tail;
-	result = MemoryContextAllocHuge(CurrentMemoryContext, cap + VARHDRSZ);
-	status = st_zson_encode(&e, image, len, (uint8_t *) VARDATA(result), cap,
-							&outlen);
+	room = encode_room(cap);
+	status = st_zson_encode(&e, image, len, room, cap, &outlen);
 	if (status != ST_OK)
 		zs_raise(NULL, status);
 	if (outlen + VARHDRSZ > MaxAllocSize)
 		zs_raise(NULL, ST_NOTFIT);
+	result = palloc(outlen + VARHDRSZ);
+	memcpy(VARDATA(result), room, outlen);
 	SET_VARSIZE(result, outlen + VARHDRSZ);
+	if (cap > KEPT_ROOM)
+		pfree(room);
 	if (stats)
 		*stats = e;
 	return result;

@@ -31,7 +31,7 @@
 
 #define CACHE_BYTES (3 * 1024 * 1024 + 512 * 1024)
 #define CACHE_SLOTS 64
-#define PACK_LEVEL 3
+#define PACK_LEVEL 2
 
 typedef struct Slot
 {

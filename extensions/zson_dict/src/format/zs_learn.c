@@ -37,7 +37,7 @@
 #define BUDGET_ZSTD (64 * 1024)
 #define BUDGET_SAMPLES (4 * 1024 * 1024)
 
-#define LEVEL 3
+#define LEVEL 2
 
 typedef struct Learner
 {
