@@ -190,6 +190,16 @@ set_comparison(FmgrInfo *finfo, Oid opfamily, Oid lefttype, Oid righttype)
 	return true;
 }
 
+/*
+ * Types whose values st_string_bytes() knows.  (The family of text has name,
+ * too, which is an array of 64 characters.)
+ */
+static bool
+has_bytes(Oid type)
+{
+	return is_string_type(type) || type == BYTEAOID || type == UUIDOID;
+}
+
 /* Sets operator, family and functions of a comparison; false if unknown. */
 static bool
 pred_set_operator(StPred *pred, Oid opno, Oid collation)
@@ -202,8 +212,8 @@ pred_set_operator(StPred *pred, Oid opno, Oid collation)
 
 	pred->string = is_string_family(pred->opfamily);
 	if (pred->string)
-		return (is_string_type(pred->valtype) || pred->valtype == BYTEAOID ||
-				pred->valtype == UUIDOID) &&
+		return has_bytes(pred->coltype) && has_bytes(lefttype) &&
+			has_bytes(pred->valtype) &&
 			collation_allows(pred->opfamily, pred->strategy, collation);
 
 	/* Any other order that depends on a collation is not ours to judge. */

@@ -75,3 +75,25 @@ SELECT * FROM sg_diff(12);
 RESET ALL;
 DROP TABLE sg, sg_heap, sg_data, sg_cond;
 DROP FUNCTION sg_diff;
+
+-- name shares its operator family with text, but not its representation
+CREATE TABLE gn (k int, n name, t text) USING @am@;
+CREATE TABLE gn_heap (LIKE gn) USING heap;
+SELECT twin_do('gn', 'gn_heap', $$INSERT INTO TBL SELECT i, 'name ' || i % 50, 'name ' || i % 70 FROM generate_series(1, 5000) i$$);
+CREATE FUNCTION gn_count(condition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	a bigint;
+	b bigint;
+BEGIN
+	EXECUTE 'SELECT count(*) FROM gn WHERE ' || condition INTO a;
+	EXECUTE 'SELECT count(*) FROM gn_heap WHERE ' || condition INTO b;
+	RETURN CASE WHEN a = b THEN a || ' rows, same' ELSE a || ' against ' || b END;
+END $$;
+SELECT c, gn_count(c) FROM unnest(ARRAY[
+	$$n = 'name 7'$$, $$n = 'name 7'::text$$, $$'name 7'::text = n$$, $$n >= 'name 7'::text$$, $$n < 'name 30'$$,
+	$$n <> 'name 7'::text$$, $$n IN ('name 7'::text, 'name 8'::text)$$, $$k = 3 OR n = 'name 7'::text$$,
+	$$n LIKE 'name 1%'$$, $$n = t$$, $$n < t$$, $$n::text = 'name 7'$$, $$t = 'name 7'::name$$, $$t > 'name 7'::name$$,
+	$$n IS DISTINCT FROM t$$]) c;
+SELECT n, t FROM gn ORDER BY n DESC, t, k LIMIT 3;
+DROP TABLE gn, gn_heap;
+DROP FUNCTION gn_count;
