@@ -54,6 +54,18 @@ __extension__ typedef __int128 StInt128 __attribute__((aligned(8)));
 extern size_t st_int_bound(int n);
 
 /*
+ * What earlier vectors of a run have taught: kinds of schemes that did not
+ * pay are tried less and less often.  All zero in the beginning.
+ */
+typedef struct StIntHint
+{
+	uint8_t		skip_chains;	/* vectors to go without a try */
+	uint8_t		wait_chains;	/* as many after the next try that fails */
+	uint8_t		skip_dictionary;
+	uint8_t		wait_dictionary;
+} StIntHint;
+
+/*
  * Encodes v[0 .. n-1] into dst, which has room for cap bytes, and sets *len
  * to the bytes written.  ST_NOSPACE if they do not fit (never with cap >=
  * st_int_bound(n)); *len and dst are then undefined.  ST_NOTFIT if n is
@@ -61,6 +73,13 @@ extern size_t st_int_bound(int n);
  */
 extern StStatus st_int_encode(const int64_t *v, int n,
 							  uint8_t *dst, size_t cap, size_t *len);
+
+/*
+ * Likewise for the next vector of a run of alike ones: differences and
+ * dictionaries are passed over for up to 15 vectors where they lost before.
+ */
+extern StStatus st_int_encode_next(const int64_t *v, int n, StIntHint *hint,
+								   uint8_t *dst, size_t cap, size_t *len);
 
 /*
  * Decodes exactly len bytes into n values.  dst always has room for

@@ -49,6 +49,7 @@ typedef struct Stats
 	int64_t		min;
 	int64_t		max;
 	int			nruns;			/* runs of equal values */
+	StIntHint  *hint;			/* of whole vectors, or NULL */
 } Stats;
 
 static void
@@ -69,6 +70,7 @@ collect_stats(const uint64_t *v, int n, Stats *stats)
 	stats->min = min;
 	stats->max = max;
 	stats->nruns = nruns;
+	stats->hint = NULL;
 }
 
 /* ---- differences ---- */
@@ -112,13 +114,13 @@ difference_values(const uint64_t *v, int n, ChainPlan *plan, uint64_t *d)
 /* limit: a size that is reached already, by other means */
 static void
 plan_chain(const uint64_t *v, int n, const Stats *stats, size_t limit,
-		   ChainPlan *best)
+		   int max_order, ChainPlan *best)
 {
 	memset(best, 0, sizeof(*best));
 	st_leaf_plan(v, n, stats->min, stats->max, limit, &best->leaf);
 	best->size = best->leaf.size;
 
-	for (int order = 1; order <= 2 && n > order; order++)
+	for (int order = 1; order <= max_order && n > order; order++)
 	{
 		uint64_t	d[ST_VECTOR_SIZE];
 		Stats		dstats;
@@ -261,6 +263,24 @@ divide_values(const uint64_t *v, int n, const Stats *stats, Divisor *d)
 typedef void (*Encoder) (StByteWriter *w, const uint64_t *v, int n,
 						 const Stats *stats);
 
+/* Is it time for another try? */
+static bool
+is_due(uint8_t *skip)
+{
+	if (*skip == 0)
+		return true;
+	(*skip)--;
+	return false;
+}
+
+/* A try has paid, or has not: then the next one waits twice as long. */
+static void
+learn(bool paid, uint8_t *skip, uint8_t *wait)
+{
+	*wait = paid ? 0 : *wait < 8 ? (uint8_t) (*wait * 2 + 1) : 15;
+	*skip = *wait;
+}
+
 /* Gcd, differences, leaf, as is smallest. */
 static void
 encode_flat(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
@@ -269,18 +289,27 @@ encode_flat(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
 	ChainPlan	qplan;
 	Divisor		d;
 	Stats		qstats;
+	bool		chains = stats->hint == NULL ||
+		is_due(&stats->hint->skip_chains);
+	int			max_order = chains ? 2 : 0;
+	bool		divided;
 
 	divide_values(v, n, stats, &d);
 	qplan.size = SIZE_MAX;
+	qplan.order = 0;
 	if (d.divisor > 1)
 	{
 		collect_stats(d.q, n, &qstats);
-		plan_chain(d.q, n, &qstats, SIZE_MAX, &qplan);
+		plan_chain(d.q, n, &qstats, SIZE_MAX, max_order, &qplan);
 		qplan.size += 1 + (size_t) st_varint_size(d.divisor) +
 			(size_t) st_varint_size(d.offset);
 	}
-	plan_chain(v, n, stats, qplan.size, &plan);
-	if (plan.size <= qplan.size)
+	plan_chain(v, n, stats, qplan.size, max_order, &plan);
+	divided = plan.size > qplan.size;
+	if (stats->hint != NULL && chains)
+		learn((divided ? &qplan : &plan)->order > 0, &stats->hint->skip_chains,
+			  &stats->hint->wait_chains);
+	if (!divided)
 	{
 		write_chain(w, v, n, &plan);
 		return;
@@ -342,14 +371,16 @@ encode_dictionary(StByteWriter *w, const uint64_t *v, int n,
 	uint64_t	code[ST_VECTOR_SIZE];
 	int			nvalues = st_int_distinct(v, n, value, code);
 	StLeafPlan	plan;
+	Stats		value_stats = *stats;
 
+	value_stats.hint = NULL;
 	if (nvalues < 0)
 	{
 		w->status = ST_NOSPACE;
 		return;
 	}
 	st_write_u8(w, ST_INT_DICT);
-	write_list(w, value, nvalues, stats, encode_flat);
+	write_list(w, value, nvalues, &value_stats, encode_flat);
 	st_leaf_plan(code, n, 0, nvalues - 1, SIZE_MAX, &plan);
 	st_leaf_write(w, code, n, &plan);
 }
@@ -362,14 +393,20 @@ static void
 encode_values(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
 {
 	StByteWriter before = *w;
+	StIntHint  *hint = stats->hint;
 	size_t		size;
 
 	encode_flat(w, v, n, stats);
 	size = written_since(w, &before);
 	/* two distinct values take a bit each */
-	if (w->status == ST_OK && size > (size_t) n / 8 + 8)
-		encode_alternative(w, &before, size / 16 + 1, encode_dictionary,
-						   v, n, stats);
+	if (w->status != ST_OK || size <= (size_t) n / 8 + 8 ||
+		(hint != NULL && !is_due(&hint->skip_dictionary)))
+		return;
+	encode_alternative(w, &before, size / 16 + 1, encode_dictionary,
+					   v, n, stats);
+	if (hint != NULL)
+		learn(written_since(w, &before) < size, &hint->skip_dictionary,
+			  &hint->wait_dictionary);
 }
 
 /*
@@ -391,9 +428,12 @@ encode_runs(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
 {
 	uint64_t	value[ST_VECTOR_SIZE];
 	uint64_t	length[ST_VECTOR_SIZE];
+	Stats		value_stats = *stats;
 	Stats		length_stats;
 	int			run = 0;
 	int			first = 0;
+
+	value_stats.hint = NULL;
 
 	for (int i = 1; i <= n; i++)
 		if (i == n || v[i] != v[first])
@@ -405,7 +445,7 @@ encode_runs(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
 		}
 
 	st_write_u8(w, ST_INT_RLE);
-	write_list(w, value, run, stats, encode_values);
+	write_list(w, value, run, &value_stats, encode_values);
 	collect_stats(length, run, &length_stats);
 	encode_values(w, length, run, &length_stats);
 }
@@ -419,6 +459,13 @@ st_int_bound(int n)
 
 StStatus
 st_int_encode(const int64_t *v, int n, uint8_t *dst, size_t cap, size_t *len)
+{
+	return st_int_encode_next(v, n, NULL, dst, cap, len);
+}
+
+StStatus
+st_int_encode_next(const int64_t *v, int n, StIntHint *hint,
+				   uint8_t *dst, size_t cap, size_t *len)
 {
 	const uint64_t *u = (const uint64_t *) v;
 	uint8_t		bytes[ENCODED_MAX];
@@ -441,6 +488,7 @@ st_int_encode(const int64_t *v, int n, uint8_t *dst, size_t cap, size_t *len)
 	else
 	{
 		collect_stats(u, n, &stats);
+		stats.hint = hint;
 		encode_values(&w, u, n, &stats);
 		if (runs_promising(n, stats.nruns, written_since(&w, &before)))
 			encode_alternative(&w, &before, 1, encode_runs, u, n, &stats);

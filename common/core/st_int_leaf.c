@@ -103,14 +103,16 @@ typedef enum Anchor
 	ANCHOR_MIDDLE				/* centred */
 } Anchor;
 
+#define NO_ANCHOR (-1)
+
 /*
  * Histograms for all three anchors in one pass.  The counts of two
  * neighbours go to different tables, so that equal widths in a row do not
  * wait for each other.
  */
 static void
-count_widths(const uint64_t *v, int n, uint64_t min, uint64_t max,
-			 uint64_t middle, WidthHistogram hist[3])
+count_all_widths(const uint64_t *v, int n, uint64_t min, uint64_t max,
+				 uint64_t middle, WidthHistogram hist[3])
 {
 	WidthHistogram part[2][3];
 
@@ -127,6 +129,37 @@ count_widths(const uint64_t *v, int n, uint64_t min, uint64_t max,
 		for (int width = 0; width <= 64; width++)
 			hist[a].count[width] = (uint16_t)
 				(part[0][a].count[width] + part[1][a].count[width]);
+}
+
+#define COUNT_WIDTHS(width) \
+	do { \
+		for (int i = 0; i < n; i++) \
+			part[i & 1].count[width]++; \
+	} while (0)
+
+/* The histogram for one anchor. */
+static void
+count_widths(const uint64_t *v, int n, uint64_t min, uint64_t max,
+			 uint64_t middle, Anchor anchor, WidthHistogram *hist)
+{
+	WidthHistogram part[2];
+
+	memset(part, 0, sizeof(part));
+	switch (anchor)
+	{
+		case ANCHOR_MIN:
+			COUNT_WIDTHS(st_bit_width(v[i] - min));
+			break;
+		case ANCHOR_MAX:
+			COUNT_WIDTHS(st_bit_width(max - v[i]));
+			break;
+		case ANCHOR_MIDDLE:
+			COUNT_WIDTHS(signed_width((int64_t) (v[i] - middle)));
+			break;
+	}
+	for (int width = 0; width <= 64; width++)
+		hist->count[width] = (uint16_t)
+			(part[0].count[width] + part[1].count[width]);
 }
 
 /* First value of the window of that width. */
@@ -165,18 +198,25 @@ exception_width(uint64_t base, int width, uint64_t min, uint64_t max)
 
 /*
  * Improves *best, a plan for n values with these extremes, by a patched
- * frame of reference if one is smaller.
+ * frame of reference if one is smaller.  Looks at one anchor, or with
+ * NO_ANCHOR at all of them; returns the one that was taken, or NO_ANCHOR.
  */
-static void
+static int
 plan_patched(const uint64_t *v, int n, uint64_t min, uint64_t max,
-			 uint64_t middle, StLeafPlan *best)
+			 uint64_t middle, int anchor, StLeafPlan *best)
 {
 	int			full_width = st_bit_width(max - min);
+	int			taken = NO_ANCHOR;
 	WidthHistogram hist[3];
 
-	count_widths(v, n, min, max, middle, hist);
+	if (anchor == NO_ANCHOR)
+		count_all_widths(v, n, min, max, middle, hist);
+	else
+		count_widths(v, n, min, max, middle, (Anchor) anchor, &hist[anchor]);
 	for (int a = ANCHOR_MIN; a <= ANCHOR_MIDDLE; a++)
 	{
+		if (anchor != NO_ANCHOR && a != anchor)
+			continue;
 		StLeafPlan	p = {.scheme = ST_INT_PFOR};
 
 		p.nx = n;
@@ -189,23 +229,27 @@ plan_patched(const uint64_t *v, int n, uint64_t min, uint64_t max,
 			p.xwidth = exception_width(p.base, p.width, min, max);
 			p.size = pfor_size(n, &p);
 			if (p.size < best->size)
+			{
 				*best = p;
+				taken = a;
+			}
 		}
 	}
+	return taken;
 }
 
 /*
  * Bytes of the best patched frame of reference for n values, parameters left
- * out, as far as a sample of them can tell.
+ * out, as far as a sample of them can tell, and its anchor.
  */
 static size_t
 estimate_patched(const uint64_t *sample, int n, uint64_t min, uint64_t max,
-				 uint64_t middle)
+				 uint64_t middle, int *anchor)
 {
 	StLeafPlan	plan = {.size = SIZE_MAX};
 
-	plan_patched(sample, SAMPLE_SIZE, min, max, middle, &plan);
-	if (plan.size == SIZE_MAX)
+	*anchor = plan_patched(sample, SAMPLE_SIZE, min, max, middle, NO_ANCHOR, &plan);
+	if (*anchor == NO_ANCHOR)
 		return SIZE_MAX;
 	return (size_t) n * (size_t) (plan.width * SAMPLE_SIZE + plan.nx *
 								  (plan.xwidth + st_bit_width((uint64_t) n - 1))) /
@@ -222,6 +266,7 @@ st_leaf_plan(const uint64_t *v, int n, int64_t smin, int64_t smax,
 	size_t		raw_size = 1 + (size_t) n * 8;
 	uint64_t	sample[SAMPLE_SIZE];
 	uint64_t	middle;
+	int			anchor = NO_ANCHOR;
 
 	memset(plan, 0, sizeof(*plan));
 	plan->base = min;
@@ -249,14 +294,14 @@ st_leaf_plan(const uint64_t *v, int n, int64_t smin, int64_t smax,
 
 		take_sample(v, n, sample);
 		middle = middle_of_bulk(sample, SAMPLE_SIZE, min);
-		estimate = estimate_patched(sample, n, min, max, middle);
+		estimate = estimate_patched(sample, n, min, max, middle, &anchor);
 		/* it may be too high by a bit per value, or an eighth */
 		if (error > estimate / 8)
 			error = estimate / 8;
 		if (estimate - error > (limit < plan->size ? limit : plan->size))
 			return;
 	}
-	plan_patched(v, n, min, max, middle, plan);
+	(void) plan_patched(v, n, min, max, middle, anchor, plan);
 }
 
 /* ---- writing ---- */

@@ -379,6 +379,47 @@ test_golden(void)
 	}
 }
 
+/*
+ * A run of vectors whose nature changes: hints never spoil a value, and cost
+ * nothing but for the vectors that are passed over after a change.
+ */
+static void
+test_hints(void)
+{
+	enum {RUN_VECTORS = 60};
+	int64_t		v[ST_VECTOR_SIZE];
+	int64_t		back[ST_VECTOR_SIZE];
+	uint8_t		plain[16 * ST_VECTOR_SIZE];
+	uint8_t		hinted[16 * ST_VECTOR_SIZE];
+	StIntHint	hint = {0};
+	int			larger = 0;
+
+	for (int k = 0; k < RUN_VECTORS; k++)
+	{
+		size_t		len;
+		size_t		hinted_len;
+
+		for (int i = 0; i < ST_VECTOR_SIZE; i++)
+		{
+			int64_t		at = (int64_t) k * ST_VECTOR_SIZE + i;
+
+			v[i] = k < 25 ? (int64_t) test_random_below(1000000) :
+				k < 40 ? at * 1000003 + (int64_t) test_random_below(3) :
+				(int64_t) (test_random_below(4) * UINT64_C(987654321987));
+		}
+		CHECK(st_int_encode(v, ST_VECTOR_SIZE, plain, sizeof(plain), &len) == ST_OK);
+		CHECK(st_int_encode_next(v, ST_VECTOR_SIZE, &hint, hinted, sizeof(hinted),
+								 &hinted_len) == ST_OK);
+		CHECK(hinted_len >= len && hinted_len <= st_int_bound(ST_VECTOR_SIZE));
+		larger += hinted_len > len;
+		CHECK(st_int_decode(hinted, hinted_len, ST_VECTOR_SIZE, back) == ST_OK);
+		CHECK(memcmp(v, back, sizeof(v)) == 0);
+	}
+	CHECK_MSG(larger <= 30, "%d vectors are larger", larger);
+	/* differences pay, and then a dictionary: no try is waited for any more */
+	CHECK(hint.skip_dictionary == 0);
+}
+
 int
 main(void)
 {
@@ -386,6 +427,7 @@ main(void)
 	RUN(test_widths);
 	RUN(test_random_vectors);
 	RUN(test_sizes);
+	RUN(test_hints);
 	RUN(test_arguments);
 	RUN(test_hostile_bytes);
 	RUN(test_corrupt);

@@ -66,13 +66,13 @@ vector_bound(const CcColumn *col, uint32 n)
 }
 
 static StStatus
-encode_vector(const CcColumn *col, uint32 first, uint32 n, uint8 *dst,
-			  Size cap, size_t *len)
+encode_vector(const CcColumn *col, uint32 first, uint32 n, StIntHint *hint,
+			  uint8 *dst, Size cap, size_t *len)
 {
 	switch (col->storage)
 	{
 		case CC_STORE_INT64:
-			return st_int_encode((int64_t *) col->u.i64 + first, n, dst, cap, len);
+			return st_int_encode_next((int64_t *) col->u.i64 + first, n, hint, dst, cap, len);
 		case CC_STORE_INT128:
 			return st_int128_encode((StInt128 *) col->u.i128 + first, n, dst, cap, len);
 		case CC_STORE_FLOAT8:
@@ -87,6 +87,8 @@ encode_vector(const CcColumn *col, uint32 first, uint32 n, uint8 *dst,
 static CcEncoding
 encode_numbers(CcColumn *col, CcChunkWriter *w)
 {
+	StIntHint	hint = {0};
+
 	for (uint32 first = 0; first < col->nrows; first += ST_VECTOR_SIZE)
 	{
 		uint32		n = Min(ST_VECTOR_SIZE, col->nrows - first);
@@ -98,7 +100,7 @@ encode_numbers(CcColumn *col, CcChunkWriter *w)
 
 		CHECK_FOR_INTERRUPTS();
 		if (nnulls < n &&
-			encode_vector(col, first, n, dst + prefix, bound, &len) != ST_OK)
+			encode_vector(col, first, n, &hint, dst + prefix, bound, &len) != ST_OK)
 			elog(ERROR, "could not encode a vector of %u values", n);
 		cc_chunk_add_vector(w, prefix + len, nnulls);
 	}

@@ -96,6 +96,7 @@ encode_dictionary(CcColumn *col, CcChunkWriter *w, const StStr *values,
 											   col->nrows * sizeof(uint32));
 	StStr	   *entries = palloc(max * sizeof(StStr));
 	int64	   *wide = palloc(ST_VECTOR_SIZE * sizeof(int64));
+	StIntHint	hint = {0};
 	size_t		n = 0;
 	bool		ok;
 
@@ -116,8 +117,8 @@ encode_dictionary(CcColumn *col, CcChunkWriter *w, const StStr *values,
 			wide[i] = values[first + i].data == NULL && i > 0 ? wide[i - 1] :
 				codes[first + i];
 		if (nnulls < count &&
-			st_int_encode((int64_t *) wide, count, dst + prefix,
-						  st_int_bound(count), &len) != ST_OK)
+			st_int_encode_next((int64_t *) wide, count, &hint, dst + prefix,
+							   st_int_bound(count), &len) != ST_OK)
 			elog(ERROR, "could not encode a vector of %u codes", count);
 		cc_chunk_add_vector(w, prefix + len, nnulls);
 	}
