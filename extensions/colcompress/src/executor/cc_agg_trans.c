@@ -37,11 +37,17 @@ typedef struct RowBuffer
 	uint32		gids[ST_VECTOR_SIZE];
 } RowBuffer;
 
-/* Of a sum's values only the greatest display scale matters. */
+/*
+ * Of a sum's values only the greatest display scale matters: that of the
+ * group's own values, so not where a batch has rows of many groups.
+ */
 static int
-input_flags(CcTransKind kind)
+input_flags(const CcAggState *state, CcTransKind kind)
 {
-	return kind == CC_TRANS_SUM_NUMERIC ? CC_EXPR_ANY_SCALE : 0;
+	const CustomScan *plan = (const CustomScan *) state->css.ss.ps.plan;
+
+	return kind == CC_TRANS_SUM_NUMERIC && linitial(plan->custom_private) == NIL ?
+		CC_EXPR_ANY_SCALE : 0;
 }
 
 static bool
@@ -55,7 +61,7 @@ same_transition(CcAggState *state, const CcAggTrans *trans, const Aggref *ref,
 	{
 		TargetEntry *tle = list_nth_node(TargetEntry, ref->args, i);
 
-		if (trans->inputs[i] != cc_agg_input(state, tle->expr, filter, input_flags(kind)))
+		if (trans->inputs[i] != cc_agg_input(state, tle->expr, filter, input_flags(state, kind)))
 			return false;
 	}
 	if (ref->aggdistinct != NIL || trans->distinct != NULL)
@@ -84,7 +90,7 @@ cc_agg_trans(CcAggState *state, const Aggref *ref, const CcAggSpec *spec)
 	foreach(lc, ref->args)
 		trans->inputs[trans->ninputs++] =
 			cc_agg_input(state, lfirst_node(TargetEntry, lc)->expr, filter,
-						 input_flags(spec->trans));
+						 input_flags(state, spec->trans));
 	if (trans->kind == CC_TRANS_SERVER)
 		trans->server = cc_server_agg_create(state, ref);
 	if (ref->aggdistinct != NIL)

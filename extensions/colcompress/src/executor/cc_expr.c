@@ -184,6 +184,22 @@ memo_column(CcNode *node)
 	return v->rep == CC_REP_CODE ? v : NULL;
 }
 
+/* A vector of nulls that is not the node's own. */
+static const CcVector *
+no_rows(CcNode *node)
+{
+	CcExprSet  *set = node->expr->set;
+	CcVector   *v = &set->no_rows;
+
+	if (v->u.i64 == NULL)
+		v->u.i64 = MemoryContextAllocZero(set->mcxt, sizeof(int128) * ST_VECTOR_SIZE);
+	v->rep = cc_node_rep(node);
+	v->n = node->expr->batch->nrows;
+	v->has_nulls = true;
+	v->typlen = node->typlen;
+	return v;
+}
+
 const CcVector *
 cc_node_eval(CcNode *node, const uint64 *rows)
 {
@@ -193,8 +209,9 @@ cc_node_eval(CcNode *node, const uint64 *rows)
 	CcTruth		truth;
 
 	rows = rows_at_stake(expr, rows, buffer);
+	/* a constant's vector is made once, and stays */
 	if (cc_selection_is_empty(rows, expr->batch->nrows))
-		return cc_node_nulls(node);
+		return node->eval == cc_eval_constant ? no_rows(node) : cc_node_nulls(node);
 	if (node->path_number)
 	{
 		column = cc_path_column_numbers(expr->batch, node->memo_attno, rows);

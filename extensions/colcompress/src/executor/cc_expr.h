@@ -51,7 +51,8 @@ typedef struct CcExpr CcExpr;
  * The caller needs the value of numerics and their greatest display scale,
  * not the display scale of each one (sum and avg; not min, max or a key):
  * a vector whose numerics have several scales comes out at the greatest that
- * a selected row has.
+ * a selected row has.  Not for sums of groups, each of which has the scale of
+ * its own rows.
  */
 #define CC_EXPR_ANY_SCALE	0x01
 

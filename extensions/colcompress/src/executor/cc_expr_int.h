@@ -45,6 +45,7 @@ struct CcExprSet
 	MemoryContext constant_mcxt;	/* values of constants, until rescan */
 	uint64		generation;		/* counts rescans: older results are void */
 	CcExpr	   *exprs;
+	CcVector	no_rows;		/* what a constant gives where nobody asks for it */
 };
 
 struct CcExpr

@@ -86,6 +86,13 @@ END $$;
 SELECT count(DISTINCT count) FROM ex_deep;
 DROP TABLE ex_deep;
 
+-- constants where a filter leaves no row of a batch; sums of groups with scales of their own
+SELECT j, count(1.5::float4) FILTER (WHERE k IN (17, 5000, 8999)), sum(2.50) FILTER (WHERE k = 8999), sum(w), sum(CASE WHEN k % 2 = 0 THEN n ELSE 0 END), avg(coalesce(w, 0.5)) FILTER (WHERE k % 7 < 5)
+	FROM ex GROUP BY j ORDER BY j;
+SELECT count(*) AS different FROM
+	((SELECT k % 300, count(1) FILTER (WHERE k > 8000), sum(w)::text, sum(CASE WHEN i > 50 THEN n ELSE 0 END)::text, avg(CASE WHEN k % 5 = 0 THEN w END)::text FROM ex GROUP BY 1)
+	EXCEPT (SELECT k % 300, count(1) FILTER (WHERE k > 8000), sum(w)::text, sum(CASE WHEN i > 50 THEN n ELSE 0 END)::text, avg(CASE WHEN k % 5 = 0 THEN w END)::text FROM ex_heap GROUP BY 1)) d;
+
 -- errors are the server's
 SELECT count(*) FROM ex WHERE b * b > 0;
 SELECT count(*) FROM ex WHERE i + 2147483600 > 0;
