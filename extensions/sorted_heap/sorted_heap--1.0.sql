@@ -190,3 +190,53 @@ END
 $$;
 
 COMMENT ON PROCEDURE sorted_heap_compact(regclass) IS 'the same as compact()';
+
+CREATE FUNCTION zonemap_stats(index regclass, OUT levels integer, OUT pages bigint,
+		OUT leaf_pages bigint, OUT zones bigint, OUT holes bigint,
+		OUT exact_entries bigint, OUT marks bigint)
+	RETURNS record
+	LANGUAGE C STRICT AS 'MODULE_PATHNAME', 'zm_stats';
+
+COMMENT ON FUNCTION zonemap_stats(regclass) IS
+	'what a zonemap index (a regclass) consists of: levels, pages, zones, holes, rows with entries of their own, marks; reads the whole index';
+
+-- ---- scheduling, on pg_cron ----
+
+CREATE FUNCTION schedule(relation regclass, schedule text) RETURNS bigint
+	LANGUAGE plpgsql
+	AS $$
+DECLARE
+	job bigint;
+BEGIN
+	IF to_regprocedure('cron.schedule(text, text, text)') IS NULL THEN
+		RAISE EXCEPTION 'scheduling needs the extension pg_cron in this database'
+			USING ERRCODE = 'undefined_function',
+			HINT = 'Install pg_cron, or let something else CALL sorted_heap.merge() now and then.';
+	END IF;
+	EXECUTE 'SELECT cron.schedule($1, $2, $3)' INTO job
+		USING 'sorted_heap ' || relation::oid, schedule,
+			format('CALL sorted_heap.merge(%s)', relation::oid);
+	RETURN job;
+END
+$$;
+
+COMMENT ON FUNCTION schedule(regclass, text) IS
+	'lets pg_cron CALL merge() for a table (a regclass) by a schedule as of cron (text); the job''s number; error undefined_function without pg_cron';
+
+CREATE FUNCTION unschedule(relation regclass) RETURNS boolean
+	LANGUAGE plpgsql
+	AS $$
+DECLARE
+	done boolean;
+BEGIN
+	IF to_regprocedure('cron.unschedule(text)') IS NULL THEN
+		RAISE EXCEPTION 'scheduling needs the extension pg_cron in this database'
+			USING ERRCODE = 'undefined_function';
+	END IF;
+	EXECUTE 'SELECT cron.unschedule($1)' INTO done USING 'sorted_heap ' || relation::oid;
+	RETURN done;
+END
+$$;
+
+COMMENT ON FUNCTION unschedule(regclass) IS
+	'ends what schedule() began for a table (a regclass); error undefined_function without pg_cron';

@@ -50,3 +50,16 @@ CALL sorted_heap.compact('before');
 CALL sorted_heap.compact('c', 0);
 DROP TABLE c, before;
 DROP FUNCTION page_changes;
+
+-- statistics; scheduling says what it needs
+CREATE TABLE c (id int);
+CREATE INDEX c_id ON c USING zonemap (id);
+SELECT * FROM sorted_heap.zonemap_stats('c_id');
+INSERT INTO c SELECT generate_series(1, 1000);
+INSERT INTO c SELECT 500;
+SELECT levels, leaf_pages, zones, holes, exact_entries, marks FROM sorted_heap.zonemap_stats('c_id');
+SELECT * FROM sorted_heap.zonemap_stats('c');
+SELECT * FROM sorted_heap.zonemap_stats('pg_class_oid_index');
+SELECT sorted_heap.schedule('c', '* * * * *');
+SELECT sorted_heap.unschedule('c');
+DROP TABLE c;
