@@ -124,6 +124,23 @@ zm_next_item(IndexScanDesc scan, ScanDirection direction)
 	return true;
 }
 
+/*
+ * The server makes index-only scans of queries that want no column at all,
+ * whatever an access method can return.  They get a row of nulls.
+ */
+static void
+give_no_columns(IndexScanDesc scan, ZmScan *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+	Datum		values[INDEX_MAX_KEYS] = {0};
+	bool		nulls[INDEX_MAX_KEYS];
+
+	memset(nulls, true, sizeof(nulls));
+	scan->xs_itupdesc = state->cursor.space.desc;
+	scan->xs_itup = index_form_tuple(scan->xs_itupdesc, values, nulls);
+	MemoryContextSwitchTo(old);
+}
+
 bool
 zm_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
@@ -135,6 +152,8 @@ zm_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	item = &state->items[state->item];
 	scan->xs_heaptid = item->tid;
 	scan->xs_recheck = item->recheck;
+	if (scan->xs_want_itup && scan->xs_itup == NULL)
+		give_no_columns(scan, state);
 	return true;
 }
 

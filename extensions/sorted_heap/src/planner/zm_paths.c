@@ -43,13 +43,18 @@ plan_page_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 			   List *tlist, List *clauses, List *plans)
 {
 	CustomScan *scan = makeNode(CustomScan);
-	IndexScan  *index_scan = linitial_node(IndexScan, plans);
+	Plan	   *below = linitial(plans);
+	IndexScan  *index_scan;
 
+	/* Conditions without columns are tested above us, not below as well. */
+	if (IsA(below, Result))
+		below = outerPlan(below);
+	index_scan = castNode(IndexScan, below);
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = index_scan->scan.plan.qual;
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
-	scan->custom_plans = plans;
+	scan->custom_plans = list_make1(index_scan);
 	scan->methods = scan_methods;
 	return &scan->scan.plan;
 }

@@ -77,6 +77,11 @@ SELECT scans_agree('SELECT * FROM z WHERE grp = 3 AND name = ''n7''');
 SELECT scans_agree('SELECT * FROM z WHERE grp IN (3, 5) AND name IN (''n7'', ''n8'')');
 SELECT scans_agree('SELECT * FROM z WHERE grp > 17 AND name < ''n2''');
 SELECT scans_agree('SELECT * FROM z WHERE name COLLATE "C" >= ''n77''');
+-- no column at all; a condition without columns, and one that is false
+SELECT scans_agree('SELECT count(*) FROM z');
+SELECT scans_agree('SELECT * FROM z WHERE id BETWEEN 100 AND 4000 AND (SELECT count(*) FROM z) > 5');
+SELECT scans_agree('SELECT * FROM z WHERE id BETWEEN 100 AND 4000 AND (SELECT count(*) FROM z) < 5');
+SELECT scans_agree('SELECT z.* FROM generate_series(1, 50) g JOIN LATERAL (SELECT * FROM z WHERE id BETWEEN g * 100 AND g * 100 + 20 AND name <> ''n7'') z ON true');
 
 -- rows that come out of order, go, and move
 INSERT INTO z SELECT 20001 - g * 7, 3, 'late', NULL FROM generate_series(1, 2000) g;
