@@ -83,12 +83,6 @@ extern void st_sink_finish(StCompactSink *sink, const StGroupVersion *groups,
 /* ---- rows of the delta: st_compact_delta.c ---- */
 
 /* Blocks that are no pages of the delta, sorted. */
-typedef struct StExtentRange
-{
-	BlockNumber start;
-	BlockNumber end;			/* exclusive */
-} StExtentRange;
-
 typedef struct StExtentRanges
 {
 	int			n;

@@ -103,38 +103,51 @@ st_free_extent_known(StCatalog *cat, BlockNumber block)
 	return found;
 }
 
+/* A usable extent. */
+typedef struct UsableExtent
+{
+	BlockNumber start;
+	uint32		nblocks;		/* 0: none */
+	TransactionId freed_by;
+	bool		own;			/* what this transaction left of one it took */
+	ItemPointerData tid;
+} UsableExtent;
+
 /*
- * The smallest usable extent of at least nblocks, the first one of its size;
- * false if there is none.
+ * The smallest usable extent of at least nblocks, the first one of its size.
+ * What the running (sub)transaction left over can be used by it, too.
  */
-static bool
+static void
 find_best(StCatalog *cat, uint32 nblocks, TransactionId oldest_xmin,
-		  BlockNumber *start, uint32 *found_blocks, TransactionId *freed_by,
-		  ItemPointer tid)
+		  UsableExtent *best)
 {
 	StCatalogScan scan;
 	StCatalogEntry *entry;
-	bool		found = false;
 
+	best->nblocks = 0;
 	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
 						  SnapshotSelf);
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
 		uint32		n = decode_nblocks(cat->rel, entry);
 		TransactionId xmin = HeapTupleHeaderGetXmin(entry->tuple->t_data);
+		StFreeExtentPayload payload;
+		bool		own;
 
 		CHECK_FOR_INTERRUPTS();
-		if (n < nblocks || (found && n >= *found_blocks) ||
-			!TransactionIdPrecedes(xmin, oldest_xmin))
+		memcpy(&payload, entry->payload, sizeof(payload));
+		own = payload.remainder != 0 && TransactionIdIsNormal(xmin) &&
+			xmin == GetCurrentTransactionIdIfAny();
+		if (n < nblocks || (best->nblocks > 0 && n >= best->nblocks) ||
+			(!own && !TransactionIdPrecedes(xmin, oldest_xmin)))
 			continue;
-		found = true;
-		*start = (BlockNumber) entry->row;
-		*found_blocks = n;
-		*freed_by = xmin;
-		*tid = entry->tuple->t_self;
+		best->start = (BlockNumber) entry->row;
+		best->nblocks = n;
+		best->freed_by = xmin;
+		best->own = own;
+		best->tid = entry->tuple->t_self;
 	}
 	st_catalog_scan_end(&scan);
-	return found;
 }
 
 /*
@@ -168,6 +181,18 @@ st_free_extent_look(StCatalog *cat, uint32 nblocks, BlockNumber before,
 	return fits;
 }
 
+/* Marks an entry of this transaction as a rest, or shortens it, in place. */
+static void
+set_remainder(StCatalog *cat, BlockNumber start, uint32 nblocks)
+{
+	StFreeExtentPayload payload = {
+		.version = ST_FREE_EXTENT_VERSION, .remainder = 1, .nblocks = nblocks
+	};
+
+	(void) st_catalog_overwrite(cat, ST_FREE_EXTENT, start, &payload,
+								sizeof(payload));
+}
+
 /*
  * Takes an extent of nblocks pages out of the directory.  False if none is
  * large enough, old enough and not being taken by somebody else, or if this
@@ -177,23 +202,34 @@ bool
 st_free_extent_take(Relation rel, uint32 nblocks, BlockNumber *start)
 {
 	StCatalog	cat;
-	uint32		found_blocks = 0;
-	TransactionId freed_by = InvalidTransactionId;
-	ItemPointerData tid;
+	UsableExtent best;
 	bool		taken = false;
 
 	if (IsInParallelMode() || !st_catalog_open(&cat, rel, RowExclusiveLock))
 		return false;
 
-	if (find_best(&cat, nblocks, GetOldestNonRemovableTransactionId(rel),
-				  start, &found_blocks, &freed_by, &tid) &&
-		st_catalog_delete(&cat, &tid))
+	find_best(&cat, nblocks, GetOldestNonRemovableTransactionId(rel), &best);
+	if (best.nblocks > 0 && best.own)
 	{
-		if (found_blocks > nblocks)
-			st_free_extent_add(&cat, *start + nblocks,
-							   found_blocks - nblocks);
-		if (TransactionIdIsNormal(freed_by))
-			st_log_snapshot_conflict(rel, st_full_xid(freed_by));
+		/*
+		 * From its end, in place: a command cannot delete what it made, and an
+		 * abort brings the extent back of which this is the rest.
+		 */
+		set_remainder(&cat, best.start, best.nblocks - nblocks);
+		*start = best.start + best.nblocks - nblocks;
+		taken = true;
+	}
+	else if (best.nblocks > 0 && st_catalog_delete(&cat, &best.tid))
+	{
+		*start = best.start;
+		if (best.nblocks > nblocks)
+		{
+			st_free_extent_add(&cat, best.start + nblocks,
+							   best.nblocks - nblocks);
+			set_remainder(&cat, best.start + nblocks, best.nblocks - nblocks);
+		}
+		if (TransactionIdIsNormal(best.freed_by))
+			st_log_snapshot_conflict(rel, st_full_xid(best.freed_by));
 		taken = true;
 	}
 	st_catalog_close(&cat);
@@ -234,6 +270,22 @@ read_all(StCatalog *cat, int *n)
 		(*n)++;
 	}
 	st_catalog_scan_end(&scan);
+	return out;
+}
+
+/* All of them, in the current memory context. */
+StExtentRange *
+st_free_extent_all(StCatalog *cat, int *n)
+{
+	FreeExtent *extents = read_all(cat, n);
+	StExtentRange *out = palloc(Max(*n, 1) * sizeof(StExtentRange));
+
+	for (int i = 0; i < *n; i++)
+	{
+		out[i].start = extents[i].start;
+		out[i].end = extents[i].start + extents[i].nblocks;
+	}
+	pfree(extents);
 	return out;
 }
 

@@ -586,6 +586,7 @@ st_reclaim(Relation rel, VacuumParams *params, TransactionId oldest_xmin,
 		vac_close_indexes(r.nindexes, r.indexes, NoLock);
 	}
 	(void) st_reclaim_anchors(rel, oldest_xmin, begin_writing);
+	st_free_orphans(rel, oldest_xmin, strategy, begin_writing);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(r.mcxt);
 }

@@ -36,6 +36,12 @@ extern StRetired *st_retired_read(StCatalog *cat, TransactionId oldest_xmin,
 extern uint64 st_reclaim_anchors(Relation rel, TransactionId oldest_xmin,
 								 void (*begin_writing) (void));
 
+/* Extents that nothing refers to: st_orphan.c */
+extern void st_free_orphans(Relation rel, TransactionId oldest_xmin,
+							BufferAccessStrategy strategy,
+							void (*begin_writing) (void));
+extern void st_orphans_cut(StCatalog *cat, BlockNumber end);
+
 /* The full transaction id of a normal xid that is not in the future. */
 extern FullTransactionId st_full_xid(TransactionId xid);
 

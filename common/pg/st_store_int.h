@@ -219,7 +219,7 @@ StaticAssertDecl(sizeof(StVacuumStatePayload) == 16, "on-disk size");
 typedef struct StFreeExtentPayload
 {
 	uint16		version;
-	uint16		unused;
+	uint16		remainder;		/* 1: of an extent that the inserter took */
 	uint32		nblocks;
 } StFreeExtentPayload;
 
@@ -740,7 +740,15 @@ extern bool st_am_scan_analyze_next_tuple(TableScanDesc scan, TransactionId olde
 extern void st_reclaim(Relation rel, struct VacuumParams *params,
 					   TransactionId oldest_xmin, BufferAccessStrategy strategy);
 
+/* A range of blocks. */
+typedef struct StExtentRange
+{
+	BlockNumber start;
+	BlockNumber end;			/* exclusive */
+} StExtentRange;
+
 /* Free extents: st_free_extent.c */
+extern StExtentRange *st_free_extent_all(StCatalog *cat, int *n);
 extern void st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks);
 extern bool st_free_extent_known(StCatalog *cat, BlockNumber block);
 extern bool st_free_extent_look(StCatalog *cat, uint32 nblocks,

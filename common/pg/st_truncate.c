@@ -27,6 +27,7 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 
+#include "st_reclaim.h"
 #include "st_store_int.h"
 
 /* Worth the lock: so many pages, or this share of the file (as heap). */
@@ -85,6 +86,7 @@ truncate_locked(Relation rel, StCatalog *cat, int elevel)
 	if (end >= nblocks)
 		return;
 	st_free_extent_cut(cat, end);
+	st_orphans_cut(cat, end);
 	RelationTruncate(rel, end);
 	ereport(elevel,
 			(errmsg("table \"%s\": truncated %u to %u pages",

@@ -1,0 +1,280 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_orphan.c
+ *	  VACUUM: extents to which nothing refers.
+ *
+ * A writer that fails, or a crash, leaves pages of an extent whose descriptor
+ * was never finished, or has been pruned since.  Their headers tell who wrote
+ * them.  An extent is an orphan if that transaction has ended and no
+ * descriptor, retired group or free extent has its pages; it is entered into
+ * the directory of free extents.
+ *
+ * Orphans are made where the file grew: a free extent that was taken by a
+ * failed transaction is in the directory again.  So every block is looked at
+ * once: an entry of VACUUM's says up to where that was done.
+ *
+ * Lock: ShareUpdateExclusiveLock on the table, so that no group is dropped or
+ * replaced meanwhile; others may load.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/procarray.h"
+
+#include "st_am_states.h"
+#include "st_compact_int.h"
+#include "st_reclaim.h"
+
+#define ST_WALK_VERSION	1
+
+/* Row of the entry among those of ST_VACUUM_STATE. */
+#define ST_WALK_ROW		1
+
+typedef struct StWalkPayload
+{
+	uint16		version;
+	uint16		unused;
+	BlockNumber walked;			/* blocks before were looked at */
+} StWalkPayload;
+
+StaticAssertDecl(sizeof(StWalkPayload) == 8, "on-disk size");
+
+/* Where to begin; *exists: there is an entry. */
+static BlockNumber
+read_walked(StCatalog *cat, bool *exists)
+{
+	StWalkPayload payload = {0};
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+
+	st_catalog_scan_begin(&scan, cat, ST_VACUUM_STATE, ST_WALK_ROW,
+						  ST_WALK_ROW, SnapshotSelf);
+	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	*exists = entry != NULL && entry->len == sizeof(payload);
+	if (*exists)
+		memcpy(&payload, entry->payload, sizeof(payload));
+	st_catalog_scan_end(&scan);
+	return Max(payload.walked, ST_META_BLOCK + 1);
+}
+
+/* In place: what was looked at stays so, and what is cut off is cut off. */
+static void
+write_walked(StCatalog *cat, BlockNumber walked)
+{
+	StWalkPayload payload = {.version = ST_WALK_VERSION, .walked = walked};
+
+	(void) st_catalog_overwrite(cat, ST_VACUUM_STATE, ST_WALK_ROW, &payload,
+								sizeof(payload));
+}
+
+/* The file is about to end at block end. */
+void
+st_orphans_cut(StCatalog *cat, BlockNumber end)
+{
+	bool		exists;
+
+	if (read_walked(cat, &exists) > end && exists)
+		write_walked(cat, end);
+}
+
+/* Has the writer of an extent's page ended? */
+static bool
+writer_ended(uint64 full_xid, TransactionId oldest_xmin)
+{
+	FullTransactionId writer = FullTransactionIdFromU64(full_xid);
+
+	if (FullTransactionIdPrecedes(writer, st_full_xid(oldest_xmin)))
+		return true;
+	return FullTransactionIdPrecedes(writer, ReadNextFullTransactionId()) &&
+		!TransactionIdIsInProgress(XidFromFullTransactionId(writer));
+}
+
+/*
+ * Extents that something refers to: groups that are not dead to all, retired
+ * ones, free ones.
+ */
+static void
+known_extents(Relation rel, StCatalog *cat, TransactionId oldest_xmin,
+			  StExtentRanges *out)
+{
+	StGroupVersions *versions = st_group_versions(rel, oldest_xmin,
+												  CurrentMemoryContext);
+	StGroupVersions all = {0};
+	StRetired  *retired;
+	int			nretired;
+	int			nfree;
+	StExtentRange *free_extents = st_free_extent_all(cat, &nfree);
+
+	retired = st_retired_read(cat, InvalidTransactionId, &nretired);
+	all.v = palloc_extended((versions->n + nretired + nfree + 1) *
+							sizeof(StGroupVersion), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < versions->n; i++)
+		all.v[all.n++] = versions->v[i];
+	for (int i = 0; i < nretired + nfree; i++)
+	{
+		StGroupVersion *v = &all.v[all.n++];
+
+		memset(v, 0, sizeof(*v));
+		v->finished = true;
+		v->state = HEAPTUPLE_LIVE;
+		if (i < nretired)
+			v->group = retired[i].group;
+		else
+		{
+			v->group.start_block = free_extents[i - nretired].start;
+			v->group.nblocks = free_extents[i - nretired].end -
+				free_extents[i - nretired].start;
+		}
+	}
+	st_extent_ranges(out, &all);
+	pfree(all.v);
+}
+
+/* Is the block in one of the ranges?  *pos is a cursor. */
+static bool
+in_ranges(const StExtentRanges *ranges, int *pos, BlockNumber block,
+		  BlockNumber *end)
+{
+	while (*pos < ranges->n && ranges->v[*pos].end <= block)
+		(*pos)++;
+	if (*pos == ranges->n || ranges->v[*pos].start > block)
+		return false;
+	*end = ranges->v[*pos].end;
+	return true;
+}
+
+/*
+ * Collects blocks of extents without a reference.  Stops at a page whose
+ * writer is still at work; returns the block to go on from the next time.
+ */
+static BlockNumber
+collect(Relation rel, const StExtentRanges *known, BlockNumber from,
+		BlockNumber nblocks, TransactionId oldest_xmin,
+		BufferAccessStrategy strategy, StExtentRanges *out)
+{
+	BlockNumber block = from;
+	int			allocated = 0;
+	int			pos = 0;
+
+	while (block < nblocks)
+	{
+		Buffer		buffer;
+		StExtentPageHeader *header;
+		bool		is_extent;
+		uint64		writer = 0;
+		BlockNumber end;
+
+		st_vacuum_delay_point(false);
+		if (in_ranges(known, &pos, block, &end))
+		{
+			block = end;
+			continue;
+		}
+		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL,
+									strategy);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		header = st_extent_header(BufferGetPage(buffer));
+		is_extent = header != NULL;
+		if (is_extent)
+			writer = header->xid;
+		UnlockReleaseBuffer(buffer);
+
+		if (is_extent && !writer_ended(writer, oldest_xmin))
+			return block;
+		if (is_extent && out->n > 0 && out->v[out->n - 1].end == block)
+			out->v[out->n - 1].end++;
+		else if (is_extent)
+		{
+			if (out->n == allocated)
+			{
+				allocated = Max(16, allocated * 2);
+				out->v = out->v == NULL ?
+					palloc(allocated * sizeof(StExtentRange)) :
+					repalloc(out->v, allocated * sizeof(StExtentRange));
+			}
+			out->v[out->n].start = block;
+			out->v[out->n++].end = block + 1;
+		}
+		block++;
+	}
+	return Max(block, from);
+}
+
+/* Enters what no reference was found for, now that its writers have ended. */
+static void
+enter(StCatalog *cat, const StExtentRanges *known, const StExtentRanges *found)
+{
+	int			pos = 0;
+
+	for (int i = 0; i < found->n; i++)
+	{
+		BlockNumber block = found->v[i].start;
+		BlockNumber start = block;
+		BlockNumber end;
+
+		for (; block < found->v[i].end; block++)
+		{
+			if (!in_ranges(known, &pos, block, &end))
+				continue;
+			if (block > start)
+				st_free_extent_add(cat, start, block - start);
+			start = block = Min(end, found->v[i].end);
+			block--;
+		}
+		if (block > start)
+			st_free_extent_add(cat, start, block - start);
+	}
+}
+
+/*
+ * Called by VACUUM.  begin_writing is to be called before the first change.
+ */
+void
+st_free_orphans(Relation rel, TransactionId oldest_xmin,
+				BufferAccessStrategy strategy, void (*begin_writing) (void))
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BlockNumber from;
+	BlockNumber walked;
+	StExtentRanges known;
+	StExtentRanges found = {0};
+	StCatalog	cat;
+	bool		exists;
+
+	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
+		return;
+	from = read_walked(&cat, &exists);
+	if (from < nblocks)
+	{
+		known_extents(rel, &cat, oldest_xmin, &known);
+		walked = collect(rel, &known, from, nblocks, oldest_xmin, strategy,
+						 &found);
+		if (found.n > 0)
+		{
+			/* who finished in the meantime has a descriptor now */
+			begin_writing();
+			known_extents(rel, &cat, oldest_xmin, &known);
+			enter(&cat, &known, &found);
+		}
+		if (exists)
+			write_walked(&cat, walked);
+		else if (walked > from)
+		{
+			StWalkPayload payload = {
+				.version = ST_WALK_VERSION, .walked = walked
+			};
+
+			if (found.n == 0)
+				begin_writing();
+			st_catalog_insert(&cat, ST_VACUUM_STATE, ST_WALK_ROW, &payload,
+							  sizeof(payload), GetCurrentCommandId(true), 0,
+							  NULL);
+		}
+	}
+	st_catalog_close(&cat);
+}
