@@ -176,13 +176,6 @@ SET default_transaction_read_only = on;
 CALL @am@.compact('cm');
 RESET default_transaction_read_only;
 
--- schedules need pg_cron
-\set SHOW_CONTEXT never
-SELECT colcompress.schedule('cm', '*/5 * * * *');
-SELECT colcompress.unschedule('cm');
-TABLE colcompress.jobs;
-\set SHOW_CONTEXT errors
-
 -- functions of indexes run as the owner, who cannot do more by that
 CREATE TABLE cm_r (id int) USING @am@;
 CREATE FUNCTION cm_f(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
