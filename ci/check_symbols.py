@@ -22,10 +22,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PREFIXES = {"colcompress": "cc_", "rowcompress": "rc_", "sorted_heap": "zm_", "zson_dict": "zs"}
+PREFIXES = {
+    "colcompress": "cc_",
+    "rowcompress": "rc_",
+    "sorted_heap": "zm_",
+    "zson_dict": "zs",
+}
 ENTRY_POINTS = {"Pg_magic_func", "_PG_init"}
 
-FUNCTION = re.compile(r"\b(?:FUNCTION|PROCEDURE)\s+([\w.\"]+)\s*\(.*?;", re.IGNORECASE | re.DOTALL)
+FUNCTION = re.compile(
+    r"\b(?:FUNCTION|PROCEDURE)\s+([\w.\"]+)\s*\(.*?;", re.IGNORECASE | re.DOTALL
+)
 C_SYMBOL = re.compile(r"'MODULE_PATHNAME'\s*(?:,\s*'(\w+)')?", re.IGNORECASE)
 
 

@@ -86,7 +86,9 @@ def test_any_flipped_byte_of_a_row_group_is_noticed(table, rng):
         assert error.sqlstate == "XX001", error
         assert f"block {block} " in str(error)
         with table.cluster.connect() as conn:
-            found = conn.execute(f"SELECT problem FROM {table.am}.verify('t')").fetchall()
+            found = conn.execute(
+                f"SELECT problem FROM {table.am}.verify('t')"
+            ).fetchall()
         assert any(f"block {block} " in problem for (problem,) in found), found
         table.flip(block * BLOCK + within)
         with table.cluster.connect() as conn:

@@ -79,9 +79,7 @@ def test_dump_and_restore(source, am, cluster, server, workdir, form):
             ).fetchone()
             assert groups >= BULK * 0.9 // 4096
             assert (
-                restored.execute(
-                    f"SELECT * FROM {am}.verify('ours.t')"
-                ).fetchall()
+                restored.execute(f"SELECT * FROM {am}.verify('ours.t')").fetchall()
                 == []
             )
     finally:

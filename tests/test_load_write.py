@@ -115,9 +115,7 @@ def test_orderby_option_sorts_a_rewrite(t):
 
 @pytest.mark.parametrize("compression", ["none", "lz4", "zstd"])
 def test_codecs(t, compression):
-    t.ours.execute(
-        f"SELECT {t.am}.set_options('t', compression => %s)", [compression]
-    )
+    t.ours.execute(f"SELECT {t.am}.set_options('t', compression => %s)", [compression])
     t.ok(
         f"INSERT INTO t SELECT i, 'https://example.org/' || i FROM generate_series(1, {BULK}) i"
     )
