@@ -248,3 +248,107 @@ COMMENT ON VIEW rowcompress.compact_progress IS
 one row group to another, row groups read and written, and rows taken and written by the running step';
 
 GRANT SELECT ON rowcompress.compact_progress TO PUBLIC;
+
+-- ---- compaction on a schedule: pg_cron ----
+
+CREATE FUNCTION rowcompress.require_pg_cron() RETURNS void
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF to_regclass('cron.job') IS NULL THEN
+		RAISE undefined_object USING
+			MESSAGE = 'pg_cron is not installed in this database',
+			HINT = 'Install extension pg_cron, or run CALL rowcompress.compact() from a scheduler of your own; option auto_compact needs neither.';
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION rowcompress.require_pg_cron() IS
+'raises an error with a hint (42704) unless extension pg_cron is installed in this database';
+
+CREATE FUNCTION rowcompress.job_name(relation regclass) RETURNS text
+LANGUAGE sql STABLE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$ SELECT format('rowcompress %s', relation::oid) $$;
+
+COMMENT ON FUNCTION rowcompress.job_name(regclass) IS
+'name of a table''s job; by oid, so that it stays the same when the table is renamed';
+
+CREATE FUNCTION rowcompress.schedule(
+	relation regclass,
+	schedule text,
+	"full" boolean DEFAULT false)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	maintains boolean;
+	job bigint;
+BEGIN
+	PERFORM rowcompress.require_pg_cron();
+	SELECT pg_has_role(c.relowner, 'USAGE') INTO maintains
+	FROM pg_class c WHERE c.oid = relation;
+	IF NOT maintains AND current_setting('server_version_num')::integer >= 170000 THEN
+		maintains := has_table_privilege(relation, 'MAINTAIN');
+	END IF;
+	IF NOT maintains THEN
+		RAISE insufficient_privilege USING
+			MESSAGE = format('must be owner of table %s', relation);
+	END IF;
+	EXECUTE 'SELECT cron.schedule($1, $2, $3)' INTO job
+	USING rowcompress.job_name(relation), schedule,
+		format('CALL rowcompress.%s(%s::regclass)', CASE WHEN "full" THEN 'merge' ELSE 'compact' END, relation::oid);
+	RETURN job;
+END $$;
+
+COMMENT ON FUNCTION rowcompress.schedule(regclass, text, boolean) IS
+'has pg_cron compact a table, or the partitions of a partitioned one, on a schedule (''*/5 * * * *''); full: merge() instead of
+compact(). Replaces the table''s schedule, if it has one. Returns the number of the job, which runs as the user who calls this';
+
+CREATE FUNCTION rowcompress.unschedule(relation regclass) RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	done boolean;
+BEGIN
+	PERFORM rowcompress.require_pg_cron();
+	EXECUTE 'SELECT bool_or(cron.unschedule(jobid)) FROM cron.job WHERE jobname = $1' INTO done
+	USING rowcompress.job_name(relation);
+	RETURN coalesce(done, false);
+END $$;
+
+COMMENT ON FUNCTION rowcompress.unschedule(regclass) IS
+'ends what schedule() began; false if the table has no job of the caller';
+
+CREATE FUNCTION rowcompress.scheduled_jobs(
+	OUT jobid bigint,
+	OUT relation regclass,
+	OUT schedule text,
+	OUT command text,
+	OUT username text,
+	OUT active boolean)
+RETURNS SETOF record
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF to_regclass('cron.job') IS NULL THEN
+		RETURN;
+	END IF;
+	RETURN QUERY EXECUTE
+	'SELECT j.jobid, substr(j.jobname, 13)::oid::regclass, j.schedule, j.command, j.username::text, j.active
+	 FROM cron.job j WHERE j.database = current_database() AND j.jobname ~ ''^rowcompress [0-9]+$''';
+END $$;
+
+COMMENT ON FUNCTION rowcompress.scheduled_jobs() IS
+'what the view jobs is made from';
+
+CREATE VIEW rowcompress.jobs AS SELECT * FROM rowcompress.scheduled_jobs();
+
+COMMENT ON VIEW rowcompress.jobs IS
+'what schedule() has given to pg_cron in this database: job, table, schedule, command, user, whether it is active;
+no row where pg_cron is not installed';
+
+GRANT SELECT ON rowcompress.jobs TO PUBLIC;
