@@ -12,8 +12,9 @@ import psycopg
 import pytest
 from strata.twin import Twin
 from strata.wait import wait_until
-from test_crash import AM, CrashDatabase, verify
+from test_crash import CrashDatabase, verify
 
+AM = "colcompress"
 ROWS = 6000
 
 
@@ -24,7 +25,7 @@ def database(make_cluster) -> CrashDatabase:
         conn.execute("CREATE DATABASE crash")
     with cluster.connect("crash") as conn:
         conn.execute(f"CREATE EXTENSION {AM}")
-    return CrashDatabase(cluster)
+    return CrashDatabase(cluster, AM)
 
 
 def calls(database, stop: threading.Event, errors: list, statements: list[str]) -> None:
@@ -263,7 +264,7 @@ def test_auto_compact_runs_once_for_a_table(make_cluster):
     )
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE crash")
-    database = CrashDatabase(cluster)
+    database = CrashDatabase(cluster, AM)
     with database.connect() as conn:
         conn.execute(f"CREATE EXTENSION {AM}")
         for name in ("t", "off"):
