@@ -23,6 +23,7 @@
 #include "nodes/nodeFuncs.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
 #include "cc_agg.h"
 #include "st_numeric.h"
@@ -351,7 +352,9 @@ zone_range(CcAggState *state, const CcAggInput *input, int64 *lo, int64 *hi)
 {
 	StZone		zone;
 
+	/* columns of paths have numbers behind the table's, and no zones */
 	if (input->attno == InvalidAttrNumber ||
+		input->attno > RelationGetNumberOfAttributes(state->scan->css.ss.ss_currentRelation) ||
 		!cc_reader_zone(state->scan->batch->reader, input->attno, -1, &zone))
 		return false;
 	*lo = *hi = 0;
