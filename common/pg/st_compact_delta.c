@@ -38,9 +38,26 @@ compare_ranges(const void *a, const void *b)
 	return x < y ? -1 : x > y ? 1 : 0;
 }
 
+/* Adds free extents: their pages hold no tuples. */
+void
+st_extent_ranges_add_free(StExtentRanges *out, StCatalog *cat)
+{
+	int			n;
+	StExtentRange *extents = st_free_extent_all(cat, &n);
+
+	if (n > 0)
+	{
+		out->v = repalloc_huge(out->v, (out->n + n) * sizeof(StExtentRange));
+		memcpy(out->v + out->n, extents, n * sizeof(StExtentRange));
+		out->n += n;
+		qsort(out->v, out->n, sizeof(StExtentRange), compare_ranges);
+	}
+	pfree(extents);
+}
+
 /*
- * The extents of groups that somebody may still see.  Pages of others, and
- * of free extents, hold no tuples: they cost a look.
+ * The extents of groups that somebody may still see.  Pages of others hold no
+ * tuples: they cost a look.
  */
 void
 st_extent_ranges(StExtentRanges *out, const StGroupVersions *groups)

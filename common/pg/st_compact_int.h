@@ -90,6 +90,7 @@ typedef struct StExtentRanges
 } StExtentRanges;
 
 extern void st_extent_ranges(StExtentRanges *out, const StGroupVersions *groups);
+extern void st_extent_ranges_add_free(StExtentRanges *out, StCatalog *cat);
 
 /*
  * Counts rows of the delta that could be moved, from block *start on, up to
