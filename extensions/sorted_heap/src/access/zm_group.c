@@ -59,7 +59,26 @@ new_item(ZmScan *state)
 {
 	if (state->nitems == ZM_MAX_ITEMS)
 		elog(ERROR, "too many rows in a group of a zonemap");
+	if (state->nitems == state->items_room)
+	{
+		state->items_room = Min(ZM_MAX_ITEMS, state->items_room * 4);
+		state->items = repalloc(state->items,
+								state->items_room * sizeof(ZmItem));
+	}
 	return &state->items[state->nitems++];
+}
+
+/* Makes room for the keys of a group, when one is not a number. */
+static void
+need_keys(ZmScan *state)
+{
+	MemoryContext context = GetMemoryChunkContext(state);
+	Size		n = (Size) ZM_MAX_ITEMS * state->cursor.space.ncolumns;
+
+	if (state->item_values != NULL)
+		return;
+	state->item_values = MemoryContextAlloc(context, n * sizeof(Datum));
+	state->item_nulls = MemoryContextAlloc(context, n * sizeof(bool));
 }
 
 /* Adds a row with its key, which has to live until the next group. */
@@ -74,6 +93,7 @@ add_item(ZmScan *state, ItemPointer tid, bool recheck, const Datum *values,
 	item->recheck = recheck;
 	item->visible = InvalidOffsetNumber;
 	item->key = state->nkeys++;
+	need_keys(state);
 	memcpy(state->item_values + item->key * n, values, n * sizeof(Datum));
 	memcpy(state->item_nulls + item->key * n, nulls, n * sizeof(bool));
 }
@@ -385,7 +405,7 @@ static void
 read_any(PageRead *read)
 {
 	ZmScan	   *state = read->state;
-	Page		copy = state->heap_page.data;
+	Page		copy;
 	OffsetNumber last = PageGetMaxOffsetNumber(read->page);
 	OffsetNumber starts[MaxHeapTuplesPerPage + 1];
 
@@ -401,6 +421,7 @@ read_any(PageRead *read)
 		if (in_chain(tuple.t_data))
 			starts[off] = chain_start(read, off, &tuple);
 	}
+	copy = state->heap_page;
 	memcpy(copy, read->page, BLCKSZ);
 	LockBuffer(read->buf, BUFFER_LOCK_UNLOCK);
 
@@ -525,6 +546,9 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 	read.page = BufferGetPage(read.buf);
 	read.mvcc = IsMVCCSnapshot(scan->xs_snapshot);
 	memset(read.seen, 0, sizeof(read.seen));
+	if (!read.fast && state->heap_page == NULL)
+		state->heap_page = MemoryContextAlloc(GetMemoryChunkContext(state),
+											  BLCKSZ);
 	LockBuffer(read.buf, BUFFER_LOCK_SHARE);
 	if (read.fast)
 	{

@@ -34,7 +34,11 @@ zm_begin_scan(Relation index, int nkeys, int norderbys)
 	state->page_buf = InvalidBuffer;
 	state->groups = state->pages = state->exact = 0;
 	state->group_context = NULL;
+	state->items_room = 16;
+	state->items = palloc(state->items_room * sizeof(ZmItem));
 	state->item_values = NULL;
+	state->item_nulls = NULL;
+	state->heap_page = NULL;
 	scan->opaque = state;
 	return scan;
 }
@@ -62,7 +66,7 @@ begin(IndexScanDesc scan, ZmScan *state)
 	state->item = -1;
 	state->begun = true;
 	pgstat_count_index_scan(scan->indexRelation);
-	if (scan->heapRelation == NULL || state->item_values != NULL)
+	if (scan->heapRelation == NULL || state->group_context != NULL)
 		return;
 
 	/* First rows */
@@ -70,12 +74,6 @@ begin(IndexScanDesc scan, ZmScan *state)
 	state->group_context = AllocSetContextCreate(GetMemoryChunkContext(state),
 												 "zonemap rows",
 												 ALLOCSET_DEFAULT_SIZES);
-	state->item_values =
-		MemoryContextAlloc(GetMemoryChunkContext(state),
-						   ZM_MAX_ITEMS * space->ncolumns * sizeof(Datum));
-	state->item_nulls =
-		MemoryContextAlloc(GetMemoryChunkContext(state),
-						   ZM_MAX_ITEMS * space->ncolumns * sizeof(bool));
 }
 
 /*
@@ -210,8 +208,12 @@ zm_end_scan(IndexScanDesc scan)
 	{
 		pfree(state->item_values);
 		pfree(state->item_nulls);
-		MemoryContextDelete(state->group_context);
 	}
+	if (state->heap_page != NULL)
+		pfree(state->heap_page);
+	if (state->group_context != NULL)
+		MemoryContextDelete(state->group_context);
+	pfree(state->items);
 	MemoryContextDelete(state->cursor.quals.context);
 	pfree(state);
 }

@@ -67,10 +67,11 @@ typedef struct ZmScan
 	int			nitems;
 	int			item;			/* the one returned last */
 	int			nkeys;			/* keys in item_values */
-	ZmItem		items[ZM_MAX_ITEMS];
-	Datum	   *item_values;	/* ncolumns per key */
+	int			items_room;		/* grows, up to ZM_MAX_ITEMS */
+	ZmItem	   *items;
+	Datum	   *item_values;	/* ncolumns per key; NULL before the first */
 	bool	   *item_nulls;
-	PGAlignedBlock heap_page;	/* copy, where keys are not integers */
+	char	   *heap_page;		/* copy, where keys are not integers */
 } ZmScan;
 
 /* zm_cursor.c */
