@@ -685,3 +685,46 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION zson_unschedule(regclass, name) IS 'ends what zson_schedule() began';
+
+-- ---- what the server calls ----
+
+COMMENT ON FUNCTION zson_in(cstring) IS
+'text input of zson: a JSON document, stored with the dictionary that suits it best';
+COMMENT ON FUNCTION zson_out(zson) IS
+'text output of zson: the document as jsonb writes it';
+COMMENT ON FUNCTION zson_recv(internal) IS
+'binary input of zson: that of jsonb';
+COMMENT ON FUNCTION zson_send(zson) IS
+'binary output of zson: that of jsonb, without any dictionary';
+COMMENT ON FUNCTION zson_subscript_handler(internal) IS
+'subscripts of zson, as those of jsonb';
+COMMENT ON FUNCTION zson_eq(zson, zson) IS
+'equal as jsonb';
+COMMENT ON FUNCTION zson_ne(zson, zson) IS
+'not equal as jsonb';
+COMMENT ON FUNCTION zson_lt(zson, zson) IS
+'less than, in jsonb''s order';
+COMMENT ON FUNCTION zson_le(zson, zson) IS
+'less than or equal, in jsonb''s order';
+COMMENT ON FUNCTION zson_gt(zson, zson) IS
+'greater than, in jsonb''s order';
+COMMENT ON FUNCTION zson_ge(zson, zson) IS
+'greater than or equal, in jsonb''s order';
+COMMENT ON FUNCTION zson_gin_extract(zson, internal, internal) IS
+'GIN support: the entries of a document, those of jsonb_ops';
+COMMENT ON FUNCTION zson_gin_extract_path(zson, internal, internal) IS
+'GIN support: the entries of a document, those of jsonb_path_ops';
+COMMENT ON FUNCTION zson_gin_extract_query(zson, internal, smallint, internal, internal, internal, internal) IS
+'GIN support: the entries of a condition, as jsonb_ops';
+COMMENT ON FUNCTION zson_gin_extract_query_path(zson, internal, smallint, internal, internal, internal, internal) IS
+'GIN support: the entries of a condition, as jsonb_path_ops';
+COMMENT ON FUNCTION zson_gin_consistent(internal, smallint, zson, integer, internal, internal, internal, internal) IS
+'GIN support: do these entries fulfil the condition, as jsonb_ops';
+COMMENT ON FUNCTION zson_gin_consistent_path(internal, smallint, zson, integer, internal, internal, internal, internal) IS
+'GIN support: do these entries fulfil the condition, as jsonb_path_ops';
+COMMENT ON FUNCTION zson_gin_triconsistent(internal, smallint, zson, integer, internal, internal, internal) IS
+'GIN support: may these entries fulfil the condition, as jsonb_ops';
+COMMENT ON FUNCTION zson_gin_triconsistent_path(internal, smallint, zson, integer, internal, internal, internal) IS
+'GIN support: may these entries fulfil the condition, as jsonb_path_ops';
+COMMENT ON SEQUENCE zson_dict.dictionary_id IS
+'the number of the next dictionary: none is used twice';
