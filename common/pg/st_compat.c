@@ -152,6 +152,14 @@ st_path_disable(Path *path)
 #endif
 }
 
+void
+st_path_inherit_disabled(Path *path, const Path *input)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes = input->disabled_nodes;
+#endif
+}
+
 bool
 st_conditional_xact_lock_wait(TransactionId xid, bool log_failure)
 {

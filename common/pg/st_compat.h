@@ -249,6 +249,9 @@ extern double st_estimate_array_length(PlannerInfo *root, Node *array);
  */
 extern void st_path_disable(Path *path);
 
+/* A path above another one is as forbidden as that. */
+extern void st_path_inherit_disabled(Path *path, const Path *input);
+
 /* 18: ConditionalXactLockTableWait() can log a failure (f10ec3c1b21). */
 extern bool st_conditional_xact_lock_wait(TransactionId xid, bool log_failure);
 

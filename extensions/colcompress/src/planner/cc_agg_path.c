@@ -48,6 +48,7 @@
 #include "cc_format.h"
 #include "cc_paths.h"
 #include "cc_topn_path.h"
+#include "st_compat.h"
 #include "st_store.h"
 
 /* Share of a transition function's cost when it runs as a kernel. */
@@ -238,6 +239,7 @@ cost_aggregate(PlannerInfo *root, CustomPath *cpath, Path *scan, List *keys,
 	double		per_row;
 	QualCost	qual_cost;
 
+	st_path_inherit_disabled(&cpath->path, scan);
 	MemSet(&costs, 0, sizeof(costs));
 	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
 	per_row = CC_KERNEL_COST * (costs.transCost.per_tuple +

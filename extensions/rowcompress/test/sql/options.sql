@@ -29,5 +29,7 @@ SELECT rowcompress.set_options('pg_class', level => 3);
 SELECT rowcompress.set_options(NULL);
 SELECT name, value FROM rowcompress.table_options('ro') WHERE source = 'table';
 SET rowcompress.nosuch = 1;
+\set VERBOSITY sqlstate
 SET rowcompress.batch_cache_size = '1kB';
+\set VERBOSITY default
 DROP TABLE ro;
