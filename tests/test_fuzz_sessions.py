@@ -15,7 +15,6 @@ import pytest
 from strata.lockstep import Lockstep, Player
 from strata.twin import Twin
 
-AM = "colcompress"
 ROUNDS = int(os.environ.get("FUZZ_ROUNDS", "2"))
 STEPS = 120
 PLAYERS = 3
@@ -79,9 +78,9 @@ ALONE = [
 MAINTENANCE = [
     "VACUUM t",
     "ANALYZE t",
-    "CALL colcompress.compact('t')",
-    "CALL colcompress.merge('t')",
-    "CALL colcompress.merge('t')",
+    "CALL {am}.compact('t')",
+    "CALL {am}.merge('t')",
+    "CALL {am}.merge('t')",
 ]
 
 
@@ -91,7 +90,7 @@ class Fuzz:
     def __init__(self, twin: Twin, rng) -> None:
         self.twin = twin
         self.rng = rng
-        self.stage = Lockstep(twin.database, AM, PLAYERS)
+        self.stage = Lockstep(twin.database, twin.am, PLAYERS)
         self.keeper = twin.session()  # does maintenance
         self.keeper.ours.execute("SET statement_timeout = '60s'")  # it waits for nobody
         self.number = 0
@@ -182,7 +181,7 @@ class Fuzz:
         self.finish(player, self.stage.play(player, self.statement(player)))
 
     def maintain(self) -> None:
-        sql = self.rng.choice(MAINTENANCE)
+        sql = self.rng.choice(MAINTENANCE).format(am=self.twin.am)
         self.stage.history.append(f"maintenance: {sql}")
         self.number += 1
         if sql.startswith("CALL"):
@@ -234,7 +233,7 @@ def test_sessions_in_lockstep(twin, rng, round_):
                 for table in ("t", "c"):
                     fuzz.keeper.check(table)
                 problems = twin.ours.execute(
-                    f"SELECT * FROM {AM}.verify('t')"
+                    f"SELECT * FROM {twin.am}.verify('t')"
                 ).fetchall()
                 assert problems == [], f"part {part}"
         except Exception:
