@@ -226,6 +226,17 @@ st_catalog_scan_end(StCatalogScan *scan)
 	systable_endscan_ordered(scan->scan);
 }
 
+Buffer
+st_catalog_scan_end_pinned(StCatalogScan *scan, HeapTuple tuple)
+{
+	Buffer		buffer = scan->entry.buffer;
+
+	*tuple = *scan->entry.tuple;
+	IncrBufferRefCount(buffer);
+	st_catalog_scan_end(scan);
+	return buffer;
+}
+
 static uint64
 descriptor_checksum(const StDescriptorPayload *payload)
 {

@@ -308,6 +308,12 @@ extern StCatalogEntry *st_catalog_scan_next(StCatalogScan *scan,
 extern void st_catalog_scan_end(StCatalogScan *scan);
 
 /*
+ * Ends the scan, but keeps the page of its last entry pinned: *tuple is good
+ * until the caller releases the buffer.
+ */
+extern Buffer st_catalog_scan_end_pinned(StCatalogScan *scan, HeapTuple tuple);
+
+/*
  * Decodes a descriptor and checks it (DATA_CORRUPTED).  Returns false for one
  * that is not finished: group then holds first_row and the reserved nrows.
  */
@@ -546,14 +552,14 @@ extern bool st_fetch_row(StFetch *fetch, ItemPointer tid, Snapshot snapshot,
 						 TupleTableSlot *slot);
 
 /* ------------------------------------------------------------------------
- * Row locks: st_lock.c
+ * Row locks: st_lock.c, st_lock_group.c, st_lock_tuple.c
  * ------------------------------------------------------------------------
  */
 
-extern void st_lock_init(void);
+extern void st_lock_init(void); /* once per backend */
 
 /* Forgets locked groups of rel's file, whose row numbers start again. */
-extern void st_lock_forget(Relation rel); /* once per backend */
+extern void st_lock_forget(Relation rel);
 
 /* The wish to lock, delete or update one row of a row group. */
 typedef struct StRowOp
