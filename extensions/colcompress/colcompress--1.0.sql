@@ -567,6 +567,66 @@ COMMENT ON FUNCTION colcompress.uint8_hash(colcompress.uint8) IS 'hash, the same
 CREATE FUNCTION colcompress.uint8_hash_extended(colcompress.uint8, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE AS 'MODULE_PATHNAME', 'cc_uint8_hash_extended';
 COMMENT ON FUNCTION colcompress.uint8_hash_extended(colcompress.uint8, bigint) IS 'hash with a seed, the same as that of an equal bigint';
 
+-- The family has to compare its integers with one another, too.  It must not do
+-- that by pg_catalog's operators: one that is in two families is another kind of
+-- equality to the planner, for every integer of the database, than one of an
+-- extension that joined integer_ops alone.  So these are the same functions
+-- under names of their own.
+CREATE OPERATOR colcompress.%< (FUNCTION = pg_catalog.int2lt, LEFTARG = smallint, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%>), NEGATOR = OPERATOR(colcompress.%>=), RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR colcompress.%<= (FUNCTION = pg_catalog.int2le, LEFTARG = smallint, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%>=), NEGATOR = OPERATOR(colcompress.%>), RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR colcompress.%= (FUNCTION = pg_catalog.int2eq, LEFTARG = smallint, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%=), NEGATOR = OPERATOR(colcompress.%<>), RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR colcompress.%>= (FUNCTION = pg_catalog.int2ge, LEFTARG = smallint, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%<=), NEGATOR = OPERATOR(colcompress.%<), RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR colcompress.%> (FUNCTION = pg_catalog.int2gt, LEFTARG = smallint, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%<), NEGATOR = OPERATOR(colcompress.%<=), RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR colcompress.%<> (FUNCTION = pg_catalog.int2ne, LEFTARG = smallint, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%<>), NEGATOR = OPERATOR(colcompress.%=), RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR colcompress.%< (FUNCTION = pg_catalog.int24lt, LEFTARG = smallint, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%>), NEGATOR = OPERATOR(colcompress.%>=), RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR colcompress.%<= (FUNCTION = pg_catalog.int24le, LEFTARG = smallint, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%>=), NEGATOR = OPERATOR(colcompress.%>), RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR colcompress.%= (FUNCTION = pg_catalog.int24eq, LEFTARG = smallint, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%=), NEGATOR = OPERATOR(colcompress.%<>), RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR colcompress.%>= (FUNCTION = pg_catalog.int24ge, LEFTARG = smallint, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%<=), NEGATOR = OPERATOR(colcompress.%<), RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR colcompress.%> (FUNCTION = pg_catalog.int24gt, LEFTARG = smallint, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%<), NEGATOR = OPERATOR(colcompress.%<=), RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR colcompress.%<> (FUNCTION = pg_catalog.int24ne, LEFTARG = smallint, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%<>), NEGATOR = OPERATOR(colcompress.%=), RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR colcompress.%< (FUNCTION = pg_catalog.int28lt, LEFTARG = smallint, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%>), NEGATOR = OPERATOR(colcompress.%>=), RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR colcompress.%<= (FUNCTION = pg_catalog.int28le, LEFTARG = smallint, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%>=), NEGATOR = OPERATOR(colcompress.%>), RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR colcompress.%= (FUNCTION = pg_catalog.int28eq, LEFTARG = smallint, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%=), NEGATOR = OPERATOR(colcompress.%<>), RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR colcompress.%>= (FUNCTION = pg_catalog.int28ge, LEFTARG = smallint, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%<=), NEGATOR = OPERATOR(colcompress.%<), RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR colcompress.%> (FUNCTION = pg_catalog.int28gt, LEFTARG = smallint, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%<), NEGATOR = OPERATOR(colcompress.%<=), RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR colcompress.%<> (FUNCTION = pg_catalog.int28ne, LEFTARG = smallint, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%<>), NEGATOR = OPERATOR(colcompress.%=), RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR colcompress.%< (FUNCTION = pg_catalog.int42lt, LEFTARG = integer, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%>), NEGATOR = OPERATOR(colcompress.%>=), RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR colcompress.%<= (FUNCTION = pg_catalog.int42le, LEFTARG = integer, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%>=), NEGATOR = OPERATOR(colcompress.%>), RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR colcompress.%= (FUNCTION = pg_catalog.int42eq, LEFTARG = integer, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%=), NEGATOR = OPERATOR(colcompress.%<>), RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR colcompress.%>= (FUNCTION = pg_catalog.int42ge, LEFTARG = integer, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%<=), NEGATOR = OPERATOR(colcompress.%<), RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR colcompress.%> (FUNCTION = pg_catalog.int42gt, LEFTARG = integer, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%<), NEGATOR = OPERATOR(colcompress.%<=), RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR colcompress.%<> (FUNCTION = pg_catalog.int42ne, LEFTARG = integer, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%<>), NEGATOR = OPERATOR(colcompress.%=), RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR colcompress.%< (FUNCTION = pg_catalog.int4lt, LEFTARG = integer, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%>), NEGATOR = OPERATOR(colcompress.%>=), RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR colcompress.%<= (FUNCTION = pg_catalog.int4le, LEFTARG = integer, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%>=), NEGATOR = OPERATOR(colcompress.%>), RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR colcompress.%= (FUNCTION = pg_catalog.int4eq, LEFTARG = integer, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%=), NEGATOR = OPERATOR(colcompress.%<>), RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR colcompress.%>= (FUNCTION = pg_catalog.int4ge, LEFTARG = integer, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%<=), NEGATOR = OPERATOR(colcompress.%<), RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR colcompress.%> (FUNCTION = pg_catalog.int4gt, LEFTARG = integer, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%<), NEGATOR = OPERATOR(colcompress.%<=), RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR colcompress.%<> (FUNCTION = pg_catalog.int4ne, LEFTARG = integer, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%<>), NEGATOR = OPERATOR(colcompress.%=), RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR colcompress.%< (FUNCTION = pg_catalog.int48lt, LEFTARG = integer, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%>), NEGATOR = OPERATOR(colcompress.%>=), RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR colcompress.%<= (FUNCTION = pg_catalog.int48le, LEFTARG = integer, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%>=), NEGATOR = OPERATOR(colcompress.%>), RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR colcompress.%= (FUNCTION = pg_catalog.int48eq, LEFTARG = integer, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%=), NEGATOR = OPERATOR(colcompress.%<>), RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR colcompress.%>= (FUNCTION = pg_catalog.int48ge, LEFTARG = integer, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%<=), NEGATOR = OPERATOR(colcompress.%<), RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR colcompress.%> (FUNCTION = pg_catalog.int48gt, LEFTARG = integer, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%<), NEGATOR = OPERATOR(colcompress.%<=), RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR colcompress.%<> (FUNCTION = pg_catalog.int48ne, LEFTARG = integer, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%<>), NEGATOR = OPERATOR(colcompress.%=), RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR colcompress.%< (FUNCTION = pg_catalog.int82lt, LEFTARG = bigint, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%>), NEGATOR = OPERATOR(colcompress.%>=), RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR colcompress.%<= (FUNCTION = pg_catalog.int82le, LEFTARG = bigint, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%>=), NEGATOR = OPERATOR(colcompress.%>), RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR colcompress.%= (FUNCTION = pg_catalog.int82eq, LEFTARG = bigint, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%=), NEGATOR = OPERATOR(colcompress.%<>), RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR colcompress.%>= (FUNCTION = pg_catalog.int82ge, LEFTARG = bigint, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%<=), NEGATOR = OPERATOR(colcompress.%<), RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR colcompress.%> (FUNCTION = pg_catalog.int82gt, LEFTARG = bigint, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%<), NEGATOR = OPERATOR(colcompress.%<=), RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR colcompress.%<> (FUNCTION = pg_catalog.int82ne, LEFTARG = bigint, RIGHTARG = smallint, COMMUTATOR = OPERATOR(colcompress.%<>), NEGATOR = OPERATOR(colcompress.%=), RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR colcompress.%< (FUNCTION = pg_catalog.int84lt, LEFTARG = bigint, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%>), NEGATOR = OPERATOR(colcompress.%>=), RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR colcompress.%<= (FUNCTION = pg_catalog.int84le, LEFTARG = bigint, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%>=), NEGATOR = OPERATOR(colcompress.%>), RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR colcompress.%= (FUNCTION = pg_catalog.int84eq, LEFTARG = bigint, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%=), NEGATOR = OPERATOR(colcompress.%<>), RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR colcompress.%>= (FUNCTION = pg_catalog.int84ge, LEFTARG = bigint, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%<=), NEGATOR = OPERATOR(colcompress.%<), RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR colcompress.%> (FUNCTION = pg_catalog.int84gt, LEFTARG = bigint, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%<), NEGATOR = OPERATOR(colcompress.%<=), RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR colcompress.%<> (FUNCTION = pg_catalog.int84ne, LEFTARG = bigint, RIGHTARG = integer, COMMUTATOR = OPERATOR(colcompress.%<>), NEGATOR = OPERATOR(colcompress.%=), RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR colcompress.%< (FUNCTION = pg_catalog.int8lt, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%>), NEGATOR = OPERATOR(colcompress.%>=), RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR colcompress.%<= (FUNCTION = pg_catalog.int8le, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%>=), NEGATOR = OPERATOR(colcompress.%>), RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR colcompress.%= (FUNCTION = pg_catalog.int8eq, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%=), NEGATOR = OPERATOR(colcompress.%<>), RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR colcompress.%>= (FUNCTION = pg_catalog.int8ge, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%<=), NEGATOR = OPERATOR(colcompress.%<), RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR colcompress.%> (FUNCTION = pg_catalog.int8gt, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%<), NEGATOR = OPERATOR(colcompress.%<=), RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR colcompress.%<> (FUNCTION = pg_catalog.int8ne, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = OPERATOR(colcompress.%<>), NEGATOR = OPERATOR(colcompress.%=), RESTRICT = neqsel, JOIN = neqjoinsel);
+
 CREATE OPERATOR FAMILY colcompress.uint8_ops USING btree;
 CREATE OPERATOR FAMILY colcompress.uint8_ops USING hash;
 
@@ -586,6 +646,57 @@ FAMILY colcompress.uint8_ops AS
 	OPERATOR 1 colcompress.=,
 	FUNCTION 1 colcompress.uint8_hash(colcompress.uint8),
 	FUNCTION 2 colcompress.uint8_hash_extended(colcompress.uint8, bigint);
+
+CREATE OPERATOR CLASS colcompress.uint8_int2_ops FOR TYPE smallint USING btree
+FAMILY colcompress.uint8_ops AS
+	OPERATOR 1 colcompress.%<,
+	OPERATOR 2 colcompress.%<=,
+	OPERATOR 3 colcompress.%=,
+	OPERATOR 4 colcompress.%>=,
+	OPERATOR 5 colcompress.%>,
+	FUNCTION 1 pg_catalog.btint2cmp(smallint, smallint),
+	FUNCTION 2 pg_catalog.btint2sortsupport(internal),
+	FUNCTION 4 pg_catalog.btequalimage(oid);
+
+CREATE OPERATOR CLASS colcompress.uint8_int4_ops FOR TYPE integer USING btree
+FAMILY colcompress.uint8_ops AS
+	OPERATOR 1 colcompress.%<,
+	OPERATOR 2 colcompress.%<=,
+	OPERATOR 3 colcompress.%=,
+	OPERATOR 4 colcompress.%>=,
+	OPERATOR 5 colcompress.%>,
+	FUNCTION 1 pg_catalog.btint4cmp(integer, integer),
+	FUNCTION 2 pg_catalog.btint4sortsupport(internal),
+	FUNCTION 4 pg_catalog.btequalimage(oid);
+
+CREATE OPERATOR CLASS colcompress.uint8_int8_ops FOR TYPE bigint USING btree
+FAMILY colcompress.uint8_ops AS
+	OPERATOR 1 colcompress.%<,
+	OPERATOR 2 colcompress.%<=,
+	OPERATOR 3 colcompress.%=,
+	OPERATOR 4 colcompress.%>=,
+	OPERATOR 5 colcompress.%>,
+	FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+	FUNCTION 2 pg_catalog.btint8sortsupport(internal),
+	FUNCTION 4 pg_catalog.btequalimage(oid);
+
+CREATE OPERATOR CLASS colcompress.uint8_int2_ops FOR TYPE smallint USING hash
+FAMILY colcompress.uint8_ops AS
+	OPERATOR 1 colcompress.%=,
+	FUNCTION 1 pg_catalog.hashint2(smallint),
+	FUNCTION 2 pg_catalog.hashint2extended(smallint, bigint);
+
+CREATE OPERATOR CLASS colcompress.uint8_int4_ops FOR TYPE integer USING hash
+FAMILY colcompress.uint8_ops AS
+	OPERATOR 1 colcompress.%=,
+	FUNCTION 1 pg_catalog.hashint4(integer),
+	FUNCTION 2 pg_catalog.hashint4extended(integer, bigint);
+
+CREATE OPERATOR CLASS colcompress.uint8_int8_ops FOR TYPE bigint USING hash
+FAMILY colcompress.uint8_ops AS
+	OPERATOR 1 colcompress.%=,
+	FUNCTION 1 pg_catalog.hashint8(bigint),
+	FUNCTION 2 pg_catalog.hashint8extended(bigint, bigint);
 
 ALTER OPERATOR FAMILY colcompress.uint8_ops USING btree ADD
 	OPERATOR 1 colcompress.< (colcompress.uint8, smallint),
@@ -624,60 +735,42 @@ ALTER OPERATOR FAMILY colcompress.uint8_ops USING btree ADD
 	OPERATOR 4 colcompress.>= (bigint, colcompress.uint8),
 	OPERATOR 5 colcompress.> (bigint, colcompress.uint8),
 	FUNCTION 1 (bigint, colcompress.uint8) colcompress.int8_cmp_uint8(bigint, colcompress.uint8),
-	OPERATOR 1 pg_catalog.< (smallint, smallint),
-	OPERATOR 2 pg_catalog.<= (smallint, smallint),
-	OPERATOR 3 pg_catalog.= (smallint, smallint),
-	OPERATOR 4 pg_catalog.>= (smallint, smallint),
-	OPERATOR 5 pg_catalog.> (smallint, smallint),
-	FUNCTION 1 (smallint, smallint) pg_catalog.btint2cmp(smallint, smallint),
-	OPERATOR 1 pg_catalog.< (smallint, integer),
-	OPERATOR 2 pg_catalog.<= (smallint, integer),
-	OPERATOR 3 pg_catalog.= (smallint, integer),
-	OPERATOR 4 pg_catalog.>= (smallint, integer),
-	OPERATOR 5 pg_catalog.> (smallint, integer),
+	OPERATOR 1 colcompress.%< (smallint, integer),
+	OPERATOR 2 colcompress.%<= (smallint, integer),
+	OPERATOR 3 colcompress.%= (smallint, integer),
+	OPERATOR 4 colcompress.%>= (smallint, integer),
+	OPERATOR 5 colcompress.%> (smallint, integer),
 	FUNCTION 1 (smallint, integer) pg_catalog.btint24cmp(smallint, integer),
-	OPERATOR 1 pg_catalog.< (smallint, bigint),
-	OPERATOR 2 pg_catalog.<= (smallint, bigint),
-	OPERATOR 3 pg_catalog.= (smallint, bigint),
-	OPERATOR 4 pg_catalog.>= (smallint, bigint),
-	OPERATOR 5 pg_catalog.> (smallint, bigint),
+	OPERATOR 1 colcompress.%< (smallint, bigint),
+	OPERATOR 2 colcompress.%<= (smallint, bigint),
+	OPERATOR 3 colcompress.%= (smallint, bigint),
+	OPERATOR 4 colcompress.%>= (smallint, bigint),
+	OPERATOR 5 colcompress.%> (smallint, bigint),
 	FUNCTION 1 (smallint, bigint) pg_catalog.btint28cmp(smallint, bigint),
-	OPERATOR 1 pg_catalog.< (integer, smallint),
-	OPERATOR 2 pg_catalog.<= (integer, smallint),
-	OPERATOR 3 pg_catalog.= (integer, smallint),
-	OPERATOR 4 pg_catalog.>= (integer, smallint),
-	OPERATOR 5 pg_catalog.> (integer, smallint),
+	OPERATOR 1 colcompress.%< (integer, smallint),
+	OPERATOR 2 colcompress.%<= (integer, smallint),
+	OPERATOR 3 colcompress.%= (integer, smallint),
+	OPERATOR 4 colcompress.%>= (integer, smallint),
+	OPERATOR 5 colcompress.%> (integer, smallint),
 	FUNCTION 1 (integer, smallint) pg_catalog.btint42cmp(integer, smallint),
-	OPERATOR 1 pg_catalog.< (integer, integer),
-	OPERATOR 2 pg_catalog.<= (integer, integer),
-	OPERATOR 3 pg_catalog.= (integer, integer),
-	OPERATOR 4 pg_catalog.>= (integer, integer),
-	OPERATOR 5 pg_catalog.> (integer, integer),
-	FUNCTION 1 (integer, integer) pg_catalog.btint4cmp(integer, integer),
-	OPERATOR 1 pg_catalog.< (integer, bigint),
-	OPERATOR 2 pg_catalog.<= (integer, bigint),
-	OPERATOR 3 pg_catalog.= (integer, bigint),
-	OPERATOR 4 pg_catalog.>= (integer, bigint),
-	OPERATOR 5 pg_catalog.> (integer, bigint),
+	OPERATOR 1 colcompress.%< (integer, bigint),
+	OPERATOR 2 colcompress.%<= (integer, bigint),
+	OPERATOR 3 colcompress.%= (integer, bigint),
+	OPERATOR 4 colcompress.%>= (integer, bigint),
+	OPERATOR 5 colcompress.%> (integer, bigint),
 	FUNCTION 1 (integer, bigint) pg_catalog.btint48cmp(integer, bigint),
-	OPERATOR 1 pg_catalog.< (bigint, smallint),
-	OPERATOR 2 pg_catalog.<= (bigint, smallint),
-	OPERATOR 3 pg_catalog.= (bigint, smallint),
-	OPERATOR 4 pg_catalog.>= (bigint, smallint),
-	OPERATOR 5 pg_catalog.> (bigint, smallint),
+	OPERATOR 1 colcompress.%< (bigint, smallint),
+	OPERATOR 2 colcompress.%<= (bigint, smallint),
+	OPERATOR 3 colcompress.%= (bigint, smallint),
+	OPERATOR 4 colcompress.%>= (bigint, smallint),
+	OPERATOR 5 colcompress.%> (bigint, smallint),
 	FUNCTION 1 (bigint, smallint) pg_catalog.btint82cmp(bigint, smallint),
-	OPERATOR 1 pg_catalog.< (bigint, integer),
-	OPERATOR 2 pg_catalog.<= (bigint, integer),
-	OPERATOR 3 pg_catalog.= (bigint, integer),
-	OPERATOR 4 pg_catalog.>= (bigint, integer),
-	OPERATOR 5 pg_catalog.> (bigint, integer),
-	FUNCTION 1 (bigint, integer) pg_catalog.btint84cmp(bigint, integer),
-	OPERATOR 1 pg_catalog.< (bigint, bigint),
-	OPERATOR 2 pg_catalog.<= (bigint, bigint),
-	OPERATOR 3 pg_catalog.= (bigint, bigint),
-	OPERATOR 4 pg_catalog.>= (bigint, bigint),
-	OPERATOR 5 pg_catalog.> (bigint, bigint),
-	FUNCTION 1 (bigint, bigint) pg_catalog.btint8cmp(bigint, bigint);
+	OPERATOR 1 colcompress.%< (bigint, integer),
+	OPERATOR 2 colcompress.%<= (bigint, integer),
+	OPERATOR 3 colcompress.%= (bigint, integer),
+	OPERATOR 4 colcompress.%>= (bigint, integer),
+	OPERATOR 5 colcompress.%> (bigint, integer),
+	FUNCTION 1 (bigint, integer) pg_catalog.btint84cmp(bigint, integer);
 
 ALTER OPERATOR FAMILY colcompress.uint8_ops USING hash ADD
 	OPERATOR 1 colcompress.= (colcompress.uint8, smallint),
@@ -686,21 +779,12 @@ ALTER OPERATOR FAMILY colcompress.uint8_ops USING hash ADD
 	OPERATOR 1 colcompress.= (smallint, colcompress.uint8),
 	OPERATOR 1 colcompress.= (integer, colcompress.uint8),
 	OPERATOR 1 colcompress.= (bigint, colcompress.uint8),
-	OPERATOR 1 pg_catalog.= (smallint, smallint),
-	OPERATOR 1 pg_catalog.= (smallint, integer),
-	OPERATOR 1 pg_catalog.= (smallint, bigint),
-	OPERATOR 1 pg_catalog.= (integer, smallint),
-	OPERATOR 1 pg_catalog.= (integer, integer),
-	OPERATOR 1 pg_catalog.= (integer, bigint),
-	OPERATOR 1 pg_catalog.= (bigint, smallint),
-	OPERATOR 1 pg_catalog.= (bigint, integer),
-	OPERATOR 1 pg_catalog.= (bigint, bigint),
-	FUNCTION 1 (smallint, smallint) pg_catalog.hashint2(smallint),
-	FUNCTION 2 (smallint, smallint) pg_catalog.hashint2extended(smallint, bigint),
-	FUNCTION 1 (integer, integer) pg_catalog.hashint4(integer),
-	FUNCTION 2 (integer, integer) pg_catalog.hashint4extended(integer, bigint),
-	FUNCTION 1 (bigint, bigint) pg_catalog.hashint8(bigint),
-	FUNCTION 2 (bigint, bigint) pg_catalog.hashint8extended(bigint, bigint);
+	OPERATOR 1 colcompress.%= (smallint, integer),
+	OPERATOR 1 colcompress.%= (smallint, bigint),
+	OPERATOR 1 colcompress.%= (integer, smallint),
+	OPERATOR 1 colcompress.%= (integer, bigint),
+	OPERATOR 1 colcompress.%= (bigint, smallint),
+	OPERATOR 1 colcompress.%= (bigint, integer);
 
 -- aggregates
 CREATE FUNCTION colcompress.uint8_accum(internal, colcompress.uint8) RETURNS internal LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'cc_uint8_accum';

@@ -104,6 +104,20 @@ RESET min_parallel_table_scan_size;
 -- statistics know the range
 ANALYZE u8;
 SELECT n_distinct < 0, null_frac > 0.05, histogram_bounds IS NOT NULL FROM pg_stats WHERE tablename = 'u8' AND attname = 'u';
+-- a partial index whose predicate follows from a bound of another integer type
+CREATE INDEX u8_partial ON u8 (k) WHERE u > 5::smallint;
+SET enable_seqscan = off;
+SET colcompress.enable_custom_scan = off;
+DO $$ DECLARE line text; found bool := false; BEGIN
+	FOR line IN EXPLAIN SELECT k FROM u8 WHERE u > 10::bigint LOOP found := found OR line LIKE '%u8_partial%'; END LOOP;
+	RAISE NOTICE 'partial index used: %', found;
+END $$;
+RESET enable_seqscan;
+RESET colcompress.enable_custom_scan;
+-- the planner's idea of other integers is not ours to change; and the classes are whole
+SELECT count(*) FROM pg_amop a JOIN pg_opfamily f ON f.oid = a.amopfamily
+	WHERE f.opfnamespace = 'colcompress'::regnamespace AND a.amopopr IN (SELECT oid FROM pg_operator WHERE oprnamespace = 'pg_catalog'::regnamespace);
+SELECT opcname, amvalidate(oid) FROM pg_opclass WHERE opcnamespace = 'colcompress'::regnamespace ORDER BY opcname, opcmethod;
 DROP TABLE u8, u8_heap;
 DROP FUNCTION u8_diff;
 RESET search_path;
