@@ -4,21 +4,24 @@
 # Runs the server's own regression and isolation suites with
 # default_table_access_method set to each access method of ours, next to a run
 # with heap on the same server.  A test file whose output differs from heap's
-# must be listed, with the reason, in tests/server-suite/<am>.txt:
+# must be listed, with the kind of difference (ci/suite_diff.py tells them apart)
+# and the reason, in tests/server-suite/<am>.txt:
 #
-#     <suite>/<test> [majors]: reason
+#     <suite>/<test> <kinds> [majors]: reason
 #
-# Fails on a difference that is not listed, and names lines that no longer
-# differ.  The diffs stay in build/server-suite/.
+# Fails on a difference that is not listed, and names what is listed and not
+# seen.  Outputs and diffs stay in build/server-suite/<major>/.
 #
 #   PG_CONFIG=path       server (default: the newest installed)
 #   METHODS=names        access methods (default: all of ours)
 #   SERVER_SOURCE=dir    its unpacked source (default: Debian's source package)
+#   REUSE=1              take outputs that an earlier run left, and make the others
+#   STRATA_OPTIONS=...   more options of the server, as for postgres
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/common.sh
 
-methods=${METHODS-colcompress}
+methods=${METHODS:-colcompress rowcompress sorted_heap}
 suites=${*:-regress isolation}
 
 ci/setup.sh check >/dev/null
@@ -41,7 +44,7 @@ libdir=$("$copy" --pkglibdir)
 	$("$copy" --cppflags) -I"$("$copy" --includedir-server)" \
 	"$work/tests/regress/regress.c"
 kept=$build/server-suite/$major
-rm -rf "$kept"
+[ -n "${REUSE:-}" ] || rm -rf "$kept"
 mkdir -p "$kept"
 
 as_server()
@@ -63,7 +66,7 @@ start_cluster()
 		--no-locale --no-sync -k >/dev/null
 	as_server "$bindir/pg_ctl" -s -w -D "$data/data" -l "$data/log" -o \
 		"-c listen_addresses= -k $data -c fsync=off -c max_prepared_transactions=10 \
-		-c max_connections=60 -c timezone=PST8PDT -c datestyle='postgres, mdy'" start
+		-c max_connections=60 -c timezone=PST8PDT -c datestyle='postgres, mdy' ${STRATA_OPTIONS:-}" start
 	export PGHOST=$data PGUSER=postgres
 }
 
@@ -72,11 +75,12 @@ stop_cluster()
 	as_server "$bindir/pg_ctl" -s -w -D "$data/data" -m immediate stop
 }
 
-# run SUITE AM: results in $data/out/results.
+# run SUITE AM: outputs in $kept/SUITE-AM.
 run()
 {
 	local suite=$1 am=$2 database=regression driver schedule input
 
+	step "$suite suite with $am"
 	[ "$suite" = regress ] || database=isolation_regression
 	start_cluster "$suite-$am"
 	"$bindir/psql" -Xq -d postgres <<-SQL
@@ -106,50 +110,29 @@ run()
 		--schedule="$schedule" >"$kept/$suite-$am.log" 2>&1 || true
 	grep -E '^(ok|not ok|test|     )' "$kept/$suite-$am.log" | tail -n 3 >&2
 	stop_cluster
+	rm -rf "${kept:?}/$suite-$am"
+	cp -R "$data/out/results" "$kept/$suite-$am"
+	cp "$data/log" "$kept/$suite-$am.serverlog"
 	grep -aE 'TRAP:|PANIC:|terminated by signal' "$data/log" >&2 && crashed=1
 	true
 }
 
-# Names of tests whose output of AM differs from heap's.
-differing()
+reusable()
 {
-	local suite=$1 am=$2 result name
-
-	for result in "$work/$suite-heap/out/results"/*.out; do
-		name=$(basename "$result" .out)
-		if ! diff -u "$result" "$work/$suite-$am/out/results/$name.out" \
-			>"$kept/$suite-$name.diff" 2>&1; then
-			echo "$suite/$name"
-		else
-			rm "$kept/$suite-$name.diff"
-		fi
-	done
+	[ -n "${REUSE:-}" ] && [ -d "$kept/$1" ]
 }
 
 crashed=0
 failed=0
 for suite in $suites; do
-	step "$suite suite with heap"
-	run "$suite" heap
+	reusable "$suite-heap" || run "$suite" heap
 	for am in $methods; do
-		step "$suite suite with $am"
-		run "$suite" "$am"
-		differing "$suite" "$am" >"$work/differs"
-		# "suite/test: reason" or "suite/test 17 18: reason"
-		awk -v major="$major" -v suite="$suite" '
-			/^ *(#|$)/ || index($0, suite "/") != 1 { next }
-			{ head = $0; sub(/:.*/, "", head); n = split(head, word, " ")
-			  for (i = 2; i <= n; i++) if (word[i] == major) break
-			  if (n == 1 || i <= n) print word[1] }' \
-			"tests/server-suite/$am.txt" | sort >"$work/listed"
-		sort -o "$work/differs" "$work/differs"
-		if comm -13 "$work/listed" "$work/differs" | grep .; then
-			echo "differ from heap and are not listed in tests/server-suite/$am.txt" >&2
-			failed=1
-		fi
-		comm -23 "$work/listed" "$work/differs" | sed 's/$/: listed, but no longer differs/'
-		echo "$suite with $am on PostgreSQL $major: $(wc -l <"$work/differs") differ," \
-			"of $(find "$work/$suite-heap/out/results" -name '*.out' | wc -l)"
+		reusable "$suite-$am" || run "$suite" "$am"
+		step "differences of the $suite suite with $am from heap, on PostgreSQL $major"
+		rm -rf "$kept/$suite-$am.diffs"
+		mkdir "$kept/$suite-$am.diffs"
+		python3 -B ci/suite_diff.py "tests/server-suite/$am.txt" "$suite" "$major" \
+			"$kept/$suite-heap" "$kept/$suite-$am" "$kept/$suite-$am.diffs" || failed=1
 	done
 done
 [ "$crashed" = 0 ] || die "a server process crashed"

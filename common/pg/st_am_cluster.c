@@ -6,10 +6,10 @@
  * Rows are of two kinds.  A row is *settled* if everybody sees it: committed
  * before the horizon and deleted by nobody.  Settled rows, of the delta and
  * of row groups alike, go into new row groups whose descriptors are frozen,
- * in index order for CLUSTER, else in that of the option orderby.  All others that somebody may still see
- * (recently deleted, recently inserted, of the running transaction) go to
- * the new delta through heap's rewrite module, which keeps xmin, xmax and
- * update chains; a row-group row is given the tuple header that it would have
+ * in index order for CLUSTER, else in that of the option orderby.  All
+ * others that somebody may still see (recently deleted, recently inserted, of
+ * the running transaction) go to the new delta, in index order as well,
+ * through heap's rewrite module, which keeps xmin, xmax and update chains; a row-group row is given the tuple header that it would have
  * in a heap: xmin of its descriptor, xmax of its tombstone, and the
  * tombstone's forwarding TID as t_ctid.  So no tombstone is carried over, and
  * a group that is too young to be settled becomes delta until it is
@@ -400,11 +400,24 @@ write_sorted(ClusterCopy *c)
 	c->sort_slots = false;
 }
 
+static bool
+sorts_by_index(Relation index, bool use_sort)
+{
+	return index != NULL &&
+		(use_sort || index->rd_rel->relam == BTREE_AM_OID);
+}
+
+static Tuplesortstate *
+begin_index_sort(ClusterCopy *c, Relation index)
+{
+	return tuplesort_begin_cluster(RelationGetDescr(c->from), index,
+								   maintenance_work_mem, NULL, TUPLESORT_NONE);
+}
+
 static void
 copy_all_settled(ClusterCopy *c, Relation index, bool use_sort)
 {
-	bool		sort = index != NULL &&
-		(use_sort || index->rd_rel->relam == BTREE_AM_OID);
+	bool		sort = sorts_by_index(index, use_sort);
 
 	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
 								 index != NULL && !sort ?
@@ -415,9 +428,7 @@ copy_all_settled(ClusterCopy *c, Relation index, bool use_sort)
 	else
 	{
 		if (sort)
-			c->sort = tuplesort_begin_cluster(RelationGetDescr(c->from), index,
-											  maintenance_work_mem, NULL,
-											  TUPLESORT_NONE);
+			c->sort = begin_index_sort(c, index);
 		else
 		{
 			c->sort = st_sort_by_orderby(c->from,
@@ -440,12 +451,35 @@ rewrite_tuple(ClusterCopy *c, HeapTuple old)
 {
 	HeapTuple	copy;
 
+	CHECK_FOR_INTERRUPTS();
 	heap_deform_tuple(old, RelationGetDescr(c->from), c->values, c->isnull);
 	null_dropped_columns(c, c->isnull);
 	copy = heap_form_tuple(RelationGetDescr(c->to), c->values, c->isnull);
 	rewrite_heap_tuple(c->rewrite, old, copy);
 	heap_freetuple(copy);
 	c->num_tuples += 1;
+}
+
+/* CLUSTER brings them into order, too: the sort keeps their headers. */
+static void
+copy_unsettled(ClusterCopy *c, HeapTuple tuple)
+{
+	if (c->sort != NULL)
+		tuplesort_putheaptuple(c->sort, tuple);
+	else
+		rewrite_tuple(c, tuple);
+}
+
+static void
+write_sorted_unsettled(ClusterCopy *c)
+{
+	HeapTuple	tuple;
+
+	tuplesort_performsort(c->sort);
+	while ((tuple = tuplesort_getheaptuple(c->sort, true)) != NULL)
+		rewrite_tuple(c, tuple);
+	tuplesort_end(c->sort);
+	c->sort = NULL;
 }
 
 static void
@@ -474,7 +508,7 @@ visit_unsettled(ClusterCopy *c, TupleTableSlot *slot)
 			if (state == HEAPTUPLE_RECENTLY_DEAD ||
 				state == HEAPTUPLE_DELETE_IN_PROGRESS)
 				c->tups_recently_dead += 1;
-			rewrite_tuple(c, tuple);
+			copy_unsettled(c, tuple);
 			break;
 	}
 }
@@ -536,7 +570,7 @@ copy_unsettled_row(ClusterCopy *c, StGroupVersion *v, uint32 row,
 	if (state == HEAPTUPLE_RECENTLY_DEAD ||
 		state == HEAPTUPLE_DELETE_IN_PROGRESS)
 		c->tups_recently_dead += 1;
-	rewrite_tuple(c, tuple);
+	copy_unsettled(c, tuple);
 	heap_freetuple(tuple);
 }
 
@@ -574,6 +608,17 @@ copy_unsettled_groups(ClusterCopy *c)
 		}
 		MemoryContextReset(c->deaths_mcxt);
 	}
+}
+
+static void
+copy_all_unsettled(ClusterCopy *c, Relation index, bool use_sort)
+{
+	if (sorts_by_index(index, use_sort))
+		c->sort = begin_index_sort(c, index);
+	copy_unsettled_groups(c);
+	scan_delta(c, visit_unsettled);
+	if (c->sort != NULL)
+		write_sorted_unsettled(c);
 }
 
 /* ---- the whole ---- */
@@ -626,8 +671,7 @@ st_am_relation_copy_for_cluster(Relation from, Relation to, Relation index,
 
 	c.rewrite = begin_heap_rewrite(from, to, oldest_xmin, *xid_cutoff,
 								   *multi_cutoff);
-	copy_unsettled_groups(&c);
-	scan_delta(&c, visit_unsettled);
+	copy_all_unsettled(&c, index, use_sort);
 	end_heap_rewrite(c.rewrite);
 
 	st_row_reader_end(&c.rows);

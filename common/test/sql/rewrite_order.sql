@@ -32,6 +32,20 @@ SELECT ro_disorder('pa > a', '');
 SELECT twin_diff('ro', 'ro_heap');
 SELECT row_group, column_name, problem FROM @am@.verify('ro');
 
+-- rows that only this transaction sees, too: of row groups and of the delta,
+-- with versions that it has itself made obsolete
+BEGIN;
+SELECT twin_do('ro', 'ro_heap', $$INSERT INTO TBL
+	SELECT 50000 + i * 7919 % 3001, 'new', 0 FROM generate_series(1, 3000) i$$);
+SELECT twin_do('ro', 'ro_heap', $$UPDATE TBL SET a = a + 10000 WHERE a > 50000 AND a % 3 = 0$$);
+SELECT twin_do('ro', 'ro_heap', $$DELETE FROM TBL WHERE a > 50000 AND a % 7 = 0$$);
+CLUSTER ro USING ro_a;
+SELECT ro_disorder('pa > a', '');
+SELECT twin_diff('ro', 'ro_heap');
+SELECT twin_do('ro', 'ro_heap', $$UPDATE TBL SET c = 1 WHERE a > 50000 AND a % 5 = 0$$);
+COMMIT;
+SELECT twin_diff('ro', 'ro_heap');
+
 -- a delete that was rolled back deletes nothing
 BEGIN;
 DELETE FROM ro WHERE a < 100;
