@@ -96,7 +96,10 @@ run()
 		"$bindir/psql" -Xq -d "$database" -c "CREATE EXTENSION $am" \
 			-c "ALTER DATABASE $database SET default_table_access_method = $am"
 	fi
-	input=$work/tests/$suite
+	input=$work/tests/$suite-$am
+	cp -R "$work/tests/$suite" "$input"
+	[ "$am" = heap ] || python3 -B ci/suite_diff.py "tests/server-suite/$am.txt" \
+		"$suite" "$major" move "$input"
 	if [ "$suite" = regress ]; then
 		driver=$pgxs_test/regress/pg_regress
 		schedule=$input/parallel_schedule

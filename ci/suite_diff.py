@@ -7,6 +7,8 @@ isolation tester):
     suite_diff.py LIST SUITE MAJOR HEAP_DIR OUR_DIR DIFF_DIR
         compares the outputs of two runs with what LIST says of that suite on
         that major; leaves diffs, and those of the rest, in DIFF_DIR
+    suite_diff.py LIST SUITE MAJOR move INPUT_DIR
+        changes the TIDs in the input of tests that LIST gives the kind ctids
 
 LIST has lines "suite/test kinds [majors]: reason" (kinds: with commas; a test
 may have several lines) and "include other-list".  The kinds:
@@ -16,6 +18,8 @@ may have several lines) and "include other-list".  The kinds:
             ORDER BY; or the same messages come in another order
     ties    the same, and its statement has an ORDER BY: somebody has to look
             whether the rows that moved are equal in it
+    ctids   the test is run with TIDs one block higher (where our rows begin), and
+            heap's output is read so
     other   anything else: printed as a diff, for which the above is made equal
 """
 
@@ -33,7 +37,9 @@ ROWS = re.compile(r"^\(\d+ rows?\)$")
 PLAN = re.compile(r"^\s*(QUERY PLAN|\w*explain\w*)\s*$")
 MESSAGE = re.compile(r"^(\w+: +)?(NOTICE|INFO|WARNING|LOG):  ")
 ORDER_BY = re.compile(r"\border\s+by\b", re.IGNORECASE)
-KINDS = {"plans", "order", "ties", "other"}
+KINDS = {"plans", "order", "ties", "ctids", "other"}
+QUOTED_TID = re.compile(r"(?<=')\((\d{1,4})(, ?\d{1,4})\)(?=')")
+PRINTED_TID = re.compile(r"(?<![\w'])\((\d{1,4})(, ?\d{1,4})\)(?![\w'])")
 LISTED = re.compile(
     r"(?P<suite>\w+)/(?P<test>[\w.-]+) (?P<kinds>[a-z,]+)(?P<majors>( \d+)*): (?P<reason>\S.*)"
 )
@@ -62,6 +68,34 @@ class Part:
             if self.kind == "result"
             else sorted(self.lines)
         )
+
+
+def one_block_higher(tid: re.Match[str]) -> str:
+    return f"({int(tid[1]) + 1}{tid[2]})"
+
+
+def move_input(text: str) -> str:
+    return QUOTED_TID.sub(one_block_higher, text)
+
+
+def move_output(lines: list[str]) -> list[str]:
+    """The output with TIDs moved, and without the padding that depends on them."""
+    moved: list[str] = []
+    for part in parts(lines):
+        for line in part.lines:
+            tids = (
+                PRINTED_TID
+                if part.kind == "result" or "ERROR: " in line
+                else QUOTED_TID
+            )
+            moved.append(tids.sub(one_block_higher, line))
+    return moved
+
+
+def unpadded(line: str) -> str:
+    if RULE.match(line):
+        return re.sub("-+", "-", line)
+    return re.sub(r" *\| *", "|", line.strip())
 
 
 def statement_before(lines: list[str], header: int) -> str:
@@ -110,8 +144,22 @@ def parts(lines: list[str]) -> Iterator[Part]:
         at += 1
 
 
-def compare(heap: list[str], ours: list[str]) -> tuple[set[str], list[str]]:
+def compare_moved(heap: list[str], ours: list[str]) -> tuple[set[str], list[str]]:
+    """The same for a test that was run with TIDs moved."""
+    if heap == ours:
+        return set(), []
+    kinds, rest = compare(move_output(heap), ours, moved=True)
+    return kinds | {"ctids"}, rest
+
+
+def compare(
+    heap: list[str], ours: list[str], moved: bool = False
+) -> tuple[set[str], list[str]]:
     theirs, mine = list(parts(heap)), list(parts(ours))
+    if moved:
+        for part in theirs + mine:
+            if part.kind == "result":
+                part.lines = [unpadded(line) for line in part.lines]
     kinds: set[str] = set()
     matcher = difflib.SequenceMatcher(
         None, [p.key() for p in theirs], [p.key() for p in mine], autojunk=False
@@ -179,11 +227,10 @@ def check(
     for name in names:
         ours = our_dir / f"{name}.out"
         heap = read(heap_dir / f"{name}.out")
-        kinds, rest = (
-            compare(heap, read(ours)) if ours.exists() else ({"other"}, ["no output"])
-        )
-        differing += bool(kinds)
         allowed = listed[name].kinds if name in listed else set()
+        how = compare_moved if "ctids" in allowed else compare
+        kinds, rest = how(heap, read(ours)) if ours.exists() else ({"other"}, ["no output"])
+        differing += bool(kinds)
         if kinds - allowed:
             print(f"{suite}/{name}: not listed: {', '.join(sorted(kinds - allowed))}")
             good = False
@@ -213,6 +260,13 @@ def main() -> int:
         kinds, rest = compare(read(Path(sys.argv[1])), read(Path(sys.argv[2])))
         print(" ".join(sorted(kinds)))
         print("\n".join(rest))
+        return 0
+    if len(sys.argv) == 6 and sys.argv[4] == "move":
+        listing, suite, major, _, folder = sys.argv[1:]
+        for test, entry in read_list(Path(listing), suite, major).items():
+            if "ctids" in entry.kinds:
+                for path in Path(folder).glob(f"*/{test}.s[qp]*"):
+                    path.write_text(move_input(path.read_text()))
         return 0
     if len(sys.argv) != 7:
         sys.exit(__doc__)
