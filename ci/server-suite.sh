@@ -135,7 +135,8 @@ for suite in $suites; do
 		rm -rf "$kept/$suite-$am.diffs"
 		mkdir "$kept/$suite-$am.diffs"
 		python3 -B ci/suite_diff.py "tests/server-suite/$am.txt" "$suite" "$major" \
-			"$kept/$suite-heap" "$kept/$suite-$am" "$kept/$suite-$am.diffs" || failed=1
+			"$kept/$suite-heap" "$kept/$suite-$am" "$kept/$suite-$am.diffs" \
+			"$source/src/test/$suite/expected" || failed=1
 	done
 done
 [ "$crashed" = 0 ] || die "a server process crashed"
