@@ -22,5 +22,8 @@ cd "$dir"
 while read -r version; do
 	apt-get source -q --tar-only --download-only "$package=$version" >&2 && break
 done < <(apt-cache showsrc "$package" | sed -n 's/^Version: //p' | sort -Vru)
+# tar calls it
+command -v bzip2 >/dev/null ||
+	as_root apt-get install -qy --no-install-recommends bzip2 </dev/null >&2
 tar -xf "$package"_*.orig.tar.* --strip-components=1
 rm -f "$package"_*
