@@ -16,6 +16,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "miscadmin.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
@@ -246,4 +247,18 @@ st_backend_status(int index)
 	local = pgstat_fetch_stat_local_beentry(index);
 #endif
 	return local == NULL ? NULL : &local->backendStatus;
+}
+
+List *
+st_translate_to_child(PlannerInfo *root, List *exprs, RelOptInfo *child)
+{
+	if (exprs == NIL)
+		return NIL;
+#if PG_VERSION_NUM >= 160000
+	return (List *) adjust_appendrel_attrs_multilevel(root, (Node *) exprs, child,
+													  child->top_parent);
+#else
+	return (List *) adjust_appendrel_attrs_multilevel(root, (Node *) exprs, child->relids,
+													  child->top_parent_relids);
+#endif
 }

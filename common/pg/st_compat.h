@@ -252,6 +252,10 @@ extern void st_path_disable(Path *path);
 /* A path above another one is as forbidden as that. */
 extern void st_path_inherit_disabled(Path *path, const Path *input);
 
+/* Expressions over a rel's topmost parent, as over the rel itself (16: 2489d76c490). */
+extern List *st_translate_to_child(struct PlannerInfo *root, List *exprs,
+								   struct RelOptInfo *child);
+
 /* 18: ConditionalXactLockTableWait() can log a failure (f10ec3c1b21). */
 extern bool st_conditional_xact_lock_wait(TransactionId xid, bool log_failure);
 

@@ -4,6 +4,7 @@
  *	  The custom node that aggregates vectors.
  *
  *	 cc_agg_node.c		the node: reads batches, returns groups
+ *	 cc_agg_feed.c		vectors of the rows of any plan
  *	 cc_agg_input.c		arguments, filters and keys as vectors
  *	 cc_agg_group.c		from keys to group numbers
  *	 cc_agg_intern.c	distinct values of a key
@@ -137,12 +138,19 @@ typedef struct CcGroups
 	uint32		gids[ST_VECTOR_SIZE];
 } CcGroups;
 
+typedef struct CcAggFeed CcAggFeed;
+
 typedef struct CcAggState
 {
 	CustomScanState css;		/* must be first */
 
 	CcAggMode	mode;
-	CcScanState *scan;			/* NULL: CC_AGG_FINAL */
+	CcScanState *scan;			/* NULL: rows or states come from below */
+	CcAggFeed  *feed;			/* what makes vectors of those rows, or NULL */
+	List	   *operands;		/* and fused: in terms of the scan's columns, where */
+	List	   *fused;			/* the planner saw rows; else both are NIL */
+	CcBatch    *batch;			/* the scan's or the feed's; NULL: states come */
+	TupleDesc	desc;			/* of the rows that the batch stands for */
 	int			npaths;			/* path columns that expressions may use */
 	MemoryContext mcxt;			/* groups and what hangs on them */
 	MemoryContext batch_mcxt;	/* while a batch is worked on */
@@ -194,6 +202,30 @@ extern int64 cc_agg_integer(const CcAggInput *input, Datum value);
 
 /* The vector's value at a row, not null; numerics are written to buffer. */
 extern Datum cc_agg_datum(const CcVector *v, int row, void *buffer);
+
+/* ---- cc_agg_feed.c ---- */
+
+/*
+ * Vectors of the rows that a plan returns; columns as in cc_agg_path.h,
+ * operands: what they stand for.  Sets the state's batch and desc.
+ */
+extern CcAggFeed *cc_agg_feed_create(CcAggState *state, PlanState *child, List *operands,
+									 List *columns);
+
+/*
+ * The scan of vectors that the rows come from, if they are that and nothing
+ * else; then sets the state's operands and fused.  Or NULL.
+ */
+extern CcScanState *cc_agg_fuse(CcAggState *state, PlanState *child, List *operands,
+								List *columns);
+extern Expr *cc_agg_fused(const CcAggState *state, Expr *operand);
+
+/* The batch on the next rows; false at the end. */
+extern bool cc_agg_feed_next(CcAggFeed *feed);
+extern void cc_agg_feed_rescan(CcAggFeed *feed);
+
+/* The column of the rows that is the expression's value. */
+extern AttrNumber cc_agg_feed_column(const CcAggFeed *feed, const Expr *expr);
 
 /* ---- cc_agg_group.c ---- */
 

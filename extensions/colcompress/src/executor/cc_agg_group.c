@@ -171,7 +171,7 @@ cc_key_word(CcAggState *state, CcAggKey *key, const CcVector *v, int row, bool a
 		*word = v->u.i64[row];
 		return true;
 	}
-	if (v->rep == CC_REP_CODE && state->scan->batch->reader != NULL)
+	if (v->rep == CC_REP_CODE && state->batch->reader != NULL)
 		number = code_word(state, key, v, v->u.code[row], add);
 	else
 		number = cc_intern(key->intern, cc_agg_datum(v, row, buffer), add);
@@ -354,8 +354,8 @@ zone_range(CcAggState *state, const CcAggInput *input, int64 *lo, int64 *hi)
 
 	/* columns of paths have numbers behind the table's, and no zones */
 	if (input->attno == InvalidAttrNumber ||
-		input->attno > RelationGetNumberOfAttributes(state->scan->css.ss.ss_currentRelation) ||
-		!cc_reader_zone(state->scan->batch->reader, input->attno, -1, &zone))
+		input->attno > state->desc->natts ||
+		!cc_reader_zone(state->batch->reader, input->attno, -1, &zone))
 		return false;
 	*lo = *hi = 0;
 	if (zone.nnulls == zone.nrows)
@@ -489,7 +489,7 @@ static bool
 assign_directly(CcAggState *state, const uint16 *rows, int n)
 {
 	CcGroups   *groups = state->groups;
-	const uint16 *selected = n == state->scan->batch->nrows ? NULL : rows;
+	const uint16 *selected = n == state->batch->nrows ? NULL : rows;
 	uint32		index[ST_VECTOR_SIZE];
 
 	for (int k = 0; k < groups->nkeys; k++)
@@ -516,7 +516,7 @@ assign(CcAggState *state, const uint16 *rows, int n)
 {
 	CcGroups   *groups = state->groups;
 
-	if (state->scan->batch->reader != NULL)
+	if (state->batch->reader != NULL)
 	{
 		uint64		nopened = state->scan->source->nopened;
 

@@ -61,9 +61,10 @@ cc_agg_input(CcAggState *state, Expr *expr, int filter, int flags)
 {
 	CcScanState *scan = state->scan;
 	CcAggInput *input;
-	Expr	   *original = expr;
+	Expr	   *original;
 	bool		column;
 
+	original = expr = cc_agg_fused(state, expr);
 	if (scan)
 	{
 		Expr	   *replaced = (Expr *) cc_path_set_replace(scan->paths, (Node *) expr);
@@ -72,7 +73,7 @@ cc_agg_input(CcAggState *state, Expr *expr, int filter, int flags)
 		if (scan->paths->npaths == state->npaths)
 			expr = replaced;
 	}
-	column = IsA(expr, Var);
+	column = IsA(expr, Var) || state->feed != NULL;
 
 	/* A column needs no evaluation, so any filter will do. */
 	if (column)
@@ -95,7 +96,9 @@ cc_agg_input(CcAggState *state, Expr *expr, int filter, int flags)
 	get_typlenbyval(input->type, &input->typlen, &input->typbyval);
 	input->rep = rep_of(input->type, input->typbyval);
 	input->own.u.i64 = palloc0(sizeof(int64) * ST_VECTOR_SIZE);
-	if (column)
+	if (state->feed)
+		input->attno = cc_agg_feed_column(state->feed, expr);
+	else if (column)
 		input->attno = ((Var *) expr)->varattno;
 	else if (scan == NULL)
 		 /* workers evaluate it */ ;
@@ -165,7 +168,7 @@ store_value(CcAggInput *input, int row, Datum value)
 static TupleTableSlot *
 fill_slot(CcAggState *state, const CcAggInput *input, int row)
 {
-	CcBatch    *batch = state->scan->batch;
+	CcBatch    *batch = state->batch;
 	TupleTableSlot *slot = cc_scan_row_slot(state->scan, row);
 
 	for (int c = 0; c < input->ncolumns; c++)
@@ -184,7 +187,7 @@ fill_slot(CcAggState *state, const CcAggInput *input, int row)
 static void
 evaluate_rows(CcAggState *state, CcAggInput *input)
 {
-	CcBatch    *batch = state->scan->batch;
+	CcBatch    *batch = state->batch;
 	ExprContext *econtext = state->econtext;
 	uint64		selection[CC_SELECTION_WORDS];
 
@@ -245,7 +248,7 @@ evaluate_program(CcAggState *state, CcAggInput *input)
 	uint64		selection[CC_SELECTION_WORDS];
 
 	cc_agg_selection(state, input->filter, selection);
-	input->vector = typed_vector(input, cc_expr_eval(input->program, state->scan->batch,
+	input->vector = typed_vector(input, cc_expr_eval(input->program, state->batch,
 													 selection), selection);
 }
 
@@ -253,7 +256,7 @@ const CcVector *
 cc_agg_vector(CcAggState *state, int number)
 {
 	CcAggInput *input = &state->inputs[number];
-	CcBatch    *batch = state->scan->batch;
+	CcBatch    *batch = state->batch;
 
 	if (input->vector == NULL)
 	{
@@ -271,7 +274,7 @@ cc_agg_vector(CcAggState *state, int number)
 void
 cc_agg_selection(CcAggState *state, int filter, uint64 *result)
 {
-	CcBatch    *batch = state->scan->batch;
+	CcBatch    *batch = state->batch;
 	int			nwords = (batch->nrows + 63) / 64;
 	const CcVector *v;
 

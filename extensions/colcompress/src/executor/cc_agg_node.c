@@ -68,6 +68,66 @@ init_output(CcAggState *state, const Aggref *ref)
 		output->direct = ExecInitExpr(linitial(ref->aggdirectargs), &state->css.ss.ps);
 }
 
+/* What a feed's columns stand for. */
+static List *
+operands(const CustomScan *plan, int nkeys, int nentries)
+{
+	List	   *keys = NIL;
+	List	   *aggregates = NIL;
+
+	for (int i = 0; i < nentries; i++)
+	{
+		Expr	   *expr = list_nth_node(TargetEntry, plan->custom_scan_tlist, i)->expr;
+
+		if (i < nkeys)
+			keys = lappend(keys, expr);
+		else
+			aggregates = lappend(aggregates, expr);
+	}
+	return cc_agg_operands(keys, aggregates);
+}
+
+static void
+attach_scan(CcAggState *state, CcScanState *scan, List *exprs)
+{
+	Plan	   *plan = scan->css.ss.ps.plan;
+
+	state->scan = scan;
+	state->batch = scan->batch;
+	state->desc = RelationGetDescr(scan->css.ss.ss_currentRelation);
+
+	/* Paths of documents become columns before anything is compiled. */
+	(void) cc_path_set_replace(scan->paths, (Node *) exprs);
+	if (scan->batch)
+		cc_path_set_attach(scan->paths, scan->batch);
+	state->npaths = scan->paths->npaths;
+	state->exprs = cc_exprs_create(cc_path_set_desc(scan->paths),
+								   ((Scan *) plan)->scanrelid, NULL, &scan->css.ss.ps);
+}
+
+/* Where batches come from, if not from partial nodes. */
+static void
+attach_input(CcAggState *state, CustomScan *plan, PlanState *child, int nkeys, int nentries)
+{
+	List	   *columns = lthird(plan->custom_private);
+	CcScanState *scan;
+
+	if (columns == NIL)
+	{
+		scan = cc_scan_state(child);
+		if (scan == NULL)
+			elog(ERROR, "aggregation over vectors needs a scan of vectors");
+		attach_scan(state, scan, plan->custom_scan_tlist);
+		return;
+	}
+	scan = cc_agg_fuse(state, child, operands(plan, nkeys, nentries), columns);
+	if (scan)
+		attach_scan(state, scan, state->fused);
+	else
+		state->feed = cc_agg_feed_create(state, child, operands(plan, nkeys, nentries),
+										 columns);
+}
+
 static void
 begin_agg(CustomScanState *node, EState *estate, int eflags)
 {
@@ -85,19 +145,7 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 	if (state->mode == CC_AGG_PARTIAL)
 		nentries--;
 	if (state->mode != CC_AGG_FINAL)
-	{
-		state->scan = cc_scan_state(child);
-		if (state->scan == NULL)
-			elog(ERROR, "aggregation over vectors needs a scan of vectors");
-
-		/* Paths of documents become columns before anything is compiled. */
-		(void) cc_path_set_replace(state->scan->paths, (Node *) tlist);
-		if (state->scan->batch)
-			cc_path_set_attach(state->scan->paths, state->scan->batch);
-		state->npaths = state->scan->paths->npaths;
-		state->exprs = cc_exprs_create(cc_path_set_desc(state->scan->paths),
-									   ((Scan *) child->plan)->scanrelid, NULL, child);
-	}
+		attach_input(state, plan, child, nkeys, nentries);
 	state->mcxt = AllocSetContextCreate(CurrentMemoryContext, "colcompress groups",
 										ALLOCSET_DEFAULT_SIZES);
 	state->keys_mcxt = AllocSetContextCreate(CurrentMemoryContext, "colcompress group keys",
@@ -129,13 +177,17 @@ static int
 next_batch(CcAggState *state, uint16 *rows)
 {
 	CcScanState *scan = state->scan;
-	CcBatch    *batch = scan->batch;
-	Instrumentation *instrument = scan->css.ss.ps.instrument;
+	CcBatch    *batch = state->batch;
+	Instrumentation *instrument;
 	int			n = 0;
 
 	if (cc_spill_is_input(state))
 		return cc_spill_next_batch(state) ?
 			cc_selection_rows(batch->selection, batch->nrows, rows) : 0;
+	if (state->feed)
+		return cc_agg_feed_next(state->feed) ?
+			cc_selection_rows(batch->selection, batch->nrows, rows) : 0;
+	instrument = scan->css.ss.ps.instrument;
 	if (instrument)
 		InstrStartNode(instrument);
 	if (cc_scan_next_batch(scan))
@@ -171,7 +223,7 @@ merge_groups(CcAggState *state)
 static void
 fill_groups(CcAggState *state)
 {
-	CcBatch    *batch = state->scan->batch;
+	CcBatch    *batch = state->batch;
 	CcGroups   *groups = state->groups;
 	uint16		rows[ST_VECTOR_SIZE];
 	int			n;
@@ -280,10 +332,15 @@ rescan_agg(CustomScanState *node)
 	CcAggState *state = (CcAggState *) node;
 	PlanState  *child = linitial(node->custom_ps);
 
-	/* Rows do not come by ExecProcNode(), which would rescan the child. */
+	/* Vectors do not come by ExecProcNode(), which would rescan the child. */
 	if (node->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(child, node->ss.ps.chgParam);
-	ExecReScan(child);
+	if (state->scan || child->chgParam == NULL)
+		ExecReScan(child);
+	if (state->scan && state->scan->css.ss.ps.chgParam != NULL)
+		ExecReScan(&state->scan->css.ss.ps);
+	if (state->feed)
+		cc_agg_feed_rescan(state->feed);
 	if (state->exprs)
 		cc_exprs_rescan(state->exprs);
 	cc_spill_reset(state);

@@ -86,13 +86,13 @@ needed_columns(CcAggState *state)
 			for (int c = 0; c < input->ncolumns; c++)
 				columns = bms_add_member(columns, input->attnos[c]);
 	}
-	return stored_columns(state->scan->batch, columns);
+	return stored_columns(state->batch, columns);
 }
 
 static CcSpill *
 get_spill(CcAggState *state)
 {
-	TupleDesc	desc = RelationGetDescr(state->scan->css.ss.ss_currentRelation);
+	TupleDesc	desc = state->desc;
 	EState	   *estate = state->css.ss.ps.state;
 	MemoryContext old;
 	CcSpill    *spill;
@@ -105,7 +105,7 @@ get_spill(CcAggState *state)
 	spill->columns = needed_columns(state);
 	spill->write_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
 	spill->read_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
-	spill->vectors = cc_row_vectors_create(state->scan->batch, desc);
+	spill->vectors = cc_row_vectors_create(state->batch, desc);
 	MemoryContextSwitchTo(old);
 	state->spill = spill;
 	return spill;
@@ -128,7 +128,7 @@ void
 cc_spill_row(CcAggState *state, int row, uint64 hash)
 {
 	CcSpill    *spill = get_spill(state);
-	CcBatch    *batch = state->scan->batch;
+	CcBatch    *batch = state->batch;
 	TupleTableSlot *slot = spill->write_slot;
 	int			level = spill->input ? spill->input->level : 0;
 	int			part = (hash >> (64 - PART_BITS * (level + 1))) & (PARTS - 1);

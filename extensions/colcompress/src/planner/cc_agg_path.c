@@ -43,7 +43,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "cc_agg_path.h"
+#include "cc_agg_path_int.h"
 #include "cc_agg_spec.h"
 #include "cc_format.h"
 #include "cc_paths.h"
@@ -57,8 +57,8 @@
 /* Of a distinct value: a bit where values are dense, or a slot of a hash table. */
 #define DISTINCT_BYTES	8
 
-/* Of a group, for its keys and for each aggregate. */
-#define STATE_BYTES		64
+/* Share of cpu_tuple_cost for one value of a row that is put into a vector. */
+#define CC_FEED_COST	0.06
 
 static bool cc_enable_vector_aggregate = true;
 static create_upper_paths_hook_type prev_create_upper_paths = NULL;
@@ -114,27 +114,6 @@ has_ungrouped_column(Node *node, UngroupedContext *context)
 	return expression_tree_walker(node, has_ungrouped_column, context);
 }
 
-/* An expression that the executor can compute from a row of the scan. */
-static bool
-is_computable(Node *expr, Index relid)
-{
-	List	   *vars;
-	ListCell   *lc;
-
-	if (contain_volatile_functions(expr) || contain_subplans(expr) ||
-		expression_returns_set(expr))
-		return false;
-	vars = pull_var_clause(expr, PVC_INCLUDE_PLACEHOLDERS);
-	foreach(lc, vars)
-	{
-		Var		   *var = lfirst(lc);
-
-		if (!IsA(var, Var) || var->varno != relid || var->varattno <= 0)
-			return false;
-	}
-	return true;
-}
-
 static bool
 aggregate_is_supported(Aggref *agg, Index relid)
 {
@@ -144,13 +123,13 @@ aggregate_is_supported(Aggref *agg, Index relid)
 	if (!cc_agg_resolve(agg, &spec))
 		return false;
 	foreach(lc, agg->args)
-		if (!is_computable((Node *) lfirst_node(TargetEntry, lc)->expr, relid))
+		if (!cc_is_computable((Node *) lfirst_node(TargetEntry, lc)->expr, relid))
 			return false;
 	if (contain_var_clause((Node *) agg->aggdirectargs) ||
 		contain_volatile_functions((Node *) agg->aggdirectargs) ||
 		contain_subplans((Node *) agg->aggdirectargs))
 		return false;
-	return agg->aggfilter == NULL || is_computable((Node *) agg->aggfilter, relid);
+	return agg->aggfilter == NULL || cc_is_computable((Node *) agg->aggfilter, relid);
 }
 
 static bool
@@ -167,7 +146,7 @@ keys_are_supported(List *clauses, List *keys, Index relid)
 		Oid			left;
 		Oid			right;
 
-		if (!clause->hashable || !is_computable(lfirst(lc2), relid) ||
+		if (!clause->hashable || !cc_is_computable(lfirst(lc2), relid) ||
 			!get_op_hash_functions(clause->eqop, &left, &right))
 			return false;
 	}
@@ -197,7 +176,7 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	ListCell   *lc;
 
 	aggregates = list_concat_copy(keys, aggregates);
-	if (linitial_int(llast(llast(best_path->custom_private))) == CC_AGG_PARTIAL)
+	if (linitial_int(lsecond(llast(best_path->custom_private))) == CC_AGG_PARTIAL)
 		aggregates = lappend(aggregates, linitial(best_path->path.pathtarget->exprs));
 	foreach(lc, aggregates)
 		scan_tlist = lappend(scan_tlist, makeTargetEntry(lfirst(lc),
@@ -215,10 +194,10 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	return &cscan->scan.plan;
 }
 
-/* Columns that keys and aggregates are computed from. */
-static PathTarget *
-scan_target(PlannerInfo *root, List *exprs)
+PathTarget *
+cc_agg_scan_target(PlannerInfo *root, const CcAggQuery *query)
 {
+	List	   *exprs = list_concat_copy(query->keys, query->aggregates);
 	PathTarget *target = create_empty_pathtarget();
 	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
 									   PVC_INCLUDE_PLACEHOLDERS);
@@ -231,21 +210,25 @@ scan_target(PlannerInfo *root, List *exprs)
  * Startup: all rows are read before the first group comes out.  A kernel
  * costs a fraction of what the server reckons for a transition function.
  */
-static void
-cost_aggregate(PlannerInfo *root, CustomPath *cpath, Path *scan, List *keys,
-			   List *having, double ngroups)
+void
+cc_agg_cost_path(PlannerInfo *root, CustomPath *cpath, const CcAggQuery *query,
+				 double nrows, double ngroups)
 {
+	Path	   *below = linitial(cpath->custom_paths);
+	List	   *columns = lthird(llast(cpath->custom_private));
+	List	   *having = lthird(cpath->custom_private);
 	AggClauseCosts costs;
 	double		per_row;
 	QualCost	qual_cost;
 
-	st_path_inherit_disabled(&cpath->path, scan);
+	st_path_inherit_disabled(&cpath->path, below);
 	MemSet(&costs, 0, sizeof(costs));
 	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
 	per_row = CC_KERNEL_COST * (costs.transCost.per_tuple +
-								cpu_operator_cost * list_length(keys));
-	cpath->path.startup_cost = scan->total_cost + costs.transCost.startup +
-		costs.finalCost.startup + per_row * scan->rows;
+								cpu_operator_cost * list_length(query->keys));
+	per_row += CC_FEED_COST * cpu_tuple_cost * list_length(columns);
+	cpath->path.startup_cost = below->total_cost + costs.transCost.startup +
+		costs.finalCost.startup + per_row * nrows;
 	cpath->path.total_cost = cpath->path.startup_cost +
 		ngroups * (costs.finalCost.per_tuple + cpu_tuple_cost +
 				   cpath->path.pathtarget->cost.per_tuple);
@@ -264,20 +247,16 @@ cost_aggregate(PlannerInfo *root, CustomPath *cpath, Path *scan, List *keys,
 }
 
 /*
- * clauses: GROUP BY, or DISTINCT, which is grouping without aggregates;
- * target: what comes out.
- */
-/*
  * Aggregates that keep values of their groups (DISTINCT, percentiles) do so
  * in memory: the server, which sorts them, is the one for more than fit.
  */
-static bool
-values_fit(PlannerInfo *root, List *keys, List *aggregates, double nrows)
+bool
+cc_agg_values_fit(PlannerInfo *root, const CcAggQuery *query, double nrows)
 {
 	double		bytes = 0;
 	ListCell   *lc;
 
-	foreach(lc, aggregates)
+	foreach(lc, query->aggregates)
 	{
 		Aggref	   *agg = lfirst_node(Aggref, lc);
 		List	   *exprs;
@@ -286,28 +265,28 @@ values_fit(PlannerInfo *root, List *keys, List *aggregates, double nrows)
 			bytes += nrows * sizeof(int64);
 		if (agg->aggdistinct == NIL)
 			continue;
-		exprs = lappend(list_copy(keys), linitial_node(TargetEntry, agg->args)->expr);
+		exprs = lappend(list_copy(query->keys), linitial_node(TargetEntry, agg->args)->expr);
 		bytes += estimate_num_groups(root, exprs, nrows, NULL, NULL) * DISTINCT_BYTES;
 	}
 	return bytes <= (double) get_hash_memory_limit();
 }
 
-/* keys, aggregates and having as the planner has them; scan: the path below. */
-static CustomPath *
-make_aggregate_path(RelOptInfo *grouped_rel, PathTarget *target, List *keys,
-					List *aggregates, List *having, List *eqops, CcAggMode mode,
-					Path *below)
+CustomPath *
+cc_agg_make_path(RelOptInfo *parent, PathTarget *target, const CcAggQuery *query,
+				 CcAggMode mode, List *columns, Path *below)
 {
 	CustomPath *cpath = makeNode(CustomPath);
+	List	   *having = mode == CC_AGG_PARTIAL ? NIL : query->having;
 
 	cpath->path.pathtype = T_CustomScan;
-	cpath->path.parent = grouped_rel;
+	cpath->path.parent = parent;
 	cpath->path.pathtarget = target;
 	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	cpath->methods = &path_methods;
 	cpath->custom_paths = list_make1(below);
-	cpath->custom_private = list_make4(keys, aggregates, having,
-									   list_make2(eqops, list_make1_int(mode)));
+	cpath->custom_private = list_make4(query->keys, query->aggregates, having,
+									   list_make3(query->eqops, list_make1_int(mode),
+												  columns));
 	return cpath;
 }
 
@@ -315,8 +294,8 @@ make_aggregate_path(RelOptInfo *grouped_rel, PathTarget *target, List *keys,
  * What a partial node puts out.  The expression only names it, and is never
  * evaluated; it must be one that the planner does not take for a constant.
  */
-static PathTarget *
-partial_target(void)
+PathTarget *
+cc_agg_partial_target(void)
 {
 	PathTarget *target = create_empty_pathtarget();
 	Const	   *text = makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
@@ -332,9 +311,8 @@ partial_target(void)
 	return target;
 }
 
-/* States of all the aggregates can be put together. */
-static bool
-can_combine(List *aggregates)
+bool
+cc_agg_can_combine(List *aggregates)
 {
 	ListCell   *lc;
 
@@ -350,94 +328,102 @@ can_combine(List *aggregates)
 	return true;
 }
 
+double
+cc_agg_count_groups(PlannerInfo *root, const CcAggQuery *query, double nrows)
+{
+	return query->keys == NIL ? 1.0 :
+		estimate_num_groups(root, query->keys, nrows, NULL, NULL);
+}
+
+bool
+cc_agg_groups_fit(const CcAggQuery *query, double ngroups)
+{
+	return ngroups * CC_AGG_STATE_BYTES * (1 + list_length(query->aggregates)) <=
+		(double) get_hash_memory_limit();
+}
+
 /*
  * Workers aggregate what they read, and a final node puts their groups
  * together, in memory: only where few groups are expected.
  */
 static void
 add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-				  Relation relation, PathTarget *target, PathTarget *columns,
-				  List *keys, List *aggregates, List *having, List *eqops)
+				  Relation relation, const CcAggQuery *query)
 {
 	CustomPath *scan;
 	CustomPath *partial;
 	CustomPath *final;
 	Path	   *gather;
-	double		ngroups = 1;
+	double		ngroups;
 	double		rows;
 	int			workers;
 
 	if (!grouped_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
-		!can_combine(aggregates))
+		!cc_agg_can_combine(query->aggregates))
 		return;
 	workers = ((Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
-	scan = workers > 0 ? cc_make_vector_scan_path(root, input_rel, relation, columns, workers) :
-		NULL;
+	scan = workers > 0 ?
+		cc_make_vector_scan_path(root, input_rel, relation, cc_agg_scan_target(root, query),
+								 workers) : NULL;
 	if (scan == NULL)
 		return;
-	if (keys != NIL)
-		ngroups = estimate_num_groups(root, keys, input_rel->rows, NULL, NULL);
-	if (ngroups * STATE_BYTES * (1 + list_length(aggregates)) >
-		(double) get_hash_memory_limit())
+	ngroups = cc_agg_count_groups(root, query, input_rel->rows);
+	if (!cc_agg_groups_fit(query, ngroups))
 		return;
 
-	partial = make_aggregate_path(grouped_rel, partial_target(), keys, aggregates, NIL,
-								  eqops, CC_AGG_PARTIAL, &scan->path);
+	partial = cc_agg_make_path(grouped_rel, cc_agg_partial_target(), query, CC_AGG_PARTIAL,
+							   NIL, &scan->path);
 	partial->path.parallel_safe = true;
 	partial->path.parallel_workers = workers;
-	cost_aggregate(root, partial, &scan->path, keys, NIL, ngroups);
-	rows = ceil(ngroups * STATE_BYTES / 8192) * workers;
+	cc_agg_cost_path(root, partial, query, scan->path.rows, ngroups);
+	rows = ceil(ngroups * CC_AGG_STATE_BYTES / 8192) * workers;
 	gather = (Path *) create_gather_path(root, grouped_rel, &partial->path,
 										 partial->path.pathtarget, NULL, &rows);
 
-	final = make_aggregate_path(grouped_rel, target, keys, aggregates,
-								having, eqops, CC_AGG_FINAL, gather);
-	gather->rows = ngroups * workers;
-	cost_aggregate(root, final, gather, keys, having, ngroups);
-	gather->rows = rows;
+	final = cc_agg_make_path(grouped_rel, query->target, query, CC_AGG_FINAL, NIL, gather);
+	cc_agg_cost_path(root, final, query, ngroups * workers, ngroups);
 	add_path(grouped_rel, &final->path);
 }
 
-static void
-add_aggregate_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-				   List *clauses, List *having, PathTarget *target, Relation relation)
+bool
+cc_agg_is_supported(const CcAggQuery *query, List *clauses, Index relid)
 {
-	List	   *keys = get_sortgrouplist_exprs(clauses, root->processed_tlist);
-	UngroupedContext ungrouped = {keys};
-	List	   *aggregates = NIL;
-	List	   *eqops = equality_operators(clauses);
-	PathTarget *columns;
-	CustomPath *scan;
-	CustomPath *cpath;
-	double		ngroups = 1;
+	UngroupedContext ungrouped = {query->keys};
 	ListCell   *lc;
 
-	collect_aggregates((Node *) target->exprs, &aggregates);
-	collect_aggregates((Node *) having, &aggregates);
 	/* HAVING alone: the server knows that no row matters. */
-	if (keys == NIL && aggregates == NIL)
+	if (query->keys == NIL && query->aggregates == NIL)
+		return false;
+	foreach(lc, query->aggregates)
+		if (!aggregate_is_supported(lfirst_node(Aggref, lc), relid))
+			return false;
+	return keys_are_supported(clauses, query->keys, relid) &&
+		!has_ungrouped_column((Node *) query->target->exprs, &ungrouped) &&
+		!has_ungrouped_column((Node *) query->having, &ungrouped);
+}
+
+/* One table, all of whose rows are taken as vectors. */
+static void
+add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+				const CcAggQuery *query, List *clauses, Relation relation)
+{
+	CustomPath *scan;
+	CustomPath *cpath;
+
+	if (!cc_agg_is_supported(query, clauses, input_rel->relid))
 		return;
-	foreach(lc, aggregates)
-		if (!aggregate_is_supported(lfirst_node(Aggref, lc), input_rel->relid))
-			return;
-	if (!keys_are_supported(clauses, keys, input_rel->relid) ||
-		has_ungrouped_column((Node *) target->exprs, &ungrouped) ||
-		has_ungrouped_column((Node *) having, &ungrouped))
+	scan = cc_make_vector_scan_path(root, input_rel, relation,
+									cc_agg_scan_target(root, query), 0);
+	if (scan == NULL || !cc_agg_values_fit(root, query, scan->path.rows))
 		return;
 
-	columns = scan_target(root, list_concat_copy(keys, aggregates));
-	scan = cc_make_vector_scan_path(root, input_rel, relation, columns, 0);
-	if (scan == NULL || !values_fit(root, keys, aggregates, scan->path.rows))
-		return;
-	if (keys != NIL)
-		ngroups = estimate_num_groups(root, keys, scan->path.rows, NULL, NULL);
-
-	cpath = make_aggregate_path(grouped_rel, target, keys, aggregates, having, eqops,
-								CC_AGG_PLAIN, &scan->path);
-	cost_aggregate(root, cpath, &scan->path, keys, having, ngroups);
+	cpath = cc_agg_make_path(grouped_rel, query->target, query, CC_AGG_PLAIN, NIL,
+							 &scan->path);
+	cpath->path.parallel_safe = grouped_rel->consider_parallel && scan->path.parallel_safe;
+	cc_agg_cost_path(root, cpath, query, scan->path.rows,
+					 cc_agg_count_groups(root, query, scan->path.rows));
 	add_path(grouped_rel, &cpath->path);
-	add_parallel_path(root, input_rel, grouped_rel, relation, target, columns, keys,
-					  aggregates, having, eqops);
+	add_parallel_path(root, input_rel, grouped_rel, relation, query);
 }
 
 static bool
@@ -475,40 +461,102 @@ stage_is_ours(PlannerInfo *root, UpperRelationKind stage, void *extra)
 	}
 }
 
+/*
+ * What the stage groups by and computes; clauses: GROUP BY, or DISTINCT,
+ * which is grouping without aggregates.
+ */
+static CcAggQuery *
+make_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+		   RelOptInfo *output_rel, void *extra, List **clauses)
+{
+	CcAggQuery *query = palloc0(sizeof(CcAggQuery));
+
+	if (stage == UPPERREL_DISTINCT)
+	{
+		*clauses = root->parse->distinctClause;
+		query->target = input_rel->reltarget;
+	}
+	else
+	{
+		*clauses = root->parse->groupClause;
+		query->target = output_rel->reltarget;
+		query->having = (List *) ((GroupPathExtraData *) extra)->havingQual;
+	}
+	query->keys = get_sortgrouplist_exprs(*clauses, root->processed_tlist);
+	if (IS_OTHER_REL(input_rel))
+		query->keys = st_translate_to_child(root, query->keys, input_rel);
+	query->eqops = equality_operators(*clauses);
+	collect_aggregates((Node *) query->target->exprs, &query->aggregates);
+	collect_aggregates((Node *) query->having, &query->aggregates);
+	return query;
+}
+
+/* The stage's paths for a table of ours. */
 static void
-create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+add_paths_of_table(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 				   RelOptInfo *output_rel, void *extra)
 {
-	RangeTblEntry *rte;
-	Relation	relation;
-
-	if (prev_create_upper_paths)
-		prev_create_upper_paths(root, stage, input_rel, output_rel, extra);
-
-	if (!stage_is_ours(root, stage, extra))
-		return;
-	if (input_rel->reloptkind != RELOPT_BASEREL || input_rel->rtekind != RTE_RELATION ||
-		IS_DUMMY_REL(input_rel))
-		return;
-	rte = planner_rt_fetch(input_rel->relid, root);
-	if (rte->inh)
-		return;
-
 	/* The planner holds a lock on it. */
-	relation = table_open(rte->relid, NoLock);
+	Relation	relation = table_open(planner_rt_fetch(input_rel->relid, root)->relid, NoLock);
+
 	if (st_relation_format(relation) == &cc_format)
 	{
 		if (stage == UPPERREL_ORDERED)
 			cc_topn_add_path(root, input_rel, output_rel, relation);
-		else if (stage == UPPERREL_DISTINCT)
-			add_aggregate_path(root, input_rel, output_rel, root->parse->distinctClause,
-							   NIL, input_rel->reltarget, relation);
 		else
-			add_aggregate_path(root, input_rel, output_rel, root->parse->groupClause,
-							   (List *) ((GroupPathExtraData *) extra)->havingQual,
-							   output_rel->reltarget, relation);
+		{
+			List	   *clauses;
+			CcAggQuery *query = make_query(root, stage, input_rel, output_rel, extra,
+										   &clauses);
+
+			add_table_paths(root, input_rel, output_rel, query, clauses, relation);
+		}
 	}
 	table_close(relation, NoLock);
+}
+
+/*
+ * Partitions, children by inheritance, arms of UNION ALL, joins, security
+ * barriers: with a table of ours among them.
+ */
+static void
+add_paths_of_many(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				  RelOptInfo *output_rel, void *extra)
+{
+	List	   *clauses;
+	CcAggQuery *query;
+
+	if (IS_OTHER_REL(input_rel) || !cc_has_table(root, input_rel))
+		return;
+	if (stage == UPPERREL_ORDERED)
+	{
+		if (IS_SIMPLE_REL(input_rel))
+			cc_topn_add_append_path(root, input_rel, output_rel);
+		return;
+	}
+	query = make_query(root, stage, input_rel, output_rel, extra, &clauses);
+	if (cc_agg_is_supported(query, clauses, 0))
+		cc_agg_add_append_paths(root, input_rel, output_rel, query);
+}
+
+static void
+create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				   RelOptInfo *output_rel, void *extra)
+{
+	RangeTblEntry *rte = NULL;
+
+	if (prev_create_upper_paths)
+		prev_create_upper_paths(root, stage, input_rel, output_rel, extra);
+
+	if (!stage_is_ours(root, stage, extra) || IS_DUMMY_REL(input_rel))
+		return;
+	if (IS_SIMPLE_REL(input_rel))
+		rte = planner_rt_fetch(input_rel->relid, root);
+	if (rte && !rte->inh && rte->rtekind == RTE_RELATION)
+		add_paths_of_table(root, stage, input_rel, output_rel, extra);
+	else if (IS_JOIN_REL(input_rel) || (rte && rte->inh) ||
+			 (rte && rte->rtekind == RTE_SUBQUERY && stage != UPPERREL_ORDERED))
+		add_paths_of_many(root, stage, input_rel, output_rel, extra);
 }
 
 void

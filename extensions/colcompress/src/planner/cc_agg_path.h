@@ -5,9 +5,12 @@
  *
  *	 plan->custom_scan_tlist	group keys, then the aggregates; a partial node
  *								has its output, a bytea, at the end
- *	 plan->custom_private		list of the keys' equality operators, and list
- *								of one CcAggMode
- *	 plan->custom_plans			the scan below, or a Gather of partial nodes
+ *	 plan->custom_private		list of the keys' equality operators, list of
+ *								one CcAggMode, and NIL or, for rows that the
+ *								node makes vectors of, where in them each of
+ *								cc_agg_operands() is (-1 alone: there are none)
+ *	 plan->custom_plans			the scan below; what returns rows; or what
+ *								returns states of partial nodes
  *
  *-------------------------------------------------------------------------
  */

@@ -173,6 +173,25 @@ cc_agg_resolve(const Aggref *agg, CcAggSpec *spec)
 	return agg->aggdistinct == NIL && has_plain_transition(agg);
 }
 
+List *
+cc_agg_operands(List *keys, List *aggregates)
+{
+	List	   *operands = list_copy(keys);
+	ListCell   *lc1;
+	ListCell   *lc2;
+
+	foreach(lc1, aggregates)
+	{
+		Aggref	   *agg = lfirst_node(Aggref, lc1);
+
+		foreach(lc2, agg->args)
+			operands = lappend(operands, lfirst_node(TargetEntry, lc2)->expr);
+		if (agg->aggfilter)
+			operands = lappend(operands, agg->aggfilter);
+	}
+	return operands;
+}
+
 bool
 cc_is_integer_key(Oid type, Oid eqop)
 {

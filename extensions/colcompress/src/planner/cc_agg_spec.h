@@ -56,6 +56,12 @@ typedef struct CcAggSpec
 extern bool cc_agg_resolve(const Aggref *agg, CcAggSpec *spec);
 
 /*
+ * Expressions over rows that a grouping by keys needs: the keys, then each
+ * aggregate's arguments and its filter.
+ */
+extern List *cc_agg_operands(List *keys, List *aggregates);
+
+/*
  * Equality of the type is that of the int64 that vectors hold; eqop is the
  * operator that the query uses.
  */

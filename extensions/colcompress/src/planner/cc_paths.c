@@ -20,7 +20,9 @@
 #include "access/table.h"
 #include "catalog/pg_class_d.h"
 #include "nodes/extensible.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -167,14 +169,78 @@ is_plain_table(RelOptInfo *rel, RangeTblEntry *rte)
 		(rel->reloptkind == RELOPT_BASEREL || rel->reloptkind == RELOPT_OTHER_MEMBER_REL);
 }
 
-/* Some condition is the same for all rows: the server tests it above the scan. */
-static bool
-has_pseudoconstant(RelOptInfo *rel)
+bool
+cc_has_pseudoconstant(RelOptInfo *rel)
 {
 	ListCell   *lc;
 
 	foreach(lc, rel->baserestrictinfo)
 		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
+			return true;
+	return false;
+}
+
+static bool is_table_of_ours(PlannerInfo *root, Index relid);
+
+/* A subquery that only filters and projects rows of ours: a security barrier. */
+static bool
+is_subquery_of_ours(const RelOptInfo *rel)
+{
+	PlannerInfo *root = rel ? rel->subroot : NULL;
+
+	if (root == NULL || root->parse->hasAggs || root->parse->groupClause != NIL ||
+		root->parse->distinctClause != NIL || root->parse->setOperations != NULL ||
+		root->parse->limitCount != NULL || root->parse->hasWindowFuncs)
+		return false;
+	for (int relid = 1; relid < root->simple_rel_array_size; relid++)
+		if (root->simple_rel_array[relid] != NULL &&
+			root->simple_rel_array[relid]->reloptkind == RELOPT_BASEREL &&
+			is_table_of_ours(root, relid))
+			return true;
+	return false;
+}
+
+static bool
+is_table_of_ours(PlannerInfo *root, Index relid)
+{
+	RangeTblEntry *rte = planner_rt_fetch(relid, root);
+	Relation	relation;
+	bool		result;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (rte->inh)
+	{
+		foreach(lc, root->append_rel_list)
+		{
+			AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+
+			if (appinfo->parent_relid == relid &&
+				is_table_of_ours(root, appinfo->child_relid))
+				return true;
+		}
+		return false;
+	}
+	if (rte->rtekind == RTE_SUBQUERY)
+		return is_subquery_of_ours(root->simple_rel_array[relid]);
+	if (rte->rtekind != RTE_RELATION ||
+		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW))
+		return false;
+	/* The planner holds a lock on it. */
+	relation = table_open(rte->relid, NoLock);
+	result = st_relation_format(relation) == &cc_format;
+	table_close(relation, NoLock);
+	return result;
+}
+
+bool
+cc_has_table(PlannerInfo *root, RelOptInfo *rel)
+{
+	int			relid = -1;
+
+	/* from 16 on, outer joins have numbers, too */
+	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
+		if (root->simple_rel_array[relid] != NULL && is_table_of_ours(root, relid))
 			return true;
 	return false;
 }
@@ -188,7 +254,7 @@ cc_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 
 	if (!cc_enable_custom_scan || has_current_of(rel) ||
 		!is_plain_table(rel, planner_rt_fetch(rel->relid, root)) ||
-		rel->lateral_relids != NULL || has_pseudoconstant(rel))
+		rel->lateral_relids != NULL || cc_has_pseudoconstant(rel))
 		return NULL;
 	pull_varattnos((Node *) target->exprs, rel->relid, &attnos);
 	foreach(lc, rel->baserestrictinfo)
@@ -197,6 +263,58 @@ cc_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 		return NULL;
 
 	return make_scan_path(root, rel, relation, NULL, attnos, workers, target);
+}
+
+bool
+cc_is_computable(Node *expr, Index relid)
+{
+	List	   *vars;
+	ListCell   *lc;
+
+	if (contain_volatile_functions(expr) || contain_subplans(expr) ||
+		expression_returns_set(expr))
+		return false;
+	if (relid == 0)
+		return true;
+	vars = pull_var_clause(expr, PVC_INCLUDE_PLACEHOLDERS);
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst(lc);
+
+		if (!IsA(var, Var) || var->varno != relid || var->varattno <= 0)
+			return false;
+	}
+	return true;
+}
+
+bool
+cc_collect_children(PlannerInfo *root, RelOptInfo *parent, List **children)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *child;
+
+		if (appinfo->parent_relid != parent->relid)
+			continue;
+		child = find_base_rel(root, appinfo->child_relid);
+		if (IS_DUMMY_REL(child))
+			continue;
+		if (planner_rt_fetch(child->relid, root)->inh)
+		{
+			if (!cc_collect_children(root, child, children))
+				return false;
+			continue;
+		}
+		if (cc_has_pseudoconstant(child) || child->lateral_relids != NULL ||
+			child->cheapest_total_path == NULL)
+			return false;
+		*children = lappend(*children, child);
+	}
+	return true;
 }
 
 static void

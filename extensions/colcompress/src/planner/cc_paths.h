@@ -28,6 +28,24 @@ extern CustomPath *cc_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel,
 											Relation relation, PathTarget *target,
 											int workers);
 
+/* A table of ours is among those that rel, or its children, stand for. */
+extern bool cc_has_table(PlannerInfo *root, RelOptInfo *rel);
+
+/* Some condition is the same for all rows: the server tests it above the scan. */
+extern bool cc_has_pseudoconstant(RelOptInfo *rel);
+
+/*
+ * An expression that the executor can compute from a row of the table; relid
+ * 0: that a plan below can compute.
+ */
+extern bool cc_is_computable(Node *expr, Index relid);
+
+/*
+ * Adds the rels that rows of an append relation come from.  False if one of
+ * them is to be left to the server.
+ */
+extern bool cc_collect_children(PlannerInfo *root, RelOptInfo *parent, List **children);
+
 /*
  * Sets rows and costs of a scan path.  attnos: what the scan decodes, offset
  * by FirstLowInvalidHeapAttributeNumber.  path has its target, parameters

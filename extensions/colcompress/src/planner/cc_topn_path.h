@@ -39,6 +39,10 @@ typedef enum CcTopNExpr
 extern void cc_topn_add_path(PlannerInfo *root, RelOptInfo *input_rel,
 							 RelOptInfo *ordered_rel, Relation relation);
 
+/* The same for partitions, children by inheritance, and arms of UNION ALL. */
+extern void cc_topn_add_append_path(PlannerInfo *root, RelOptInfo *input_rel,
+									RelOptInfo *ordered_rel);
+
 /* Settings; from _PG_init. */
 extern void cc_topn_path_init(void);
 
