@@ -24,9 +24,11 @@
 #include "access/table.h"
 #include "access/toast_internals.h"
 #include "access/xact.h"
+#include "catalog/index.h"
 #include "catalog/toasting.h"
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/snapmgr.h"
 
 #include "st_checksum.h"
@@ -103,6 +105,40 @@ st_catalog_ensure(Relation rel)
 							AccessExclusiveLock, InvalidOid);
 	CommandCounterIncrement();
 	return OidIsValid(rel->rd_rel->reltoastrelid);
+}
+
+/*
+ * Called when the table gets a new file, under AccessExclusiveLock.  An
+ * invalid index of the TOAST relation, left behind by a REINDEX CONCURRENTLY
+ * that failed, is not made anew by TRUNCATE and keeps entries of the old file.
+ * Our keys come again in the new one, and the same tuple under the same key
+ * would be in that index twice.  So nothing is inserted into it any more; it
+ * waits to be dropped, as before.
+ */
+void
+st_catalog_retire_indexes(Relation rel)
+{
+	Relation	toast;
+	List	   *list;
+	ListCell   *lc;
+
+	if (!OidIsValid(rel->rd_rel->reltoastrelid))
+		return;
+	toast = table_open(rel->rd_rel->reltoastrelid, AccessExclusiveLock);
+	list = RelationGetIndexList(toast);
+	foreach(lc, list)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessExclusiveLock);
+		bool		valid = index->rd_index->indisvalid;
+
+		index_close(index, NoLock);
+		if (valid)
+			continue;
+		index_set_state_flags(lfirst_oid(lc), INDEX_DROP_SET_DEAD);
+		CacheInvalidateRelcache(toast);
+	}
+	list_free(list);
+	table_close(toast, NoLock);
 }
 
 void

@@ -266,6 +266,7 @@ extern void st_catalog_close(StCatalog *cat);
  * impossible here: in parallel mode, or without AccessExclusiveLock.
  */
 extern bool st_catalog_ensure(Relation rel);
+extern void st_catalog_retire_indexes(Relation rel);
 
 /*
  * Inserts one visibility tuple as command cid of the current transaction;

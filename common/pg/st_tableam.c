@@ -212,6 +212,7 @@ st_relation_set_new_filelocator(Relation rel, const RelFileLocator *locator,
 {
 	/* A rollback brings the old file back, with what is pending for it. */
 	st_flush_pending(rel);
+	st_catalog_retire_indexes(rel);
 	st_heapam()->relation_set_new_filelocator(rel, locator, persistence,
 											  freeze_xid, minmulti);
 	st_meta_create_file(locator, persistence, st_relation_format(rel)->am_name);
