@@ -159,8 +159,9 @@ def compare(
     theirs, mine = list(parts(heap)), list(parts(ours))
     if moved:
         for part in theirs + mine:
-            if part.kind == "result":
-                part.lines = [unpadded(line) for line in part.lines]
+            if part.kind in ("result", "plan"):
+                rows = 2 if part.kind == "plan" else len(part.lines)
+                part.lines[:rows] = [unpadded(line) for line in part.lines[:rows]]
     kinds: set[str] = set()
     matcher = difflib.SequenceMatcher(
         None, [p.key() for p in theirs], [p.key() for p in mine], autojunk=False
