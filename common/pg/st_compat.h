@@ -256,6 +256,23 @@ extern void st_path_inherit_disabled(Path *path, const Path *input);
 extern List *st_translate_to_child(struct PlannerInfo *root, List *exprs,
 								   struct RelOptInfo *child);
 
+/*
+ * A hash join of this type drops rows of its outer side that find no match
+ * (16: 16dc2703c54, JOIN_RIGHT_ANTI; 18: aa86129e19d, JOIN_RIGHT_SEMI).
+ */
+#if PG_VERSION_NUM >= 180000
+#define st_join_drops_outer(type) \
+	((type) == JOIN_INNER || (type) == JOIN_SEMI || (type) == JOIN_RIGHT || \
+	 (type) == JOIN_RIGHT_ANTI || (type) == JOIN_RIGHT_SEMI)
+#elif PG_VERSION_NUM >= 160000
+#define st_join_drops_outer(type) \
+	((type) == JOIN_INNER || (type) == JOIN_SEMI || (type) == JOIN_RIGHT || \
+	 (type) == JOIN_RIGHT_ANTI)
+#else
+#define st_join_drops_outer(type) \
+	((type) == JOIN_INNER || (type) == JOIN_SEMI || (type) == JOIN_RIGHT)
+#endif
+
 /* 18: ConditionalXactLockTableWait() can log a failure (f10ec3c1b21). */
 extern bool st_conditional_xact_lock_wait(TransactionId xid, bool log_failure);
 

@@ -19,6 +19,7 @@
 #include "cc_agg.h"
 #include "cc_agg_path.h"
 #include "cc_format.h"
+#include "cc_join_filter.h"
 #include "cc_paths.h"
 #include "cc_scan.h"
 #include "cc_topn_path.h"
@@ -40,6 +41,7 @@ _PG_init(void)
 	cc_bitmap_scan_init();
 	cc_auto_compact_init();
 	cc_scan_init();
+	cc_join_link_init();
 	cc_paths_init();
 	cc_topn_path_init();
 	cc_agg_path_init();

@@ -17,6 +17,7 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
+#include "cc_join_filter.h"
 #include "cc_scan.h"
 #include "st_compat.h"
 
@@ -63,6 +64,21 @@ explain_topn(const CcScanState *state, List *ancestors, ExplainState *es)
 						es);
 	if (es->analyze)
 		explain_counter("Rows Beyond Top N", NULL, cc_topn_removed(topn), es);
+}
+
+/* Columns whose values the build sides of hash joins above filter. */
+static void
+explain_joins(const CcScanState *state, List *ancestors, ExplainState *es)
+{
+	List	   *context = set_deparse_context_plan(es->deparse_cxt,
+												   state->css.ss.ps.plan, ancestors);
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, state->filter->joins)
+		columns = lappend(columns, deparse_expression((Node *) cc_join_filter_column(lfirst(lc)),
+													  context, es->verbose, false));
+	ExplainPropertyList("Hash Join Filter", columns, es);
 }
 
 static void
@@ -118,6 +134,7 @@ explain_analyze(CcScanState *state, List *ancestors, ExplainState *es)
 				   stats.vectors_read, es);
 	explain_counter("Deleted Rows Skipped", NULL, stats.deleted_rows, es);
 	explain_counter("Delta Rows", NULL, stats.delta_rows, es);
+	explain_counter("Rows Removed by Hash Join Filter", NULL, stats.join_removed, es);
 	if (es->verbose)
 		ExplainPropertyUInteger("Decoded", "kB", (stats.bytes_decoded + 1023) / 1024, es);
 }
@@ -141,6 +158,8 @@ cc_scan_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	explain_quals("Zone Filter", state, zone_quals, ancestors, es);
 	if (state->filter->topn)
 		explain_topn(state, ancestors, es);
+	if (state->filter->joins)
+		explain_joins(state, ancestors, es);
 	if (es->verbose)
 		explain_columns(state, es);
 	if (es->analyze && state->source)

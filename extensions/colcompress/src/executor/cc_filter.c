@@ -32,6 +32,7 @@
 #include "utils/memutils.h"
 
 #include "cc_filter.h"
+#include "cc_join_filter.h"
 #include "cc_select.h"
 #include "st_zone.h"
 
@@ -143,6 +144,7 @@ cc_filter_rescan(CcFilter *filter)
 	cc_exprs_rescan(filter->exprs);
 	if (filter->topn)
 		cc_topn_rescan(filter->topn);
+	cc_join_filters_rescan(filter->joins);
 }
 
 static bool
@@ -177,6 +179,14 @@ passes_topn(CcFilter *filter, StReader *reader, int64 vecno)
 		cc_topn_may_pass(filter->topn, cc_topn_best(filter->topn, reader, vecno));
 }
 
+/* False: no row of the unit finds a match in a join above. */
+static bool
+passes_joins(CcFilter *filter, StReader *reader, int64 vecno)
+{
+	return filter->joins == NIL || !cc_enable_pruning ||
+		cc_join_filters_may_pass(filter->joins, reader, vecno);
+}
+
 bool
 cc_filter_group(CcFilter *filter, StReader *reader)
 {
@@ -188,7 +198,7 @@ cc_filter_group(CcFilter *filter, StReader *reader)
 			return false;
 		filter->quals[i].passes_group = match == ST_ZONE_ALL;
 	}
-	return passes_topn(filter, reader, -1);
+	return passes_topn(filter, reader, -1) && passes_joins(filter, reader, -1);
 }
 
 bool
@@ -207,7 +217,7 @@ cc_filter_vector(CcFilter *filter, StReader *reader, uint32 vecno)
 			return false;
 		qual->settled = match == ST_ZONE_ALL;
 	}
-	return passes_topn(filter, reader, vecno);
+	return passes_topn(filter, reader, vecno) && passes_joins(filter, reader, vecno);
 }
 
 static bool

@@ -51,6 +51,7 @@ typedef struct CcFilter
 	MemoryContext values_mcxt;	/* values of right sides, until rescan */
 	CcExprSet  *exprs;
 	CcTopN	   *topn;			/* ORDER BY ... LIMIT above, or NULL */
+	List	   *joins;			/* CcJoinFilter of hash joins above */
 	int			ndeferred;
 	CcQual	  **deferred;		/* quals left for the rows of the batch */
 

@@ -30,6 +30,7 @@
 #include "utils/guc.h"
 #include "utils/rel.h"
 
+#include "cc_join_filter.h"
 #include "cc_paths.h"
 #include "cc_scan.h"
 #include "cc_vec.h"
@@ -69,6 +70,15 @@ static const CustomExecMethods exec_methods = {
 	.ShutdownCustomScan = cc_scan_shutdown,
 	.ExplainCustomScan = cc_scan_explain,
 };
+
+/* Scans of this backend so far. */
+static uint64 nscans = 0;
+
+uint64
+cc_scan_count(void)
+{
+	return nscans;
+}
 
 static Node *
 create_scan_state(CustomScan *cscan)
@@ -154,6 +164,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	Bitmapset  *outputs;
 	int			attno = -1;
 
+	nscans++;
 	init_slot(state, estate, rel, scanrelid);
 
 	/* The target list may have changed since the plan node was made. */
@@ -338,6 +349,9 @@ begin_batch(CcScanState *state)
 	cc_filter_batch(state->filter, batch);
 	InstrCountFiltered1(&state->css, before -
 						cc_selection_count(batch->selection, batch->nrows));
+	if (state->filter->joins)
+		state->source->stats->join_removed +=
+			cc_join_filters_batch(state->filter->joins, batch, state->source->nopened);
 	state->word = -1;
 	state->left = 0;
 	state->outputs_ready = false;

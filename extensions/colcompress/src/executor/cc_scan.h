@@ -77,6 +77,9 @@ extern TupleTableSlot *cc_scan_row_slot(CcScanState *state, int row);
 /* The node below the given one, if it is a scan of ours, or NULL. */
 extern CcScanState *cc_scan_state(PlanState *ps);
 
+/* How many scans this backend has set up: tells whether a query has any. */
+extern uint64 cc_scan_count(void);
+
 /* cc_scan_parallel.c */
 extern Size cc_scan_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
 extern void cc_scan_initialize_dsm(CustomScanState *node, ParallelContext *pcxt,
