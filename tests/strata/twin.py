@@ -87,6 +87,8 @@ def _differences(ours: Counter, heap: Counter, limit: int = 5) -> str:
 
 def same_rows(ours: list[tuple], heap: list[tuple], what: str) -> None:
     """Assert that two results are equal as multisets."""
+    if ours == heap and all(isinstance(v, str) for row in ours for v in row):
+        return  # as most are; nothing but strings is as good as its _key()
     left, right = Counter(map(_key, ours)), Counter(map(_key, heap))
     assert left == right, f"{what}: rows differ\n{_differences(left, right)}"
 
@@ -153,7 +155,8 @@ class Session:
         """Compare the whole table: every plan, and through every index."""
         columns = _columns(self.heap, table)
         assert columns == _columns(self.ours, table), f"{table}: columns differ"
-        row = ", ".join(f"{name}::text" for name in columns) or "NULL"
+        # One string per row, since every value costs the driver time.
+        row = f"ROW({', '.join(columns)})::text"
         self.same(f"SELECT {row} FROM {table}", plans=("any plan", "parallel"))
         self.same(f"SELECT count(*) FROM {table}", plans=("any plan", "parallel"))
         for query in _index_queries(self.heap, table, row):

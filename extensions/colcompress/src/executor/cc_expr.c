@@ -286,16 +286,6 @@ cc_expr_eval(CcExpr *expr, CcBatch *batch, const uint64 *selection)
 	return cc_node_eval(expr->root, selection);
 }
 
-void
-cc_expr_select(CcExpr *expr, CcBatch *batch, uint64 *selection)
-{
-	CcTruth		truth;
-
-	begin(expr, batch, false);
-	cc_node_truth(expr->root, selection, &truth);
-	memcpy(selection, truth.istrue, CC_EXPR_WORDS(expr) * sizeof(uint64));
-}
-
 bool
 cc_expr_select_safely(CcExpr *expr, CcBatch *batch, uint64 *selection, uint64 *unknown)
 {

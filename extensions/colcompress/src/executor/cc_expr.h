@@ -109,12 +109,9 @@ extern AttrNumber cc_expr_plain_column(const CcExpr *expr);
 extern const CcVector *cc_expr_eval(CcExpr *expr, CcBatch *batch,
 									const uint64 *selection);
 
-/* Takes rows for which a boolean expression is not true out of selection. */
-extern void cc_expr_select(CcExpr *expr, CcBatch *batch, uint64 *selection);
-
 /*
- * Likewise for a filter that must raise nothing ahead of its time: rows that
- * only the server can decide, as it may raise an error, stay selected and
+ * Takes rows for which a boolean expression is not true out of selection, and
+ * raises nothing ahead of its time: rows that only the server can decide, as it may raise an error, stay selected and
  * are set in unknown.  Returns true if there are any.  Functions without a
  * kernel are called only on distinct values of a dictionary; use it where no
  * qual that stands before this one is still to be evaluated.

@@ -29,12 +29,6 @@ static const CcKernelEntry *const kernel_tables[] = {
 	cc_arith_kernels, cc_decimal_kernels, cc_time_kernels, cc_text_kernels
 };
 
-const CcVector *
-cc_node_constant(CcNode *node)
-{
-	return node->eval == cc_eval_constant ? cc_eval_constant(node, NULL) : NULL;
-}
-
 /* ---- the function manager ---- */
 
 static Datum

@@ -226,9 +226,6 @@ extern Datum cc_call_row(CcNode *node, const CcVector *const *args, int row, boo
 /* rows that are not live are null in node->out, which has no nulls yet. */
 extern void cc_node_set_nulls(CcNode *node, const uint64 *rows, const uint64 *live);
 
-/* The node is a constant: its vector, else NULL.  May raise an error. */
-extern const CcVector *cc_node_constant(CcNode *node);
-
 /* ---- kernels, by function ---- */
 
 typedef struct CcKernelEntry

@@ -60,14 +60,6 @@ grow(ZsCounter *c)
 }
 
 ZsCount *
-zs_counter_find(ZsCounter *c, const void *data, uint32 len)
-{
-	uint32		i = *slot_of(c, data, len);
-
-	return i == 0 ? NULL : &c->entries[i - 1];
-}
-
-ZsCount *
 zs_counter_add(ZsCounter *c, const void *data, uint32 len, uint32 doc)
 {
 	uint32	   *place = slot_of(c, data, len);

@@ -40,7 +40,4 @@ extern void zs_counter_init(ZsCounter *c, MemoryContext context,
 extern ZsCount *zs_counter_add(ZsCounter *c, const void *data, uint32 len,
 							   uint32 doc);
 
-/* The entry, NULL if there is none. */
-extern ZsCount *zs_counter_find(ZsCounter *c, const void *data, uint32 len);
-
 #endif							/* ZS_COUNTER_H */
