@@ -70,6 +70,16 @@ typedef Oid RelFileNumber;
 #define st_locator_number(loc) ((loc).relNode)
 #endif
 
+/* ---- old_snapshot_threshold (gone in 17: f691f5b80a8) ---- */
+
+#if PG_VERSION_NUM < 170000
+#include "utils/snapmgr.h"
+#define st_test_for_old_snapshot(snapshot, rel, page) \
+	TestForOldSnapshot(snapshot, rel, page)
+#else
+#define st_test_for_old_snapshot(snapshot, rel, page) ((void) 0)
+#endif
+
 /* ---- kinds of processes (17: 372700cba00) ---- */
 
 #if PG_VERSION_NUM < 170000

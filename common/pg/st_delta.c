@@ -14,9 +14,11 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
+#include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/predicate.h"
 
+#include "st_compat.h"
 #include "st_delta.h"
 
 #define ST_DELTA_CHUNK	128		/* blocks */
@@ -35,6 +37,8 @@ struct StDeltaScan
 	DeltaGap   *gaps;
 	int			ngaps;
 	uint32		nchunks;
+	BlockNumber next_block;		/* of the chunk at hand, for whole pages */
+	BlockNumber end_block;
 };
 
 typedef struct ExtentRange
@@ -139,8 +143,9 @@ st_delta_set_chunk(StDeltaScan *scan, uint32 chunk)
 	start = scan->gaps[lo].start +
 		(chunk - scan->gaps[lo].first_chunk) * ST_DELTA_CHUNK;
 	heap_rescan(scan->heap, NULL, false, false, false, false);
-	heap_setscanlimits(scan->heap, start,
-					   Min(ST_DELTA_CHUNK, scan->gaps[lo].end - start));
+	scan->next_block = start;
+	scan->end_block = Min(start + ST_DELTA_CHUNK, scan->gaps[lo].end);
+	heap_setscanlimits(scan->heap, start, scan->end_block - start);
 }
 
 bool
@@ -155,6 +160,68 @@ bool
 st_delta_next(StDeltaScan *scan, TupleTableSlot *slot)
 {
 	return heap_getnextslot(scan->heap, ForwardScanDirection, slot);
+}
+
+/* The rows of a page that the snapshot sees. */
+static int
+visible_rows(StDeltaScan *scan, Buffer buffer, HeapTupleData *tuples)
+{
+	Relation	rel = scan->heap->rs_rd;
+	Snapshot	snapshot = scan->heap->rs_snapshot;
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	Page		page = BufferGetPage(buffer);
+	bool		all_visible;
+	OffsetNumber last;
+	int			n = 0;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	st_test_for_old_snapshot(snapshot, rel, page);
+	/* What a standby's primary saw all of, its own snapshots may not. */
+	all_visible = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
+	last = PageGetMaxOffsetNumber(page);
+	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
+	{
+		ItemId		item = PageGetItemId(page, off);
+		HeapTuple	tuple = &tuples[n];
+		bool		visible;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple->t_tableOid = RelationGetRelid(rel);
+		tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple->t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple->t_self, block, off);
+		visible = all_visible || HeapTupleSatisfiesVisibility(tuple, snapshot, buffer);
+		HeapCheckForSerializableConflictOut(visible, rel, tuple, buffer, snapshot);
+		if (visible)
+			n++;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return n;
+}
+
+int
+st_delta_next_page(StDeltaScan *scan, HeapTupleData *tuples, Buffer *buffer)
+{
+	Relation	rel = scan->heap->rs_rd;
+
+	while (scan->next_block < scan->end_block)
+	{
+		int			n;
+
+		CHECK_FOR_INTERRUPTS();
+		*buffer = ReadBufferExtended(rel, MAIN_FORKNUM, scan->next_block++, RBM_NORMAL,
+									 ((HeapScanDesc) scan->heap)->rs_strategy);
+		heap_page_prune_opt(rel, *buffer);
+		n = visible_rows(scan, *buffer, tuples);
+		if (n > 0)
+		{
+			pgstat_count_index_tuples(rel, n);
+			return n;
+		}
+		ReleaseBuffer(*buffer);
+	}
+	return 0;
 }
 
 void

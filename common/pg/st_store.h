@@ -194,4 +194,12 @@ extern void st_delta_set_chunk(StDeltaScan *scan, uint32 chunk);
 extern bool st_delta_next(StDeltaScan *scan, TupleTableSlot *slot);	/* in the current chunk */
 extern void st_delta_end(StDeltaScan *scan);
 
+/*
+ * Instead of st_delta_next(): all visible rows of the chunk's next page that
+ * has any, in tuples, which has room for MaxHeapTuplesPerPage of them.  They
+ * stay valid until the caller releases the buffer.  Returns how many there
+ * are, 0 at the end of the chunk.
+ */
+extern int	st_delta_next_page(StDeltaScan *scan, HeapTupleData *tuples, Buffer *buffer);
+
 #endif							/* ST_STORE_H */

@@ -171,7 +171,7 @@ cc_key_word(CcAggState *state, CcAggKey *key, const CcVector *v, int row, bool a
 		*word = v->u.i64[row];
 		return true;
 	}
-	if (v->rep == CC_REP_CODE && state->batch->reader != NULL)
+	if (v->rep == CC_REP_CODE && state->scan != NULL)
 		number = code_word(state, key, v, v->u.code[row], add);
 	else
 		number = cc_intern(key->intern, cc_agg_datum(v, row, buffer), add);

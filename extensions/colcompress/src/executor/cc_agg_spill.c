@@ -24,6 +24,7 @@
 #include "utils/tuplestore.h"
 
 #include "cc_agg.h"
+#include "cc_row_vectors.h"
 #include "st_compat.h"
 
 #define PART_BITS	4

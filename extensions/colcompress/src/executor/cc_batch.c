@@ -12,6 +12,7 @@
 
 #include "port/pg_bitutils.h"
 
+#include "cc_delta.h"
 #include "cc_path_expr.h"
 #include "st_numeric.h"
 
@@ -66,16 +67,13 @@ cc_batch_reset_paths(CcBatch *batch)
 		batch->columns[batch->ncolumns + i].access = CC_ACCESS_NONE;
 }
 
-void
-cc_batch_set(CcBatch *batch, StReader *reader, const StGroup *group, uint32 vecno)
+/* Nothing is decoded, and all rows are selected. */
+static void
+start_batch(CcBatch *batch, int nrows)
 {
-	int			nrows = Min(group->nrows - vecno * ST_VECTOR_SIZE, ST_VECTOR_SIZE);
 	int			nwords = (nrows + 63) / 64;
 
-	batch->reader = reader;
-	batch->vecno = vecno;
 	batch->nrows = nrows;
-	batch->first_row = group->first_row + (uint64) vecno * ST_VECTOR_SIZE;
 	for (int i = 0; i < batch->ncolumns; i++)
 		batch->columns[i].access = CC_ACCESS_NONE;
 	cc_batch_reset_paths(batch);
@@ -83,6 +81,24 @@ cc_batch_set(CcBatch *batch, StReader *reader, const StGroup *group, uint32 vecn
 	memset(batch->selection, 0xFF, nwords * sizeof(uint64));
 	if (nrows % 64 != 0)
 		batch->selection[nwords - 1] = (UINT64CONST(1) << (nrows % 64)) - 1;
+}
+
+void
+cc_batch_set_rows(CcBatch *batch, int n)
+{
+	batch->reader = NULL;
+	batch->vecno = 0;
+	batch->first_row = 0;
+	start_batch(batch, n);
+}
+
+void
+cc_batch_set(CcBatch *batch, StReader *reader, const StGroup *group, uint32 vecno)
+{
+	batch->reader = reader;
+	batch->vecno = vecno;
+	batch->first_row = group->first_row + (uint64) vecno * ST_VECTOR_SIZE;
+	start_batch(batch, Min(group->nrows - vecno * ST_VECTOR_SIZE, ST_VECTOR_SIZE));
 }
 
 uint32
@@ -144,10 +160,15 @@ cc_batch_attach(CcBatch *batch, CcBatchColumn *column, const CcVector *v)
 void
 cc_batch_decode(CcBatch *batch, CcBatchColumn *column)
 {
-	cc_batch_attach(batch, column, column->attno > batch->natts ?
-					cc_path_column_vector(batch,
-										  batch->paths[column->attno - batch->natts - 1]) :
-					cc_reader_vector(batch->reader, column->attno, batch->vecno));
+	const CcVector *v;
+
+	if (column->attno > batch->natts)
+		v = cc_path_column_vector(batch, batch->paths[column->attno - batch->natts - 1]);
+	else if (batch->reader != NULL)
+		v = cc_reader_vector(batch->reader, column->attno, batch->vecno);
+	else
+		v = cc_delta_vector(batch->delta, column->attno);
+	cc_batch_attach(batch, column, v);
 }
 
 Datum

@@ -54,6 +54,7 @@ typedef struct CcBatch
 	struct CcPath **paths;		/* in columns behind ncolumns */
 
 	StReader   *reader;			/* of the row group at hand; NULL: other rows */
+	struct CcDelta *delta;		/* these, where columns are not attached */
 	uint32		vecno;
 	int			nrows;
 	uint64		first_row;		/* row number of the batch's first row */
@@ -78,6 +79,12 @@ extern void cc_batch_reset_paths(CcBatch *batch);
 /* Moves on to another vector: all rows selected, nothing decoded. */
 extern void cc_batch_set(CcBatch *batch, StReader *reader,
 						 const StGroup *group, uint32 vecno);
+
+/*
+ * Moves on to n rows that are not those of a row group: all selected, no
+ * column decoded.
+ */
+extern void cc_batch_set_rows(CcBatch *batch, int n);
 
 /* Takes deleted rows away; deleted is the row group's bitmap. */
 extern uint32 cc_batch_remove_deleted(CcBatch *batch, const uint64 *deleted);

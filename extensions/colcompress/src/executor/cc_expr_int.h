@@ -83,7 +83,7 @@ typedef struct CcMemo
 	uint8	   *known;			/* CC_MEMO_* */
 	void	   *values;			/* int64, double, float or code of dict */
 	uint8	   *is_true;		/* of booleans: 0 or 1 */
-	uint32		nknown;
+	uint32		nknown;			/* of the source's values, without null */
 	bool		any_null;		/* a result is */
 	CcDictionary dict;			/* of results that are not passed by value */
 	struct cc_image_hash *images;	/* codes of dict by their bytes */

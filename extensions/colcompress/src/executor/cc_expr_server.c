@@ -138,7 +138,7 @@ memo_of(CcNode *node, const CcDictionary *source)
 {
 	CcExpr	   *expr = node->expr;
 	CcMemo	   *memo = node->memo;
-	uint32		nvalues = source->nvalues + 1;
+	uint32		nvalues = cc_dict_limit(source) + 1;
 
 	if (memo == NULL)
 	{
@@ -175,7 +175,7 @@ memo_fill(CcNode *node, CcMemo *memo, uint32 code)
 {
 	CcExprSet  *set = node->expr->set;
 	AttrNumber	attno = node->memo_attno;
-	bool		of_null = code == memo->source->nvalues;
+	bool		of_null = code == cc_dict_limit(memo->source);
 	Datum		value;
 	bool		isnull;
 
@@ -211,7 +211,8 @@ memo_fill(CcNode *node, CcMemo *memo, uint32 code)
 	ResetExprContext(set->econtext);
 	memo->known[code] = isnull ? CC_MEMO_NULL : CC_MEMO_VALUE;
 	memo->any_null |= isnull;
-	memo->nknown++;
+	if (!of_null)
+		memo->nknown++;
 	if (memo->is_true)
 		memo->is_true[code] = !isnull && DatumGetBool(value);
 }
@@ -226,7 +227,7 @@ memo_for(CcNode *node, const CcVector *column, const uint64 *rows, const uint32 
 		 uint32 *buffer)
 {
 	CcMemo	   *memo = memo_of(node, column->dict);
-	uint32		of_null = column->dict->nvalues;
+	uint32		of_null = cc_dict_limit(column->dict);
 	int			words = CC_EXPR_WORDS(node->expr);
 
 	set_state(node);
@@ -237,7 +238,8 @@ memo_for(CcNode *node, const CcVector *column, const uint64 *rows, const uint32 
 			buffer[i] = cc_vector_isnull(column, i) ? of_null : column->u.code[i];
 		*codes = buffer;
 	}
-	if (memo->nknown < of_null + (column->has_nulls ? 1 : 0))
+	if (memo->nknown < column->dict->nvalues ||
+		(column->has_nulls && memo->known[of_null] == CC_MEMO_UNKNOWN))
 	{
 		CC_FOREACH_ROW(row, rows, words)
 		{

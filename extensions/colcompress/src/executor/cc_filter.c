@@ -330,6 +330,27 @@ cc_filter_row(CcFilter *filter, CcBatch *batch, int row)
 	return true;
 }
 
+void
+cc_filter_delta(CcFilter *filter, CcBatch *batch)
+{
+	for (int i = 0; i < filter->nquals; i++)
+		filter->quals[i].settled = false;
+	cc_filter_batch(filter, batch);
+}
+
+bool
+cc_filter_delta_row(CcFilter *filter, TupleTableSlot *slot)
+{
+	filter->econtext->ecxt_scantuple = slot;
+	for (int i = 0; i < filter->ndeferred; i++)
+	{
+		filter->row_quals |= qual_bit(filter, filter->deferred[i]);
+		if (!ExecQual(filter->deferred[i]->state, filter->econtext))
+			return false;
+	}
+	return true;
+}
+
 bool
 cc_filter_slot(CcFilter *filter, TupleTableSlot *slot)
 {

@@ -85,6 +85,13 @@ extern bool cc_filter_vector(CcFilter *filter, StReader *reader, uint32 vecno);
 extern void cc_filter_batch(CcFilter *filter, CcBatch *batch);
 extern bool cc_filter_row(CcFilter *filter, CcBatch *batch, int row);
 
+/*
+ * The same for a batch of the delta's rows, which no zone test has seen; rows
+ * that are left stand in a slot as they are.
+ */
+extern void cc_filter_delta(CcFilter *filter, CcBatch *batch);
+extern bool cc_filter_delta_row(CcFilter *filter, TupleTableSlot *slot);
+
 /* All quals on a row that already stands in a slot. */
 extern bool cc_filter_slot(CcFilter *filter, TupleTableSlot *slot);
 

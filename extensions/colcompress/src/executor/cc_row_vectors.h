@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cc_row_vectors.h
- *	  Vectors made of rows: the delta's, and those that come back from disk.
+ *	  Vectors made of rows: another node's, and those that come back from disk.
  *
  *-------------------------------------------------------------------------
  */

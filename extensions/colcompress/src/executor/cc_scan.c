@@ -171,6 +171,9 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	outputs = add_columns(NULL, (Node *) plan->scan.plan.targetlist, scanrelid, desc);
 	state->columns = add_columns(bms_copy(outputs), (Node *) plan->custom_exprs,
 								 scanrelid, desc);
+	state->late_columns = bms_difference(outputs,
+										 add_columns(NULL, (Node *) plan->custom_exprs,
+													 scanrelid, desc));
 	state->outputs = palloc(sizeof(AttrNumber) * (bms_num_members(outputs) + 1));
 	while ((attno = bms_next_member(outputs, attno)) >= 0)
 		state->outputs[state->noutputs++] = attno;
@@ -323,18 +326,77 @@ next_batch_row(CcScanState *state, TupleTableSlot *slot)
 	}
 }
 
+/* After the source has handed out a chunk of the delta. */
+static void
+begin_delta(CcScanState *state)
+{
+	MemoryContext old;
+
+	state->batch->nrows = 0;
+	state->word = 0;
+	state->left = 0;
+	if (state->delta)
+		return;
+	old = MemoryContextSwitchTo(state->batch->mcxt);
+	state->delta = cc_delta_create(state->batch, state->css.ss.ss_currentRelation,
+								   state->late_columns);
+	MemoryContextSwitchTo(old);
+}
+
+/* The next rows of the chunk become the batch; false at its end. */
+static bool
+next_delta_batch(CcScanState *state)
+{
+	CcBatch    *batch = state->batch;
+
+	if (!cc_delta_next(state->delta, state->source))
+	{
+		state->unit = CC_SOURCE_END;
+		return false;
+	}
+	cc_filter_delta(state->filter, batch);
+	InstrCountFiltered1(&state->css, batch->nrows -
+						cc_selection_count(batch->selection, batch->nrows));
+	state->word = -1;
+	state->left = 0;
+	return true;
+}
+
+/* Puts a row of the delta's batch into the slot, if it passes what is left. */
+static bool
+take_delta_row(CcScanState *state, int row, TupleTableSlot *slot)
+{
+	CHECK_FOR_INTERRUPTS();
+	state->virtual_slot = false;
+	cc_delta_store(state->delta, row, slot);
+	if (state->filter->ndeferred == 0 || cc_filter_delta_row(state->filter, slot))
+		return true;
+	InstrCountFiltered1(&state->css, 1);
+	ResetExprContext(state->css.ss.ps.ps_ExprContext);
+	return false;
+}
+
 static bool
 next_delta_row(CcScanState *state, TupleTableSlot *slot)
 {
-	state->virtual_slot = false;
-	while (cc_source_delta_row(state->source, slot))
+	CcBatch    *batch = state->batch;
+
+	for (;;)
 	{
-		if (cc_filter_slot(state->filter, slot))
+		int			row;
+
+		while (state->left == 0)
+		{
+			if (++state->word < (batch->nrows + 63) / 64)
+				state->left = batch->selection[state->word];
+			else if (!next_delta_batch(state))
+				return false;
+		}
+		row = state->word * 64 + __builtin_ctzll(state->left);
+		state->left &= state->left - 1;
+		if (take_delta_row(state, row, slot))
 			return true;
-		InstrCountFiltered1(&state->css, 1);
-		ResetExprContext(state->css.ss.ps.ps_ExprContext);
 	}
-	return false;
 }
 
 /* Runs the filter on a batch that the source has just handed out. */
@@ -384,6 +446,8 @@ next_row(ScanState *node)
 			return ExecClearTuple(slot);
 		if (state->unit == CC_SOURCE_BATCH)
 			begin_batch(state);
+		else
+			begin_delta(state);
 	}
 }
 
@@ -396,6 +460,19 @@ cc_scan_row_slot(CcScanState *state, int row)
 		prepare_slot(state);
 	st_tid_from_row(&slot->tts_tid, state->batch->first_row + row);
 	return slot;
+}
+
+/* What quals that were left for rows say of a row of the batch. */
+static bool
+row_passes(CcScanState *state, int row)
+{
+	if (state->batch->reader == NULL)
+		return take_delta_row(state, row, state->css.ss.ss_ScanTupleSlot);
+	(void) cc_scan_row_slot(state, row);
+	if (cc_filter_row(state->filter, state->batch, row))
+		return true;
+	InstrCountFiltered1(&state->css, 1);
+	return false;
 }
 
 /* Quals that were left for rows: take the rows that fail out of the batch. */
@@ -413,43 +490,19 @@ filter_rows(CcScanState *state)
 			int			bit = __builtin_ctzll(left);
 
 			CHECK_FOR_INTERRUPTS();
-			(void) cc_scan_row_slot(state, w * 64 + bit);
-			if (!cc_filter_row(state->filter, batch, w * 64 + bit))
-			{
+			if (!row_passes(state, w * 64 + bit))
 				batch->selection[w] &= ~(UINT64CONST(1) << bit);
-				InstrCountFiltered1(&state->css, 1);
-			}
 			ResetExprContext(state->css.ss.ps.ps_ExprContext);
 		}
 	}
 }
 
-/* The next rows of the delta's chunk become the batch; false at its end. */
+/* Filters the batch that stands on the next unit; false if nothing is left. */
 static bool
-next_delta_batch(CcScanState *state)
+filter_batch(CcScanState *state)
 {
-	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-
-	if (state->row_vectors == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(state->batch->mcxt);
-
-		state->row_vectors = cc_row_vectors_create(state->batch, slot->tts_tupleDescriptor);
-		MemoryContextSwitchTo(old);
-	}
-	cc_row_vectors_reset(state->row_vectors);
-	while (!cc_row_vectors_full(state->row_vectors))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!next_delta_row(state, slot))
-		{
-			state->unit = CC_SOURCE_END;
-			break;
-		}
-		cc_row_vectors_add(state->row_vectors, slot);
-		ResetExprContext(state->css.ss.ps.ps_ExprContext);
-	}
-	return cc_row_vectors_finish(state->row_vectors);
+	filter_rows(state);
+	return !cc_selection_is_empty(state->batch->selection, state->batch->nrows);
 }
 
 bool
@@ -457,18 +510,24 @@ cc_scan_next_batch(CcScanState *state)
 {
 	for (;;)
 	{
-		if (state->unit == CC_SOURCE_DELTA && next_delta_batch(state))
-			return true;
+		while (state->unit == CC_SOURCE_DELTA && next_delta_batch(state))
+			if (filter_batch(state))
+				return true;
 
 		state->unit = cc_source_next(state->source);
-		if (state->unit == CC_SOURCE_END)
-			return false;
-		if (state->unit == CC_SOURCE_DELTA)
-			continue;
-		begin_batch(state);
-		filter_rows(state);
-		if (!cc_selection_is_empty(state->batch->selection, state->batch->nrows))
-			return true;
+		switch (state->unit)
+		{
+			case CC_SOURCE_END:
+				return false;
+			case CC_SOURCE_DELTA:
+				begin_delta(state);
+				break;
+			case CC_SOURCE_BATCH:
+				begin_batch(state);
+				if (filter_batch(state))
+					return true;
+				break;
+		}
 	}
 }
 
@@ -543,6 +602,8 @@ rescan(CustomScanState *node)
 	state->unit = CC_SOURCE_END;
 	cc_filter_rescan(state->filter);
 	cc_source_rescan(state->source);
+	if (state->delta)
+		cc_delta_release(state->delta);
 	if (state->back)
 		st_scan_back_rescan(state->back);
 }
@@ -552,6 +613,8 @@ end_scan(CustomScanState *node)
 {
 	CcScanState *state = (CcScanState *) node;
 
+	if (state->delta)
+		cc_delta_release(state->delta);
 	if (state->source)
 		cc_source_end(state->source);
 	if (state->back)

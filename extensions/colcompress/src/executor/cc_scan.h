@@ -18,7 +18,7 @@
 #include "nodes/extensible.h"
 
 #include "cc_path_expr.h"
-#include "cc_row_vectors.h"
+#include "cc_delta.h"
 #include "cc_source.h"
 #include "st_scan_back.h"
 
@@ -44,8 +44,9 @@ typedef struct CcScanState
 	int			nfetched;		/* outputs that are fetched row by row */
 	bool	   *fetched;		/* by attribute number - 1 */
 
-	/* for a node that takes batches */
-	CcRowVectors *row_vectors;	/* of rows of the delta; NULL until needed */
+	/* rows of the delta */
+	CcDelta    *delta;			/* NULL until needed */
+	Bitmapset  *late_columns;	/* decoded for what passed the quals only */
 
 	/* target list over path columns; NULL projection: it has none */
 	ProjectionInfo *path_projection;

@@ -302,18 +302,21 @@ cc_source_next(CcSource *source)
 		unit = source->shared ? cc_shared_take(source) : take_serial(source);
 		if (unit == CC_SOURCE_END)
 			cc_source_count(source);
+		/* what was remembered of a row group's codes is not for these rows */
+		if (unit == CC_SOURCE_DELTA)
+			source->nopened++;
 		if (unit != CC_SOURCE_BATCH)
 			return unit;
 	}
 }
 
-bool
-cc_source_delta_row(CcSource *source, TupleTableSlot *slot)
+int
+cc_source_delta_page(CcSource *source, HeapTupleData *tuples, Buffer *buffer)
 {
-	if (!st_delta_next(source->delta, slot))
-		return false;
-	source->stats->delta_rows++;
-	return true;
+	int			n = st_delta_next_page(source->delta, tuples, buffer);
+
+	source->stats->delta_rows += n;
+	return n;
 }
 
 void

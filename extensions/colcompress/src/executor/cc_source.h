@@ -95,7 +95,7 @@ typedef struct CcSource
 	uint32	   *vector_order;	/* the same of the row group at hand */
 	uint32		steal_from;		/* parallel: groups before are all taken */
 	int			group;			/* index of the row group at hand, or -1 */
-	uint64		nopened;		/* readers so far: tells row groups apart */
+	uint64		nopened;		/* readers, chunks of the delta: tells them apart */
 	StReader   *reader;			/* of it */
 	uint64		bytes_counted;	/* of it, in stats */
 	bool		group_tested;	/* its zones, with today's parameters */
@@ -119,11 +119,11 @@ extern CcSource *cc_source_create(Relation rel, Snapshot snapshot,
 /*
  * Takes the next unit.  CC_SOURCE_BATCH: the batch stands on a vector that
  * passed the filter's zone tests, without its deleted rows.
- * CC_SOURCE_DELTA: rows come from cc_source_delta_row(), unfiltered, until
- * it returns false.
+ * CC_SOURCE_DELTA: rows come from cc_source_delta_page(), unfiltered, as of
+ * st_delta_next_page(), until it returns 0.
  */
 extern CcSourceUnit cc_source_next(CcSource *source);
-extern bool cc_source_delta_row(CcSource *source, TupleTableSlot *slot);
+extern int	cc_source_delta_page(CcSource *source, HeapTupleData *tuples, Buffer *buffer);
 
 /* Start over; parameters of the filter may have changed. */
 extern void cc_source_rescan(CcSource *source);

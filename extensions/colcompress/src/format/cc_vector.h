@@ -33,6 +33,7 @@ typedef enum CcRep
 typedef struct CcDictionary
 {
 	uint32		nvalues;
+	uint32		capacity;		/* above 0: it grows, but not beyond this */
 	bool		sorted;			/* code order = byte order of the values */
 	Datum	   *values;			/* ready to use Datums */
 } CcDictionary;
@@ -57,6 +58,13 @@ typedef struct CcVector
 	const CcDictionary *dict;	/* CC_REP_CODE */
 	int16		typlen;			/* of the column's type */
 } CcVector;
+
+/* Codes are, and stay, below this. */
+static inline uint32
+cc_dict_limit(const CcDictionary *dict)
+{
+	return Max(dict->capacity, dict->nvalues);
+}
 
 static inline bool
 cc_vector_isnull(const CcVector *v, int i)
