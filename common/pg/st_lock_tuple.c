@@ -82,7 +82,8 @@ st_deleted_or_moved(Relation rel, const ItemPointerData *tid,
  * From there on it is the chain of t_ctids that heapam walks, with the same
  * rules: a tuple belongs to the chain only if who changed the version before
  * inserted it (else the line pointer was reused); what this command itself
- * changed is TM_SelfModified.  The page of the tuple stays pinned until it is
+ * changed is TM_SelfModified.  Heap itself knows whether KEY SHARE has to wait
+ * for an update in progress.  The page of the tuple stays pinned until it is
  * locked, so that it is not pruned.  TM_Updated: compaction has moved the
  * latest version to tmfd->ctid, in a row group.
  */
@@ -118,7 +119,8 @@ lock_next_version(StRowOp *op, ItemPointer tid, Snapshot snapshot,
 
 		if (HeapTupleHeaderGetRawXmin(header) != prior)
 			live = false;
-		else if (live && TransactionIdIsValid(dirty.xmax))
+		else if (live && TransactionIdIsValid(dirty.xmax) &&
+				 op->mode != LockTupleKeyShare)
 		{
 			ReleaseBuffer(buffer);
 			if (!st_row_wait(op, dirty.xmax))
@@ -176,6 +178,59 @@ fetch_locked(StRowOp *op, TupleTableSlot *slot)
 }
 
 /*
+ * FOR KEY SHARE of a row that was updated (not deleted), by somebody who has
+ * committed: if it still has its key, its latest version is locked and the
+ * caller gets the version that he asked for, as from heap.  A foreign key
+ * check under REPEATABLE READ does not fail because of a change of other
+ * columns.  Else the result is that of locking the latest version, which is
+ * in *latest at *tid.
+ */
+static TM_Result
+lock_updated_for_key(StRowOp *op, ItemPointer tid, Snapshot snapshot,
+					 TupleTableSlot *latest, uint8 flags, bool *same_key)
+{
+	TM_Result	result = lock_next_version(op, tid, snapshot, latest,
+										   flags | TUPLE_LOCK_FLAG_FIND_LAST_VERSION);
+
+	*same_key = result == TM_Ok &&
+		st_update_lock_mode(op->rel, &op->tid, latest) == LockTupleNoKeyExclusive;
+	return result;
+}
+
+/* Where the row of a row group was updated to. */
+static TM_Result
+lock_updated(StRowOp *op, ItemPointer tid, Snapshot snapshot,
+			 TupleTableSlot *slot, uint8 flags)
+{
+	TM_FailureData updated = *op->tmfd;
+	bool		same_key = false;
+	TM_Result	result;
+
+	if (op->mode == LockTupleKeyShare)
+		result = lock_updated_for_key(op, tid, snapshot, slot, flags,
+									  &same_key);
+	else if ((flags & TUPLE_LOCK_FLAG_FIND_LAST_VERSION) != 0)
+		result = lock_next_version(op, tid, snapshot, slot, flags);
+	else
+		return TM_Updated;
+
+	if (same_key)
+	{
+		*tid = op->tid;
+		fetch_locked(op, slot);
+	}
+	else if ((flags & TUPLE_LOCK_FLAG_FIND_LAST_VERSION) != 0)
+		op->tmfd->traversed = true;
+	else
+	{
+		*tid = op->tid;
+		*op->tmfd = updated;
+		result = TM_Updated;
+	}
+	return result;
+}
+
+/*
  * The same for a row of a row group.  TM_Updated, with FIND_LAST_VERSION:
  * the row is at tmfd->ctid now, a virtual TID.
  */
@@ -201,13 +256,8 @@ lock_row(Relation rel, ItemPointer tid, Snapshot snapshot,
 	}
 	else if (result == TM_Invisible)
 		fetch_locked(&op, slot);	/* ON CONFLICT asks who made it */
-	else if (result == TM_Updated &&
-			 (flags & TUPLE_LOCK_FLAG_FIND_LAST_VERSION) != 0 &&
-			 !st_tid_is_virtual(&tmfd->ctid))
-	{
-		result = lock_next_version(&op, tid, snapshot, slot, flags);
-		tmfd->traversed = true;
-	}
+	else if (result == TM_Updated && !st_tid_is_virtual(&tmfd->ctid))
+		result = lock_updated(&op, tid, snapshot, slot, flags);
 	st_row_op_end(&op);
 	return result;
 }

@@ -479,18 +479,23 @@ extent_is_of(Relation rel, const StGroup *group)
 	return result;
 }
 
-/* The extent of a dead group, unless it has been cut off (st_truncate.c). */
+/*
+ * The extent of a dead group, unless it has been cut off (st_truncate.c), or is
+ * free already: that of an aborted group may have been before, and that of a
+ * group whose descriptor could not be deleted was an orphan meanwhile.
+ */
 static void
 free_extent(Reclaim *r, StCatalog *cat, const StGroup *group)
 {
-	if (extent_is_of(r->rel, group))
+	if (extent_is_of(r->rel, group) &&
+		!st_free_extent_known(cat, group->start_block))
 		st_free_extent_add(cat, group->start_block, group->nblocks);
 }
 
 /*
  * Drops a group that nobody sees.  The descriptor of an aborted one is left
- * to heap.  Its extent may have been free before, and so is again, or may be
- * in use by another group since, which its pages tell.
+ * to heap; its extent may be in use by another group since, which its pages
+ * tell.  One that somebody still locks is left to the next VACUUM.
  */
 static void
 drop_group(Reclaim *r, StCatalog *cat, const StGroupVersion *v)
@@ -499,7 +504,7 @@ drop_group(Reclaim *r, StCatalog *cat, const StGroupVersion *v)
 
 	if (v->aborted)
 	{
-		if (v->finished && !st_free_extent_known(cat, v->group.start_block))
+		if (v->finished)
 			free_extent(r, cat, &v->group);
 		return;
 	}
