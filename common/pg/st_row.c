@@ -108,3 +108,33 @@ st_stamp_row(TupleTableSlot *slot, Relation rel, uint64 row,
 		set_system_columns(bslot->base.tuple, rel, xmin, cmin, &slot->tts_tid);
 	}
 }
+
+/*
+ * The row in the slot is one that SnapshotAny sees, maybe deleted: by whom is
+ * what DELETE ... RETURNING xmax shows, and an AFTER trigger's OLD.
+ */
+void
+st_stamp_deleter(TupleTableSlot *slot, Relation rel)
+{
+	BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) slot;
+	uint64		row = st_row_from_tid(&slot->tts_tid);
+	StCatalog	cat;
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+
+	if (!TTS_IS_BUFFERTUPLE(slot) || !TTS_SHOULDFREE(slot) ||
+		!st_catalog_open(&cat, rel, AccessShareLock))
+		return;
+	st_catalog_scan_begin(&scan, &cat, ST_TOMBSTONE, row, row, SnapshotSelf);
+	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	if (entry != NULL)
+	{
+		HeapTupleHeader header = bslot->base.tuple->t_data;
+
+		HeapTupleHeaderSetXmax(header,
+							   HeapTupleHeaderGetRawXmin(entry->tuple->t_data));
+		header->t_infomask &= ~HEAP_XMAX_INVALID;
+	}
+	st_catalog_scan_end(&scan);
+	st_catalog_close(&cat);
+}

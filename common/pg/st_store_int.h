@@ -451,6 +451,7 @@ extern void st_store_virtual_row(TupleTableSlot *slot, Relation rel, uint64 row)
 /* TID and system columns of a slot whose row was added to a row group. */
 extern void st_stamp_row(TupleTableSlot *slot, Relation rel, uint64 row,
 						 TransactionId xmin, CommandId cmin);
+extern void st_stamp_deleter(TupleTableSlot *slot, Relation rel);
 
 /* ------------------------------------------------------------------------
  * Open readers, kept across statements: st_reader_cache.c

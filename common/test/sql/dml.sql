@@ -34,8 +34,8 @@ SELECT twin_do('dm', 'dm_heap', $$MERGE INTO TBL d USING (SELECT i FROM generate
 	WHEN MATCHED AND s.i % 3 = 0 THEN DELETE
 	WHEN MATCHED THEN UPDATE SET t = 'merged'
 	WHEN NOT MATCHED THEN INSERT VALUES (s.i, 1, 'merged in', 0)$$);
-WITH d AS (DELETE FROM dm WHERE id IN (8, 20002) RETURNING *) SELECT * FROM d ORDER BY id;
-DELETE FROM dm_heap WHERE id IN (8, 20002);
+WITH d AS (DELETE FROM dm WHERE id IN (8, 5009, 20002) RETURNING *, xmax = pg_current_xact_id()::xid AS deleted_here) SELECT * FROM d ORDER BY id;
+DELETE FROM dm_heap WHERE id IN (8, 5009, 20002);
 SELECT twin_diff('dm', 'dm_heap');
 
 -- the statement does not see its own rows
