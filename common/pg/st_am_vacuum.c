@@ -30,6 +30,7 @@
 
 #include "st_am_states.h"
 #include "st_compact.h"
+#include "st_reclaim.h"
 #include "st_store_int.h"
 
 /* Pages of the delta to look at, at most, for the number of its rows. */
@@ -242,6 +243,8 @@ st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
 	st_reclaim(rel, params, oldest_xmin, strategy);
 	if (params->truncate != VACOPTVALUE_DISABLED)
 		st_truncate(rel, (params->options & VACOPT_VERBOSE) != 0 ? INFO : DEBUG2);
+	if (params->index_cleanup != VACOPTVALUE_DISABLED)
+		st_free_empty_pages(rel, oldest_xmin, strategy);
 	versions = st_group_versions(rel, oldest_xmin, mcxt);
 	if (versions->n > 0)
 		update_statistics(rel, versions, oldest_xmin, strategy);

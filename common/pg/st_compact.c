@@ -113,6 +113,8 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 
 	st_meta_read(rel, &meta);
 	st_sink_begin(&sink, rel, catalog, meta.incarnation);
+	if (plan->group_rows > 0)
+		sink.max_rows = Min(sink.max_rows, plan->group_rows);
 	for (int i = 0; i < plan->ngroups; i++)
 	{
 		if (!retire_group(catalog, &plan->groups[i]))

@@ -33,6 +33,7 @@ typedef struct StCompactJob
 	double		blocks_left;	/* pages of row groups that may be rewritten */
 	int			order_steps;	/* that only sorted */
 	bool		started;
+	bool		moved_last;		/* the last group of the file was moved once */
 
 	/* results */
 	int64		delta_rows;		/* moved out of the delta */

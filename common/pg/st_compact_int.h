@@ -93,6 +93,13 @@ extern void st_extent_ranges(StExtentRanges *out, const StGroupVersions *groups)
 extern void st_extent_ranges_add_free(StExtentRanges *out, StCatalog *cat);
 
 /*
+ * All extents that something refers to: of groups that are not dead to all,
+ * of retired ones, and free ones (st_orphan.c).
+ */
+extern void st_known_extents(Relation rel, StCatalog *cat,
+							 TransactionId oldest_xmin, StExtentRanges *out);
+
+/*
  * Counts rows of the delta that could be moved, from block *start on, up to
  * a limit.
  */
@@ -115,6 +122,7 @@ typedef struct StCompactPlan
 	StGroupVersion *groups;		/* to be rewritten, sorted by first_row */
 	bool		delta;			/* take rows of the delta, too */
 	uint64		max_rows;		/* rows to take, all in all */
+	uint32		group_rows;		/* rows of a new group, or 0: as many as may be */
 } StCompactPlan;
 
 extern bool st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,

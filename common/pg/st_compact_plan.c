@@ -9,11 +9,15 @@
  *	    together.  A group joins if it is at most twice as large as what is
  *	    there already, so that a row is copied a logarithmic number of times.
  *	 3. A row group of which many rows have been deleted: the worst one first.
+ *	    One that leaves room in its new row group goes along with rows of
+ *	    the delta (1), so that neither makes a small group.
  *	 4. The last row group of the file, if there are many free pages, and room
  *	    for it before: so VACUUM can cut the file off.
- *
  *	 5. Row groups that overlap in the order of the option orderby
  *	    (st_compact_order.c).
+ *
+ * Where there are free extents, but none is large enough for the group of a
+ * step of kind 3 or 4, it is written in pieces: the file does not grow.
  *
  * One call rewrites a limited share of the row groups, because the old extents
  * are not free before the next VACUUM.
@@ -44,11 +48,19 @@
 /* Row groups' worth of rows that are sorted together. */
 #define ORDER_GROUPS	4
 
-/* Share of the file that is free from which groups are moved to the front. */
+/*
+ * Groups are moved to the front if this share of the file is free, or half as
+ * much as all groups take; a job that goes to the end is content with less.
+ */
 #define FREE_SHARE	0.125
+#define FREE_SHARE_TO_THE_END	0.03
 
 /* Share of the file that is free from which it should not grow. */
-#define FRAGMENTED_SHARE	0.20
+#define FRAGMENTED_SHARE	0.05
+
+/* A group is not cut into more pieces than that, or into smaller ones. */
+#define MAX_PIECES	4
+#define MIN_PIECE_ROWS	1024
 
 /* Share of the row groups' pages that one call rewrites. */
 #define REWRITE_SHARE	0.15
@@ -153,16 +165,50 @@ may_rewrite(const StCompactJob *job, double blocks)
 		job->blocks_left >= blocks;
 }
 
+/* Pages that the live rows of a group will take, by what they take now. */
+static double
+estimate_blocks(const StCandidate *c)
+{
+	const StGroup *group = &c->version->group;
+
+	return ceil((double) group->nblocks * c->live / group->nrows);
+}
+
+/*
+ * Is there a place for live rows on so many pages before block `before`?  A
+ * free extent; or several for as many groups, of *group_rows each.  Without
+ * one, if less than share of the file is free, it grows.
+ */
+static bool
+find_room(StCatalog *catalog, uint64 live, double blocks, BlockNumber before,
+		  double share, uint32 *group_rows)
+{
+	BlockNumber total;
+	int			pieces = st_free_extent_look(catalog, blocks, before,
+											 MAX_PIECES, &total);
+
+	*group_rows = 0;
+	if (pieces == 1 ||
+		total < RelationGetNumberOfBlocks(catalog->rel) * share)
+		return true;
+	if (pieces == 0 || live / pieces < MIN_PIECE_ROWS)
+		return false;
+	*group_rows = live / pieces + 1;
+	return true;
+}
+
 /*
  * Chooses small groups to go together with delta_rows rows of the delta.
  * Returns how many.
  */
 static int
-choose_small(StCompactJob *job, StCandidate *c, int n, uint64 delta_rows,
-			 uint64 max_rows)
+choose_small(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
+			 uint64 delta_rows, uint64 max_rows)
 {
 	uint64		total = delta_rows;
 	double		blocks = 0;
+	double		estimate = 0;
+	uint32		pieces;
 	int			chosen = 0;
 
 	for (int i = 0; i < n; i++)
@@ -176,9 +222,14 @@ choose_small(StCompactJob *job, StCandidate *c, int n, uint64 delta_rows,
 		c[i].chosen = true;
 		total += c[i].live;
 		blocks += c[i].version->group.nblocks;
+		estimate += estimate_blocks(&c[i]);
 		chosen++;
 	}
-	if (delta_rows == 0 && (chosen < 2 || !may_rewrite(job, blocks)))
+	if (delta_rows == 0 &&
+		(chosen < 2 || !may_rewrite(job, blocks) ||
+		 !(job->to_the_end ||
+		   (find_room(catalog, total, estimate, MaxBlockNumber,
+					  FRAGMENTED_SHARE, &pieces) && pieces == 0))))
 	{
 		for (int i = 0; i < n; i++)
 			c[i].chosen = false;
@@ -190,42 +241,45 @@ choose_small(StCompactJob *job, StCandidate *c, int n, uint64 delta_rows,
 }
 
 /*
- * May the file grow for a group, if no free extent is large enough?  Not if
- * much is free already, in small pieces.
+ * Chooses the group of which most has been deleted, if that is enough.  Rows
+ * of the delta and of small groups are to go along with it, if there are any:
+ * together they must not be more than max_rows.
  */
-static bool
-has_room(StCatalog *catalog, const StCompactJob *job, const StCandidate *c)
-{
-	const StGroup *group = &c->version->group;
-	double		estimate = ceil((double) group->nblocks * c->live / group->nrows);
-	BlockNumber total;
-
-	return job->to_the_end ||
-		st_free_extent_look(catalog, estimate, MaxBlockNumber, &total) ||
-		total < RelationGetNumberOfBlocks(catalog->rel) * FRAGMENTED_SHARE;
-}
-
-/* Chooses the group of which most has been deleted, if that is enough. */
 static int
-choose_deleted(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n)
+choose_deleted(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
+			   uint64 others, uint64 max_rows, uint32 *group_rows)
 {
 	double		least = job->to_the_end ?
 		DELETED_SHARE_TO_THE_END : DELETED_SHARE;
 	StCandidate *worst = NULL;
+	uint32		rows;
 
+	*group_rows = 0;
 	for (int i = 0; i < n; i++)
 	{
 		uint32		nrows = c[i].version->group.nrows;
 		double		share = (double) (nrows - c[i].live) / nrows;
+		double		blocks;
 
-		if (share >= least && has_room(catalog, job, &c[i]))
+		if (share < least || c[i].chosen ||
+			(others > 0 && others + c[i].live > max_rows))
+			continue;
+		blocks = estimate_blocks(&c[i]) * (others + c[i].live) / c[i].live;
+		rows = 0;
+		if (job->to_the_end ||
+			find_room(catalog, others + c[i].live, blocks, MaxBlockNumber,
+					  FRAGMENTED_SHARE, &rows))
 		{
+			*group_rows = rows;
 			worst = &c[i];
 			least = share;
 		}
 	}
 	if (worst == NULL || !may_rewrite(job, worst->version->group.nblocks))
+	{
+		*group_rows = 0;
 		return 0;
+	}
 	job->blocks_left -= worst->version->group.nblocks;
 	worst->chosen = true;
 	return 1;
@@ -233,29 +287,44 @@ choose_deleted(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n)
 
 /*
  * Chooses the last group of the file to be moved to the front.  Not one that
- * this job has written.
+ * this job has written.  One of them per call whatever was rewritten before,
+ * because that takes no new space.
  */
 static int
-choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n)
+choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
+			uint32 *group_rows)
 {
 	StCandidate *last = NULL;
+	double		blocks = 0;
+	double		worth;
 	BlockNumber total;
 
 	for (int i = 0; i < n; i++)
 	{
 		const StGroup *group = &c[i].version->group;
 
+		blocks += group->nblocks;
 		if (last == NULL ||
 			group->start_block > last->version->group.start_block)
 			last = &c[i];
 	}
 	if (last == NULL || last->version->group.first_row >= job->first_new_row ||
-		!may_rewrite(job, last->version->group.nblocks) ||
-		!st_free_extent_look(catalog, last->version->group.nblocks,
-							 last->version->group.start_block, &total) ||
-		total < RelationGetNumberOfBlocks(catalog->rel) * FREE_SHARE)
+		(job->moved_last && !may_rewrite(job, last->version->group.nblocks)))
 		return 0;
+	worth = RelationGetNumberOfBlocks(catalog->rel) *
+		(job->to_the_end ? FREE_SHARE_TO_THE_END : FREE_SHARE);
+	(void) st_free_extent_look(catalog, 0, 0, 1, &total);
+	if (total < Min(worth, blocks / 2) ||
+		!find_room(catalog, last->live, estimate_blocks(last),
+				   last->version->group.start_block, 0.0, group_rows))
+		return 0;
+	if (*group_rows > 0 && job->to_the_end)
+	{
+		*group_rows = 0;		/* else the next job would join the pieces */
+		return 0;
+	}
 	job->blocks_left -= last->version->group.nblocks;
+	job->moved_last = true;
 	last->chosen = true;
 	return 1;
 }
@@ -283,6 +352,17 @@ compare_first_row(const void *a, const void *b)
 	uint64		y = ((const StGroupVersion *) b)->group.first_row;
 
 	return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/* Rows of the groups that are chosen so far. */
+static uint64
+chosen_rows(const StCandidate *c, int n)
+{
+	uint64		rows = 0;
+
+	for (int i = 0; i < n; i++)
+		rows += c[i].chosen ? c[i].live : 0;
+	return rows;
 }
 
 /*
@@ -320,11 +400,16 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	plan->max_rows = max_rows;
 
 	n = find_candidates(catalog, job, versions, candidates);
-	chosen = choose_small(job, candidates, n, delta_rows, max_rows);
+	chosen = choose_small(catalog, job, candidates, n, delta_rows, max_rows);
+	if (plan->delta)
+		chosen += choose_deleted(catalog, job, candidates, n,
+								 chosen_rows(candidates, n) + delta_rows,
+								 max_rows, &plan->group_rows);
 	if (chosen == 0 && !plan->delta)
-		chosen = choose_deleted(catalog, job, candidates, n);
+		chosen = choose_deleted(catalog, job, candidates, n, 0, max_rows,
+								&plan->group_rows);
 	if (chosen == 0 && !plan->delta)
-		chosen = choose_last(catalog, job, candidates, n);
+		chosen = choose_last(catalog, job, candidates, n, &plan->group_rows);
 	if (chosen == 0 && !plan->delta && may_sort(job, n))
 	{
 		chosen = st_compact_choose_order(rel, catalog, candidates, n,

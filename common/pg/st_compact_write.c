@@ -199,6 +199,8 @@ static void
 write_row(StCompactSink *sink, const Datum *values, const bool *isnull,
 		  uint64 old)
 {
+	bool		full;
+
 	if (sink->writer == NULL)
 	{
 		sink->writer = sink->format->writer_create(sink->rel, sink->group_mcxt);
@@ -209,9 +211,11 @@ write_row(StCompactSink *sink, const Datum *values, const bool *isnull,
 	sink->nrows++;
 	if (sink->nmoved % PROGRESS_ROWS == 0)
 		pgstat_progress_update_param(ST_PROGRESS_WRITTEN, sink->nmoved);
-	if (sink->nrows >= sink->max_rows ||
-		sink->format->writer_full(sink->writer))
-		finish_group(sink, true);
+	full = sink->format->writer_full(sink->writer);
+	if (full || sink->nrows >= sink->max_rows)
+		/* a piece of a group that found no room is not full */
+		finish_group(sink, full ||
+					 sink->nrows >= sink->format->max_rows(sink->rel));
 }
 
 /* ---- the sink ---- */

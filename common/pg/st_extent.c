@@ -183,6 +183,24 @@ extent_lock_free(Relation rel, BlockNumber block)
 }
 
 /*
+ * Overwrites a page that the caller has locked exclusively, and has pinned the
+ * visibility map for.
+ */
+static void
+extent_put_page(Relation rel, Buffer buffer, const char *image, Buffer vmbuffer)
+{
+	START_CRIT_SECTION();
+	memcpy(BufferGetPage(buffer), image, BLCKSZ);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(rel))
+		log_newpage_buffer(buffer, true);
+	visibilitymap_set(rel, BufferGetBlockNumber(buffer), buffer,
+					  InvalidXLogRecPtr, vmbuffer, InvalidTransactionId,
+					  VISIBILITYMAP_ALL_VISIBLE | VISIBILITYMAP_ALL_FROZEN);
+	END_CRIT_SECTION();
+}
+
+/*
  * Extents that VACUUM has freed are used first, else the file grows.  A free
  * extent is ours from the moment it is taken, so no lock on the file is
  * needed for it.
@@ -193,7 +211,6 @@ st_extent_write(Relation rel, const StImage *img, StGroup *group,
 {
 	uint64		npages = Max(1, (img->len + ST_EXTENT_PAYLOAD - 1) / ST_EXTENT_PAYLOAD);
 	uint64		xid = U64FromFullTransactionId(GetTopFullTransactionId());
-	bool		wal = RelationNeedsWAL(rel);
 	PGAlignedBlock image;
 	Buffer		vmbuffer = InvalidBuffer;
 	bool		reuse = may_reuse &&
@@ -224,15 +241,7 @@ st_extent_write(Relation rel, const StImage *img, StGroup *group,
 			elog(ERROR, "extent of relation \"%s\" is not contiguous at block %u",
 				 RelationGetRelationName(rel), block);
 
-		START_CRIT_SECTION();
-		memcpy(BufferGetPage(buffer), image.data, BLCKSZ);
-		MarkBufferDirty(buffer);
-		if (wal)
-			log_newpage_buffer(buffer, true);
-		visibilitymap_set(rel, block, buffer, InvalidXLogRecPtr, vmbuffer,
-						  InvalidTransactionId,
-						  VISIBILITYMAP_ALL_VISIBLE | VISIBILITYMAP_ALL_FROZEN);
-		END_CRIT_SECTION();
+		extent_put_page(rel, buffer, image.data, vmbuffer);
 		UnlockReleaseBuffer(buffer);
 	}
 
@@ -240,6 +249,60 @@ st_extent_write(Relation rel, const StImage *img, StGroup *group,
 		UnlockRelationForExtension(rel, ExclusiveLock);
 	if (BufferIsValid(vmbuffer))
 		ReleaseBuffer(vmbuffer);
+}
+
+/* No line pointer in use: no index entry, scan or chain leads here. */
+bool
+st_page_is_unused(Page page)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	if (PageIsNew(page) || st_extent_header(page) != NULL)
+		return false;
+	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
+	{
+		if (ItemIdIsUsed(PageGetItemId(page, off)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Nobody may have the page pinned: who found a tuple there would hold on to
+ * that.  Inserts look at a page's free space under its lock, and will find
+ * none here.
+ */
+bool
+st_extent_claim_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
+					 BufferAccessStrategy strategy)
+{
+	PGAlignedBlock image;
+	StExtentPageHeader *header;
+	Buffer		buffer;
+	bool		claimed = false;
+
+	visibilitymap_pin(rel, block, vmbuffer);
+	buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+	if (!ConditionalLockBufferForCleanup(buffer))
+	{
+		ReleaseBuffer(buffer);
+		return false;
+	}
+	if (st_page_is_unused(BufferGetPage(buffer)))
+	{
+		st_page_init(image.data);
+		header = (StExtentPageHeader *) (image.data + SizeOfPageHeaderData);
+		header->magic = ST_EXTENT_MAGIC;
+		header->layout_version = ST_EXTENT_VERSION;
+		header->first_row = PG_UINT64_MAX;
+		header->xid = U64FromFullTransactionId(GetTopFullTransactionId());
+		header->checksum = page_checksum(header);
+		PageSetAllVisible(image.data);
+		extent_put_page(rel, buffer, image.data, *vmbuffer);
+		claimed = true;
+	}
+	UnlockReleaseBuffer(buffer);
+	return claimed;
 }
 
 StExtentPageHeader *

@@ -151,17 +151,19 @@ find_best(StCatalog *cat, uint32 nblocks, TransactionId oldest_xmin,
 }
 
 /*
- * How many blocks are free, and is there a usable extent of nblocks pages
- * before block `before`?
+ * Into how many equal pieces, at most max_pieces, must something of nblocks
+ * blocks be cut for the usable extents before block `before` to hold it?  0 if
+ * more would be needed.  *total: how many blocks are free.
  */
-bool
-st_free_extent_look(StCatalog *cat, uint32 nblocks, BlockNumber before,
-					BlockNumber *total)
+int
+st_free_extent_look(StCatalog *cat, double nblocks, BlockNumber before,
+					int max_pieces, BlockNumber *total)
 {
 	TransactionId oldest_xmin = GetOldestNonRemovableTransactionId(cat->rel);
+	uint32	   *places = palloc0((max_pieces + 1) * sizeof(uint32));
 	StCatalogScan scan;
 	StCatalogEntry *entry;
-	bool		fits = false;
+	int			pieces = 0;
 
 	*total = 0;
 	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
@@ -172,13 +174,23 @@ st_free_extent_look(StCatalog *cat, uint32 nblocks, BlockNumber before,
 
 		CHECK_FOR_INTERRUPTS();
 		*total += n;
-		if (n >= nblocks && entry->row < before &&
-			TransactionIdPrecedes(HeapTupleHeaderGetXmin(entry->tuple->t_data),
-								  oldest_xmin))
-			fits = true;
+		if (entry->row >= before ||
+			!TransactionIdPrecedes(HeapTupleHeaderGetXmin(entry->tuple->t_data),
+								   oldest_xmin))
+			continue;
+		/* pieces do not come out equally long, and each has a footer */
+		places[1] += n / Max(nblocks, 1);
+		for (int k = 2; k <= max_pieces; k++)
+			places[k] += n / (nblocks / k * 1.05 + 1);
 	}
 	st_catalog_scan_end(&scan);
-	return fits;
+	for (int k = max_pieces; k > 0; k--)
+	{
+		if (places[k] >= k)
+			pieces = k;
+	}
+	pfree(places);
+	return pieces;
 }
 
 /* Marks an entry of this transaction as a rest, or shortens it, in place. */

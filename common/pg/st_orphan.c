@@ -9,9 +9,10 @@
  * descriptor, retired group or free extent has its pages; it is entered into
  * the directory of free extents.
  *
- * Orphans are made where the file grew: a free extent that was taken by a
- * failed transaction is in the directory again.  So every block is looked at
- * once: an entry of VACUUM's says up to where that was done.
+ * Orphans are made where the file grew, or where VACUUM makes extents of empty
+ * pages (st_empty_pages.c): a free extent that was taken by a failed
+ * transaction is in the directory again.  So every block is looked at once:
+ * an entry of VACUUM's says up to where that was done.
  *
  * Lock: ShareUpdateExclusiveLock on the table, so that no group is dropped or
  * replaced meanwhile; others may load.
@@ -72,9 +73,13 @@ write_walked(StCatalog *cat, BlockNumber walked)
 								sizeof(payload));
 }
 
-/* The file is about to end at block end. */
+/*
+ * Pages from this block on are to be looked at again, because the file is to
+ * end here or because pages become those of an extent in the middle of it.
+ * Not undone by an abort.
+ */
 void
-st_orphans_cut(StCatalog *cat, BlockNumber end)
+st_orphans_from(StCatalog *cat, BlockNumber end)
 {
 	bool		exists;
 
@@ -98,9 +103,9 @@ writer_ended(uint64 full_xid, TransactionId oldest_xmin)
  * Extents that something refers to: groups that are not dead to all, retired
  * ones, free ones.
  */
-static void
-known_extents(Relation rel, StCatalog *cat, TransactionId oldest_xmin,
-			  StExtentRanges *out)
+void
+st_known_extents(Relation rel, StCatalog *cat, TransactionId oldest_xmin,
+				 StExtentRanges *out)
 {
 	StGroupVersions *versions = st_group_versions(rel, oldest_xmin,
 												  CurrentMemoryContext);
@@ -251,14 +256,14 @@ st_free_orphans(Relation rel, TransactionId oldest_xmin,
 	from = read_walked(&cat, &exists);
 	if (from < nblocks)
 	{
-		known_extents(rel, &cat, oldest_xmin, &known);
+		st_known_extents(rel, &cat, oldest_xmin, &known);
 		walked = collect(rel, &known, from, nblocks, oldest_xmin, strategy,
 						 &found);
 		if (found.n > 0)
 		{
 			/* who finished in the meantime has a descriptor now */
 			begin_writing();
-			known_extents(rel, &cat, oldest_xmin, &known);
+			st_known_extents(rel, &cat, oldest_xmin, &known);
 			enter(&cat, &known, &found);
 		}
 		if (exists)

@@ -427,8 +427,8 @@ clean_indexes(Reclaim *r)
  * From here on this transaction writes: others must no longer ignore it.
  * Its old snapshot, whose xmin they ignored, is replaced.
  */
-static void
-begin_writing(void)
+void
+st_vacuum_begin_writing(void)
 {
 	if ((MyProc->statusFlags & PROC_IN_VACUUM) == 0)
 		return;					/* done before */
@@ -524,7 +524,7 @@ write_results(Reclaim *r)
 
 	if (!st_catalog_open(&cat, r->rel, RowExclusiveLock))
 		return;
-	begin_writing();
+	st_vacuum_begin_writing();
 	write_state(&cat, r->oldest_xmin);
 	for (int i = 0; i < r->groups->n; i++)
 	{
@@ -590,8 +590,8 @@ st_reclaim(Relation rel, VacuumParams *params, TransactionId oldest_xmin,
 		write_results(&r);
 		vac_close_indexes(r.nindexes, r.indexes, NoLock);
 	}
-	(void) st_reclaim_anchors(rel, oldest_xmin, begin_writing);
-	st_free_orphans(rel, oldest_xmin, strategy, begin_writing);
+	(void) st_reclaim_anchors(rel, oldest_xmin, st_vacuum_begin_writing);
+	st_free_orphans(rel, oldest_xmin, strategy, st_vacuum_begin_writing);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(r.mcxt);
 }

@@ -40,7 +40,14 @@ extern uint64 st_reclaim_anchors(Relation rel, TransactionId oldest_xmin,
 extern void st_free_orphans(Relation rel, TransactionId oldest_xmin,
 							BufferAccessStrategy strategy,
 							void (*begin_writing) (void));
-extern void st_orphans_cut(StCatalog *cat, BlockNumber end);
+extern void st_orphans_from(StCatalog *cat, BlockNumber block);
+
+/* Makes free extents of pages that the delta left empty: st_empty_pages.c */
+extern void st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
+								BufferAccessStrategy strategy);
+
+/* VACUUM's transaction is about to make its first change. */
+extern void st_vacuum_begin_writing(void);
 
 /* The full transaction id of a normal xid that is not in the future. */
 extern FullTransactionId st_full_xid(TransactionId xid);

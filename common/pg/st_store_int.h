@@ -119,6 +119,17 @@ extern void st_page_init(Page page);
  */
 extern StExtentPageHeader *st_extent_header(Page page);
 
+/* Is it a page of the delta without any line pointer in use? */
+extern bool st_page_is_unused(Page page);
+
+/*
+ * Makes such a page one of a free extent, which belongs to no row group.
+ * False if it is not one, or if somebody is looking at it.
+ */
+extern bool st_extent_claim_page(Relation rel, BlockNumber block,
+								 Buffer *vmbuffer,
+								 BufferAccessStrategy strategy);
+
 /* ------------------------------------------------------------------------
  * Visibility tuples in the TOAST relation: st_catalog.c
  *
@@ -759,8 +770,9 @@ typedef struct StExtentRange
 extern StExtentRange *st_free_extent_all(StCatalog *cat, int *n);
 extern void st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks);
 extern bool st_free_extent_known(StCatalog *cat, BlockNumber block);
-extern bool st_free_extent_look(StCatalog *cat, uint32 nblocks,
-								BlockNumber before, BlockNumber *total);
+extern int	st_free_extent_look(StCatalog *cat, double nblocks,
+								BlockNumber before, int max_pieces,
+								BlockNumber *total);
 extern void st_free_extent_coalesce(StCatalog *cat);
 extern BlockNumber st_free_extent_tail(StCatalog *cat, BlockNumber end);
 extern void st_free_extent_cut(StCatalog *cat, BlockNumber end);

@@ -44,14 +44,7 @@ is_empty_heap_page(Relation rel, BlockNumber block)
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
-	result = PageIsNew(page) || st_extent_header(page) == NULL;
-	if (result && !PageIsNew(page))
-	{
-		OffsetNumber last = PageGetMaxOffsetNumber(page);
-
-		for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
-			result = result && !ItemIdIsUsed(PageGetItemId(page, off));
-	}
+	result = PageIsNew(page) || st_page_is_unused(page);
 	UnlockReleaseBuffer(buffer);
 	return result;
 }
@@ -86,7 +79,7 @@ truncate_locked(Relation rel, StCatalog *cat, int elevel)
 	if (end >= nblocks)
 		return;
 	st_free_extent_cut(cat, end);
-	st_orphans_cut(cat, end);
+	st_orphans_from(cat, end);
 	RelationTruncate(rel, end);
 	ereport(elevel,
 			(errmsg("table \"%s\": truncated %u to %u pages",
@@ -100,10 +93,8 @@ st_truncate(Relation rel, int elevel)
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	BlockNumber end;
 	StCatalog	cat;
-	StMeta		meta;
 
-	st_meta_read(rel, &meta);
-	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, RowExclusiveLock))
+	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
 		return;
 	end = needed_blocks(rel, &cat, nblocks);
 	if (end < nblocks &&

@@ -1,0 +1,229 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_empty_pages.c
+ *	  VACUUM: pages that the delta left empty become free extents.
+ *
+ * When compaction has moved the rows of the delta, and VACUUM has removed what
+ * was left of them, whole runs of heap pages are empty.  Heap would use them
+ * for new rows, but not for row groups; so a table whose rows all came
+ * through the delta could not shrink.  Here runs of such pages are written as
+ * pages of a free extent and entered into the directory.
+ *
+ * Only as many as compaction can use, for each costs a page image in WAL; the
+ * first of the file, so that row groups move to the front and the end can be
+ * cut off; and some stay for the rows to come.  Where to look tells the free
+ * space map, which VACUUM has just brought up to date; what a page is, is
+ * decided under its lock.
+ *
+ * Crashes: a page is one of an extent at once, but in the directory only if
+ * the transaction commits.  So before the first page is written, those from
+ * there on are noted to be looked at again (st_orphan.c).
+ *
+ * Readers: a page without line pointers has nothing to show to any snapshot,
+ * whatever its form, and the extent is used by a row group only once all
+ * snapshots are newer than the entry.
+ *
+ * Locks: ShareUpdateExclusiveLock on the table, as always for VACUUM.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/freespace.h"
+
+#include "st_compact_int.h"
+#include "st_reclaim.h"
+
+/* Shortest run of pages that is worth an extent. */
+#define MIN_RUN		8
+
+/* Free space of an empty page that keeps an array of unused line pointers. */
+#define EMPTY_PAGE_SPACE \
+	(BLCKSZ - SizeOfPageHeaderData - (MaxHeapTuplesPerPage + 1) * sizeof(ItemIdData) - 32)
+
+/* Pages that stay heap's: so many, or this share of those of row groups. */
+#define RESERVED_PAGES	16
+#define RESERVED_SHARE	4
+
+/*
+ * Free extents that there are to be, as a share of the pages of row groups;
+ * if there are many more empty pages, places for all row groups: they can
+ * move to the front then.
+ */
+#define FREE_SHARE			4
+#define MANY_EMPTY_SHARE	2
+
+/* What the file is made of. */
+typedef struct Pages
+{
+	Relation	rel;
+	StCatalog  *cat;
+	BufferAccessStrategy strategy;
+	BlockNumber nblocks;
+	StExtentRanges known;		/* extents, sorted; may overlap */
+	BlockNumber groups;			/* pages in use */
+	BlockNumber free;			/* pages of free extents */
+	BlockNumber empty;			/* pages of the delta that seem empty */
+} Pages;
+
+/* Is the block, in no extent, empty if the free space map is right? */
+static bool
+seems_empty(Relation rel, BlockNumber block)
+{
+	return GetRecordedFreeSpace(rel, block) >= EMPTY_PAGE_SPACE;
+}
+
+/*
+ * The next run of blocks that seem empty, from `from` on; *pos is a cursor of
+ * the extents.  False behind the last.
+ */
+static bool
+next_run(const Pages *p, int *pos, BlockNumber from, StExtentRange *run)
+{
+	BlockNumber block = Max(from, ST_META_BLOCK + 1);
+
+	run->start = run->end = InvalidBlockNumber;
+	while (block < p->nblocks)
+	{
+		st_vacuum_delay_point(false);
+		while (*pos < p->known.n && p->known.v[*pos].end <= block)
+			(*pos)++;
+		if (*pos < p->known.n && p->known.v[*pos].start <= block)
+		{
+			if (run->start != InvalidBlockNumber)
+				return true;
+			block = p->known.v[*pos].end;
+			continue;
+		}
+		if (seems_empty(p->rel, block))
+		{
+			if (run->start == InvalidBlockNumber)
+				run->start = block;
+			run->end = block + 1;
+		}
+		else if (run->start != InvalidBlockNumber)
+			return true;
+		block++;
+	}
+	return run->start != InvalidBlockNumber;
+}
+
+static void
+count_pages(Pages *p)
+{
+	StExtentRange run = {0};
+	BlockNumber end = 0;
+	int			nfree;
+	int			pos = 0;
+	StExtentRange *free_extents = st_free_extent_all(p->cat, &nfree);
+
+	for (int i = 0; i < nfree; i++)
+		p->free += free_extents[i].end - free_extents[i].start;
+	pfree(free_extents);
+	for (int i = 0; i < p->known.n; i++)
+	{
+		const StExtentRange *r = &p->known.v[i];
+
+		if (r->end > end)
+			p->groups += r->end - Max(r->start, end);
+		end = Max(end, r->end);
+	}
+	p->groups -= Min(p->groups, p->free);
+	while (next_run(p, &pos, run.end, &run))
+		p->empty += run.end - run.start;
+}
+
+/* How many of the empty pages are to become free extents. */
+static BlockNumber
+wanted_pages(const Pages *p)
+{
+	BlockNumber want = p->groups / FREE_SHARE;
+	BlockNumber stay = Max(RESERVED_PAGES, p->groups / RESERVED_SHARE);
+
+	if (p->empty > p->groups / MANY_EMPTY_SHARE)
+		want = p->groups + p->groups / 8;
+	if (p->free >= want || p->empty <= stay)
+		return 0;
+	return Min(want - p->free, p->empty - stay);
+}
+
+/* Claims pages of one run; returns how many. */
+static BlockNumber
+claim_run(Pages *p, const StExtentRange *run, BlockNumber limit,
+		  Buffer *vmbuffer)
+{
+	BlockNumber end = Min(run->end, run->start + limit);
+	BlockNumber start = run->start;
+	BlockNumber claimed = 0;
+
+	for (BlockNumber block = run->start; block <= end; block++)
+	{
+		st_vacuum_delay_point(false);
+		if (block < end &&
+			st_extent_claim_page(p->rel, block, vmbuffer, p->strategy))
+		{
+			RecordPageWithFreeSpace(p->rel, block, 0);
+			claimed++;
+			continue;
+		}
+		if (block > start)
+			st_free_extent_add(p->cat, start, block - start);
+		start = block + 1;
+	}
+	FreeSpaceMapVacuumRange(p->rel, run->start, end);
+	return claimed;
+}
+
+static void
+claim_pages(Pages *p, BlockNumber wanted)
+{
+	Buffer		vmbuffer = InvalidBuffer;
+	StExtentRange run = {0};
+	bool		begun = false;
+	int			pos = 0;
+
+	while (wanted > 0 && next_run(p, &pos, run.end, &run))
+	{
+		if (run.end - run.start < MIN_RUN)
+			continue;
+		if (!begun)
+		{
+			st_vacuum_begin_writing();
+			st_orphans_from(p->cat, run.start);
+			begun = true;
+		}
+		wanted -= claim_run(p, &run, wanted, &vmbuffer);
+	}
+	if (BufferIsValid(vmbuffer))
+		ReleaseBuffer(vmbuffer);
+	if (begun)
+		st_free_extent_coalesce(p->cat);
+}
+
+/* Called by VACUUM after heap's part and ours. */
+void
+st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
+					BufferAccessStrategy strategy)
+{
+	Pages		p = {0};
+	StCatalog	cat;
+	StMeta		meta;
+	BlockNumber wanted;
+
+	st_meta_read(rel, &meta);
+	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, RowExclusiveLock))
+		return;
+	p.rel = rel;
+	p.cat = &cat;
+	p.strategy = strategy;
+	p.nblocks = RelationGetNumberOfBlocks(rel);
+	st_known_extents(rel, &cat, oldest_xmin, &p.known);
+	count_pages(&p);
+	wanted = wanted_pages(&p);
+	if (wanted >= MIN_RUN)
+		claim_pages(&p, wanted);
+	st_catalog_close(&cat);
+}
