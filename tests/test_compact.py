@@ -1,4 +1,4 @@
-"""Compaction beside writers, crashes and cancels; what it does about space."""
+"""Compaction beside writers and cancels; what it does about space."""
 
 from __future__ import annotations
 
@@ -128,60 +128,6 @@ def test_repeatable_read_sees_the_same_rows_throughout(database):
             assert [new.execute(q).fetchone() for q in reads] == expected
             new.execute(f"UPDATE t SET v = v || 'x' WHERE id % 10 = {step}")
         old.execute("COMMIT")
-
-
-WRITES = [
-    "INSERT INTO t SELECT {n} * 100000 + i, 'bulk ' || i % 100 FROM generate_series(1, 5000) i",
-    "INSERT INTO t SELECT {n} * 100000 + i, 'few' FROM generate_series(1, 300) i",
-    "DELETE FROM t WHERE id % 17 = {n} % 17",
-    "UPDATE t SET v = 'updated by {n}' WHERE id % 13 = {n} % 13",
-]
-MAINTENANCE = [
-    f"CALL {AM}.merge('t')",
-    f"CALL {AM}.compact('t')",
-    f"CALL {AM}.merge('t')",
-    "VACUUM t",
-    "CHECKPOINT",
-]
-
-
-@pytest.mark.crash
-@pytest.mark.parametrize("point", range(6))
-def test_kill_during_compaction(database, seed, point):
-    """kill -9 while the table is compacted and vacuumed: all rows are there."""
-    rng = random.Random(f"{seed}/{point}")
-    twin = Twin(database, AM)
-    twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
-    twin.ok("CREATE INDEX ON t (v)")
-    number = 0
-    for _ in range(4):
-        number += 1
-        statement = rng.choice(WRITES[:2] if number < 3 else WRITES)
-        twin.ok(statement.format(n=number))
-
-    stop, errors = threading.Event(), []
-    statements = rng.sample(MAINTENANCE, len(MAINTENANCE))
-    thread = threading.Thread(target=calls, args=(database, stop, errors, statements))
-    thread.start()
-    with contextlib.suppress(psycopg.OperationalError):
-        end = time.monotonic() + rng.random() * 1.5
-        while time.monotonic() < end:
-            number += 1
-            write = rng.choice(WRITES[1:]).format(n=number)
-            for conn in twin.conns.values():
-                conn.execute(write)
-    stop.set()
-    database.cluster.kill()
-    thread.join()
-    database.cluster.start()
-    verify(database)
-    twin = Twin(database, AM)
-    for conn in [twin.ours]:
-        for statement in MAINTENANCE:
-            conn.execute(statement)
-    verify(database)
-    twin.ok(WRITES[0].format(n=number + 1))
-    verify(database)
 
 
 def test_cancel_leaves_the_table_right(database, rng):

@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import random
-import threading
-import time
-from collections import Counter
-
-import psycopg
 import pytest
 from strata.cluster import Cluster
 from strata.twin import Twin
@@ -17,9 +9,6 @@ from strata.twin import Twin
 pytestmark = pytest.mark.crash
 
 BULK = 20_000
-
-# Random moments at which the server is killed.
-POINTS = int(os.environ.get("CRASH_POINTS", "10"))
 
 
 class CrashDatabase:
@@ -141,54 +130,4 @@ def test_full_page_images_replay_as_written(make_cluster, am):
     twin.ok(f"INSERT INTO t SELECT -i, md5(i::text) FROM generate_series(1, {BULK}) i")
     cluster.crash()
     assert "inconsistent page found" not in cluster.log_since(0)
-    verify(database)
-
-
-# Deterministic given the table's contents; {n} grows with every statement.
-STATEMENTS = [
-    "INSERT INTO t SELECT {n} * 100000 + i, 'bulk ' || i % 100"
-    " FROM generate_series(1, 15000) i",
-    "INSERT INTO t SELECT {n} * 100000 + i, repeat(md5(i::text), 20)"
-    " FROM generate_series(1, 4000) i",
-    "INSERT INTO t VALUES ({n} * 100000, 'single')",
-    "DELETE FROM t WHERE id % 97 = {n} % 97",
-    "UPDATE t SET v = 'updated by {n}' WHERE id % 89 = {n} % 89",
-    "UPDATE t SET v = 'all' WHERE id % 100000 < 1000",
-    "VACUUM t",
-    "CHECKPOINT",
-]
-
-
-@pytest.mark.parametrize("point", range(POINTS))
-def test_kill_at_a_random_moment(database, seed, point):
-    """A worker runs random statements, each on our table and then on heap's.
-
-    At most the last one can have been committed on our side alone; then
-    running it on heap's side makes both equal.
-    """
-    rng = random.Random(f"{seed}/{point}")
-    twin = Twin(database, database.am)
-    twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
-    statements = []
-
-    def work() -> None:
-        with contextlib.suppress(psycopg.OperationalError):
-            while True:
-                number = len(statements) + 1
-                statements.append(rng.choice(STATEMENTS).format(n=number))
-                for conn in twin.conns.values():
-                    conn.execute(statements[-1])
-
-    worker = threading.Thread(target=work)
-    worker.start()
-    time.sleep(0.1 + random.Random(f"{seed}/{point}/when").random() * 2)
-    database.cluster.kill()
-    worker.join()
-    database.cluster.start()
-
-    print(f"{len(statements)} statements; the last: {statements[-1]}")
-    twin = Twin(database, database.am)
-    contents = "SELECT id, v FROM t"
-    if Counter(twin.ours.execute(contents)) != Counter(twin.heap.execute(contents)):
-        twin.heap.execute(statements[-1])
     verify(database)

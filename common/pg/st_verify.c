@@ -131,12 +131,13 @@ run_step(VerifyState *state, VerifyStep step)
 
 		MemoryContextSwitchTo(state->mcxt);
 		error = CopyErrorData();
-		if (!is_damage(error))
-			PG_RE_THROW();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(old);
 		CurrentResourceOwner = owner;
+		/* A subtransaction left open would outlive a cancelled statement. */
+		if (!is_damage(error))
+			ReThrowError(error);
 		report(state, -1, error->detail ?
 			   psprintf("%s: %s", error->message, error->detail) : error->message);
 	}

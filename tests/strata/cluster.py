@@ -147,6 +147,7 @@ class Cluster:
         """kill -9 of the whole server, as a machine that loses power."""
         pid = self.postmaster()
         assert pid is not None, "the server does not run"
+        os.kill(pid, signal.SIGSTOP)  # so that it starts no process meanwhile
         pids = [pid, *_children(pid)]
         for victim in pids:
             with contextlib.suppress(ProcessLookupError):

@@ -1,0 +1,46 @@
+"""kill -9 and cancel at any step of load, change, compaction and vacuum.
+
+STORM_POINTS (or SLOW=1: 200) moments for each access method: half of them kill
+the server, the others one backend, or cancel or terminate a statement.  What
+is hit is a statement of a random kind, some part of its way (strata.storm).
+Afterwards the table equals its heap twin, by every index, and is sound.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+
+import pytest
+from strata.storm import Storm
+from test_crash import CrashDatabase
+
+pytestmark = pytest.mark.crash
+
+POINTS = int(os.environ.get("STORM_POINTS", "200" if os.environ.get("SLOW") else "6"))
+
+STRIKES = ["server", "backend", "server", "cancel", "server", "terminate"]
+
+
+def test_nothing_is_lost_whoever_is_killed(make_cluster, am, seed):
+    cluster = make_cluster("storm", autovacuum="off", log_error_verbosity="default")
+    with cluster.connect() as conn:
+        conn.execute("CREATE DATABASE storm")
+    with cluster.connect("storm") as conn:
+        conn.execute(f"CREATE EXTENSION {am}")
+    database = CrashDatabase(cluster, am)
+    database.name = "storm"
+    storm = Storm(database, am, random.Random(f"{seed}/storm/{am}"))
+    struck = Counter()
+    for point in range(POINTS):
+        how = STRIKES[point % len(STRIKES)]
+        storm.history.append(f"point {point}: {how}")
+        try:
+            struck[storm.strike(how)] += 1
+            storm.calm(how)
+            storm.check()
+        except BaseException:
+            print("\n".join(storm.history))
+            raise
+    print(f"statements: {dict(storm.done)}\nstruck: {dict(struck)}")
