@@ -5,6 +5,7 @@
  *
  *	 cc_agg_node.c		the node: reads batches, returns groups
  *	 cc_agg_feed.c		vectors of the rows of any plan
+ *	 cc_agg_footer.c	what is known of whole row groups
  *	 cc_agg_input.c		arguments, filters and keys as vectors
  *	 cc_agg_group.c		from keys to group numbers
  *	 cc_agg_intern.c	distinct values of a key
@@ -73,6 +74,7 @@ typedef struct CcAggTrans
 	int			filter;			/* index of an input, or -1 */
 	Size		offset;			/* of the state in a group's record */
 	int			scale;			/* CC_TRANS_*_NUMERIC: of the fast part; -1: not known */
+	bool		from_footer;	/* has the row group at hand already */
 	CcDistinct *distinct;		/* of the argument's values; NULL: all count */
 	CcServerAgg *server;		/* CC_TRANS_SERVER */
 } CcAggTrans;
@@ -168,6 +170,7 @@ typedef struct CcAggState
 	MemoryContext keys_mcxt;	/* values of keys and of DISTINCT arguments */
 	CcSpill    *spill;			/* rows on disk, or NULL: never any */
 
+	uint64		footer_group;	/* row group that from_footer is about; 0: none */
 	bool		filled;			/* groups are complete */
 	uint32		next;			/* that is to be returned */
 } CcAggState;
@@ -226,6 +229,15 @@ extern void cc_agg_feed_rescan(CcAggFeed *feed);
 
 /* The column of the rows that is the expression's value. */
 extern AttrNumber cc_agg_feed_column(const CcAggFeed *feed, const Expr *expr);
+
+/* ---- cc_agg_footer.c ---- */
+
+/*
+ * Without keys: takes what is known of the batch's row group, if that is new.
+ * True: that was all that is wanted of it, and the batch is used up.
+ */
+extern bool cc_agg_footer(CcAggState *state);
+extern void cc_agg_footer_init(void);
 
 /* ---- cc_agg_group.c ---- */
 

@@ -234,6 +234,11 @@ fill_groups(CcAggState *state)
 
 		CHECK_FOR_INTERRUPTS();
 		cc_agg_inputs_reset(state);
+		if (cc_agg_footer(state))
+		{
+			MemoryContextSwitchTo(old);
+			continue;
+		}
 		if (groups->nkeys > 0)
 			n = cc_groups_assign(state, rows, n);
 		cc_agg_advance(state, rows, n, n == batch->nrows);
@@ -358,4 +363,5 @@ void
 cc_agg_init(void)
 {
 	RegisterCustomScanMethods(&cc_agg_methods);
+	cc_agg_footer_init();
 }

@@ -201,6 +201,7 @@ cc_agg_start(CcAggState *state)
 	for (int i = 0; i < state->ntrans; i++)
 	{
 		state->trans[i].scale = -1;
+		state->trans[i].from_footer = false;
 		if (state->trans[i].distinct)
 			cc_distinct_reset(state->trans[i].distinct);
 		if (state->trans[i].server)
@@ -211,6 +212,7 @@ cc_agg_start(CcAggState *state)
 	if (groups->nkeys == 0)
 		cc_groups_add_only(groups);
 	state->filled = false;
+	state->footer_group = 0;
 	state->next = 0;
 }
 
@@ -394,7 +396,8 @@ cc_agg_advance(CcAggState *state, const uint16 *rows, int n, bool all)
 
 	cc_agg_count_rows(groups->states, groups->stride, &r);
 	for (int i = 0; i < state->ntrans; i++)
-		advance(state, &state->trans[i], &r);
+		if (!state->trans[i].from_footer)
+			advance(state, &state->trans[i], &r);
 }
 
 /* ---- results ---- */

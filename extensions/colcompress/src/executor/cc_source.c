@@ -354,6 +354,7 @@ cc_stats_add(CcScanStats *sum, const CcScanStats *stats)
 	sum->deleted_rows += stats->deleted_rows;
 	sum->delta_rows += stats->delta_rows;
 	sum->bytes_decoded += stats->bytes_decoded;
+	sum->footer_groups += stats->footer_groups;
 	sum->join_removed += stats->join_removed;
 	sum->zone_quals |= stats->zone_quals;
 	sum->vector_quals |= stats->vector_quals;

@@ -32,6 +32,7 @@ typedef struct CcScanStats
 	uint64		deleted_rows;	/* skipped: they have a tombstone */
 	uint64		delta_rows;		/* visible ones, before quals */
 	uint64		bytes_decoded;
+	uint64		footer_groups;	/* aggregated without their vectors */
 	uint64		join_removed;	/* rows: joins above would drop them */
 	CcQualSet	zone_quals;
 	CcQualSet	vector_quals;

@@ -258,6 +258,21 @@ cc_reader_chunk_info(StReader *r, AttrNumber attno, CcChunkInfo *info)
 	return true;
 }
 
+bool
+cc_reader_sum(StReader *r, AttrNumber attno, int128 *sum, int *scale)
+{
+	CcChunk    *chunk;
+
+	if (attno > r->natts || r->entries[attno - 1].kind == CC_KIND_ABSENT)
+		return false;
+	chunk = cc_chunk_open(r, attno);
+	if (chunk == NULL || !chunk->has_sum)
+		return false;
+	*sum = chunk->sum;
+	*scale = chunk->scale;
+	return true;
+}
+
 void
 cc_chunk_describe(StReader *r, const CcFooterColumn *entry, CcChunk *chunk,
 				  CcChunkInfo *info)

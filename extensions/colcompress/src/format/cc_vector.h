@@ -110,6 +110,12 @@ extern const CcVector *cc_reader_vector(StReader *r, AttrNumber attno, uint32 ve
 /* vecno = -1: the whole column chunk.  False if nothing at all is known. */
 extern bool cc_reader_zone(StReader *r, AttrNumber attno, int64 vecno, CcZone *zone);
 
+/*
+ * Sum of the chunk's values that are not null, times 10^scale: of integers
+ * (scale 0), and of numerics that have all one scale.  False: not kept.
+ */
+extern bool cc_reader_sum(StReader *r, AttrNumber attno, int128 *sum, int *scale);
+
 /* One row's values: the index fetch.  Decodes only the blocks that hold it. */
 extern void cc_reader_row(StReader *r, uint32 row, const bool *needed,
 						  Datum *values, bool *isnull);

@@ -1,0 +1,176 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_agg_footer.c
+ *	  Aggregates without keys, answered by what is known of a row group.
+ *
+ * Where every row of a row group counts - none is deleted, and its zones
+ * settle all conditions - the number of rows, of nulls, the sum, the least
+ * and the greatest value are known without its vectors.  Transitions that are
+ * made of them take them when the first vector of the row group comes; if
+ * all of the query's do, the others are not read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/guc.h"
+
+#include "cc_agg.h"
+
+static bool cc_enable_footer_aggregate = true;
+
+/* Every row of the row group is this node's, and passes. */
+static bool
+takes_whole_group(const CcScanState *scan)
+{
+	const CcSource *source = scan->source;
+	const CcFilter *filter = scan->filter;
+
+	if (!cc_enable_footer_aggregate || source->shared != NULL || source->deleted != NULL ||
+		source->vector_order != NULL || scan->batch->vecno != 0 ||
+		filter->topn != NULL || filter->joins != NIL)
+		return false;
+	for (int i = 0; i < filter->nquals; i++)
+		if (!filter->quals[i].passes_group)
+			return false;
+	return true;
+}
+
+/* Adds the sum of the column; false if it is not known, or of another scale. */
+static bool
+add_sum(CcAggTrans *trans, void *trans_state, StReader *reader, AttrNumber attno)
+{
+	int128		sum;
+	int			scale;
+
+	if (!cc_reader_sum(reader, attno, &sum, &scale))
+		return false;
+	switch (trans->kind)
+	{
+		case CC_TRANS_SUM_INT:
+			((CcInt64State *) trans_state)->value += (int64) sum;
+			return true;
+		case CC_TRANS_SUM_INT8:
+			((CcInt128State *) trans_state)->sum += sum;
+			return true;
+		default:
+			if (trans->scale >= 0 && trans->scale != scale)
+				return false;
+			trans->scale = scale;
+			((CcNumericState *) trans_state)->value += sum;
+			return true;
+	}
+}
+
+static bool
+add_bound(const CcAggTrans *trans, CcInt64State *trans_state, const CcAggInput *input,
+		  const CcZone *zone)
+{
+	if (!zone->has_minmax || zone->max_truncated)
+		return false;
+	if (trans->kind == CC_TRANS_MIN_INT)
+		trans_state->value = Min(trans_state->value, cc_agg_integer(input, zone->min));
+	else
+		trans_state->value = Max(trans_state->value, cc_agg_integer(input, zone->max));
+	return true;
+}
+
+/* False: the transition needs the row group's vectors. */
+static bool
+answer(CcAggState *state, CcAggTrans *trans)
+{
+	CcCountState *trans_state = (CcCountState *) (state->groups->states + trans->offset);
+	StReader   *reader = state->batch->reader;
+	const CcAggInput *input;
+	CcZone		zone;
+	bool		known;
+
+	if (trans->filter >= 0 || trans->distinct != NULL || trans->server != NULL)
+		return false;
+	if (trans->ninputs == 0)
+		return trans->kind == CC_TRANS_COUNT;
+	input = &state->inputs[trans->inputs[0]];
+	if (trans->ninputs != 1 || input->attno == InvalidAttrNumber ||
+		input->attno > state->desc->natts ||
+		!cc_reader_zone(reader, input->attno, -1, &zone))
+		return false;
+	switch (trans->kind)
+	{
+		case CC_TRANS_COUNT:
+			known = true;
+			break;
+		case CC_TRANS_SUM_INT:
+		case CC_TRANS_SUM_INT8:
+		case CC_TRANS_SUM_NUMERIC:
+			known = zone.nnulls < zone.nrows &&
+				add_sum(trans, trans_state, reader, input->attno);
+			break;
+		case CC_TRANS_MIN_INT:
+		case CC_TRANS_MAX_INT:
+			known = zone.nnulls < zone.nrows &&
+				add_bound(trans, (CcInt64State *) trans_state, input, &zone);
+			break;
+		default:
+			known = false;
+			break;
+	}
+	if (known)
+		trans_state->skipped += zone.nnulls;
+	return known;
+}
+
+/* The rest of the row group is not read. */
+static void
+skip_group(CcAggState *state)
+{
+	CcSource   *source = state->scan->source;
+	int64		nrows = source->groups->groups[source->group].nrows;
+	Instrumentation *instrument = state->scan->css.ss.ps.instrument;
+
+	*(int64 *) state->groups->states += nrows;
+	if (instrument)
+		InstrUpdateTupleCount(instrument, nrows - state->batch->nrows);
+	source->vecno = source->vec_end;
+	source->stats->footer_groups++;
+}
+
+bool
+cc_agg_footer(CcAggState *state)
+{
+	bool		all = true;
+
+	if (state->groups->nkeys > 0 || state->scan == NULL || cc_spill_is_input(state))
+		return false;
+	if (state->batch->reader != NULL && state->footer_group == state->scan->source->nopened)
+		return false;
+	for (int i = 0; i < state->ntrans; i++)
+		state->trans[i].from_footer = false;
+	if (state->batch->reader == NULL)
+	{
+		state->footer_group = 0;
+		return false;
+	}
+	state->footer_group = state->scan->source->nopened;
+	if (!takes_whole_group(state->scan))
+		return false;
+	for (int i = 0; i < state->ntrans; i++)
+	{
+		state->trans[i].from_footer = answer(state, &state->trans[i]);
+		all = all && state->trans[i].from_footer;
+	}
+	if (all)
+		skip_group(state);
+	return all;
+}
+
+void
+cc_agg_footer_init(void)
+{
+	DefineCustomBoolVariable("colcompress.enable_footer_aggregate",
+							 "Takes counts, sums and bounds of whole row groups from what is stored with them.",
+							 NULL,
+							 &cc_enable_footer_aggregate,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+}
