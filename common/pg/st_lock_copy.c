@@ -76,7 +76,11 @@ other_lockers(StRowOp *op, MultiXactMember **lockers)
 	return n;
 }
 
-/* Writes xmax as a key share lock into a tuple on a page locked exclusively. */
+/*
+ * Writes xmax as a key share lock into a tuple on a page locked exclusively.
+ * It may replace that of an update that was rolled back, and so its link to
+ * the next version: redo clears that, too.
+ */
 static void
 write_key_lock(Relation rel, Buffer buffer, OffsetNumber off,
 			   TransactionId xmax, bool multi)
@@ -88,8 +92,9 @@ write_key_lock(Relation rel, Buffer buffer, OffsetNumber off,
 	header->t_infomask &= ~(HEAP_XMAX_BITS | HEAP_MOVED);
 	header->t_infomask |= HEAP_XMAX_LOCK_ONLY | HEAP_XMAX_KEYSHR_LOCK |
 		(multi ? HEAP_XMAX_IS_MULTI : 0);
-	header->t_infomask2 &= ~HEAP_KEYS_UPDATED;
+	header->t_infomask2 &= ~(HEAP_KEYS_UPDATED | HEAP_HOT_UPDATED);
 	HeapTupleHeaderSetXmax(header, xmax);
+	ItemPointerSet(&header->t_ctid, BufferGetBlockNumber(buffer), off);
 	MarkBufferDirty(buffer);
 
 	if (RelationNeedsWAL(rel))
