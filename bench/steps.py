@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from bench.config import Config
 from bench.dataset import Dataset, Query
+from bench.delta import SECTION as DELTA
+from bench.delta import make_delta
 from bench.lab import DATASETS, PARALLEL, SERIAL, WITH_KEYS, Lab
 from bench.load import (
     build_indexes,
@@ -48,6 +50,9 @@ def plan(config: Config) -> Iterator[Step]:
         yield Step(f"{name}-key-indexes", _with(_key_indexes, dataset))
         yield from _query_steps(dataset, WITH_KEYS, dataset.keys)
         yield Step(f"{name}-writes", _with(_writes, dataset))
+        if dataset.unique_key:
+            yield Step(f"{name}-delta", _with(_delta, dataset))
+            yield from _query_steps(dataset, DELTA, dataset.queries)
         yield Step(f"{name}-discard", _with(Lab.discard, dataset))
 
 
@@ -116,7 +121,7 @@ def _note_statements(lab: Lab, dataset: Dataset) -> None:
 
 def _query(lab: Lab, dataset: Dataset, section: str, query: Query) -> None:
     systems = lab.systems
-    if section == WITH_KEYS:
+    if section in (WITH_KEYS, DELTA):
         systems = lab.keyed
         if len(systems) == 1:
             return
@@ -147,4 +152,11 @@ def _key_indexes(lab: Lab, dataset: Dataset) -> None:
 def _writes(lab: Lab, dataset: Dataset) -> None:
     known = len(lab.results.cells)
     write_path(lab, dataset)
+    judge(lab.systems, lab.results.cells[known:])
+
+
+def _delta(lab: Lab, dataset: Dataset) -> None:
+    known = len(lab.results.cells)
+    if len(lab.keyed) > 1:
+        make_delta(lab, dataset)
     judge(lab.systems, lab.results.cells[known:])

@@ -29,6 +29,11 @@ header()
 	printf '#include <%s>\n' "$1" | cc -E -x c - >/dev/null
 }
 
+offered()
+{
+	command -v apt-cache >/dev/null && apt-cache show "$1" >/dev/null 2>&1
+}
+
 # Packages that lack, by what is looked for rather than by dpkg's word: a
 # compiler or server from elsewhere is as good.
 find_missing()
@@ -47,6 +52,9 @@ find_missing()
 	if [ "$what" = lint ]; then
 		need clang command -v clang
 		need shellcheck command -v shellcheck
+	fi
+	if [ "$what" = check ] && can_be_root && offered sqlsmith; then
+		need sqlsmith command -v sqlsmith	# its test is skipped without it
 	fi
 	if [ "$what" = server ]; then
 		need dpkg-dev command -v dpkg-source
