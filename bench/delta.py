@@ -13,7 +13,7 @@ from bench.load import build_indexes, check_rows, create_table, settle
 from bench.progress import progress
 from bench.systems import System
 
-SECTION = "serial, 10 % in the delta, 1 % deleted"
+SECTION = "serial, a tenth in the delta, 1 in 100 deleted"
 STATEMENT = 500  # rows per small INSERT: below what makes a row group
 KEPT = "kept"
 
