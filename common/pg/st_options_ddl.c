@@ -36,6 +36,7 @@
 
 #include "st_options.h"
 #include "st_options_ddl.h"
+#include "st_store.h"
 
 /*
  * The next table of that name that this backend creates gets these options
@@ -258,6 +259,9 @@ st_options_utility(ProcessUtility_hook_type next, PlannedStmt *pstmt,
 
 	if (next == NULL)
 		next = standard_ProcessUtility;
+	/* ANALYZE counts blocks before it asks the access method for anything. */
+	if (IsA(pstmt->utilityStmt, VacuumStmt))
+		st_flush_all_pending();
 	if (!is_ours_to_do(pstmt->utilityStmt))
 	{
 		next(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);

@@ -98,3 +98,11 @@ SET LOCAL enable_seqscan = off;
 SELECT count(*), min(a), max(a) FROM am_tmp WHERE a BETWEEN 1 AND 1100;
 COMMIT;
 DROP TABLE am_m, am_n, am_tmp;
+
+-- rows that this transaction loaded just before are counted, too
+BEGIN;
+CREATE TABLE am_new (a int) USING @am@;
+INSERT INTO am_new SELECT generate_series(1, 1100);
+ANALYZE am_new;
+SELECT reltuples FROM pg_class WHERE relname = 'am_new';
+ROLLBACK;
