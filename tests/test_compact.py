@@ -234,7 +234,9 @@ def test_table_shrinks_whose_rows_came_through_the_delta(database):
 
         conn.execute("VACUUM t")
         # new rows of the delta, while free extents wait among its pages
-        conn.execute("INSERT INTO t SELECT 45000 + i, 'late', i FROM generate_series(1, 500) i")
+        conn.execute(
+            "INSERT INTO t SELECT 45000 + i, 'late', i FROM generate_series(1, 500) i"
+        )
         conn.execute(f"CALL {AM}.merge('t')")
         conn.execute("VACUUM t")
         assert size(conn) < 1.2 * size(conn, "fresh")
@@ -244,7 +246,9 @@ def test_table_shrinks_whose_rows_came_through_the_delta(database):
 
         # nothing is left, also of a table that never had a row group
         conn.execute(f"CREATE TABLE small (id int, v text) USING {AM}")
-        conn.execute("INSERT INTO small SELECT i, repeat('v', 500) FROM generate_series(1, 900) i")
+        conn.execute(
+            "INSERT INTO small SELECT i, repeat('v', 500) FROM generate_series(1, 900) i"
+        )
         conn.execute("DELETE FROM small")
         conn.execute("VACUUM small")
         assert size(conn, "small") <= 2 * 8192
