@@ -666,6 +666,8 @@ st_am_relation_copy_for_cluster(Relation from, Relation to, Relation index,
 	MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
 	ClusterCopy c;
 
+	/* from keeps its TOAST relation, which is given the file of to's */
+	st_catalog_retire_indexes(from);
 	cluster_begin(&c, from, to, oldest_xmin);
 	copy_all_settled(&c, index, use_sort);
 

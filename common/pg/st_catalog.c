@@ -110,10 +110,11 @@ st_catalog_ensure(Relation rel)
 /*
  * Called when the table gets a new file, under AccessExclusiveLock.  An
  * invalid index of the TOAST relation, left behind by a REINDEX CONCURRENTLY
- * that failed, is not made anew by TRUNCATE and keeps entries of the old file.
- * Our keys come again in the new one, and the same tuple under the same key
- * would be in that index twice.  So nothing is inserted into it any more; it
- * waits to be dropped, as before.
+ * that failed, is not made anew: TRUNCATE rebuilds only valid ones, VACUUM
+ * FULL and CLUSTER swap the file of the valid one alone.  So it keeps entries
+ * of the old file.  Our keys and the TIDs come again in the new one: an old
+ * entry would look like a duplicate, and VACUUM would never find it.  Nothing
+ * is inserted into that index any more; it waits to be dropped, as before.
  */
 void
 st_catalog_retire_indexes(Relation rel)
