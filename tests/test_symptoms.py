@@ -280,3 +280,30 @@ def test_a_cancelled_verify_leaves_no_transaction_open(t):
     t.ours.execute("SET statement_timeout = 0")
     assert t.ours.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
     assert t.ours.execute(f"SELECT * FROM {t.am}.verify('t')").fetchall() == []
+
+
+def test_toast_is_reindexed_while_rows_are_locked_for_the_first_time(t):
+    """A lock leaves a tuple in TOAST, which REINDEX must enter only once."""
+    t.ok("INSERT INTO t SELECT i, 1, 'more' FROM generate_series(4000, 63999) i")
+    t.ok("DELETE FROM t WHERE id BETWEEN 6000 AND 25999")
+    stop = threading.Event()
+    locked = []
+
+    def lock(conn):
+        for i in range(26000, 64000):
+            if stop.is_set():
+                break
+            sql = "SELECT id FROM t WHERE id = %s FOR KEY SHARE"
+            locked.extend(conn.execute(sql, [i]).fetchall())
+
+    with contextlib.closing(t.session().ours) as locking:
+        thread = threading.Thread(target=lock, args=(locking,))
+        thread.start()
+        try:
+            for _ in range(3):
+                t.ours.execute("REINDEX TABLE CONCURRENTLY t")
+        finally:
+            stop.set()
+            thread.join()
+    assert locked == [(26000 + i,) for i in range(len(locked))] != []
+    assert t.ours.execute(f"SELECT * FROM {t.am}.verify('t')").fetchall() == []

@@ -142,6 +142,17 @@ st_catalog_retire_indexes(Relation rel)
 	table_close(toast, NoLock);
 }
 
+bool
+st_catalog_has_invalid_index(const StCatalog *cat)
+{
+	for (int i = 0; i < cat->nindexes; i++)
+	{
+		if (!cat->indexes[i]->rd_index->indisvalid)
+			return true;
+	}
+	return false;
+}
+
 void
 st_catalog_insert(StCatalog *cat, StKeyBase base, uint64 row,
 				  const void *payload, Size len, CommandId cid, int options,

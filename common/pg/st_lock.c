@@ -47,12 +47,12 @@ not_available(Relation rel)
 }
 
 /*
- * heap_lock_tuple() on a visibility tuple, as op's command and policy; errors
- * name the table.
+ * heap_lock_tuple() on a visibility tuple, by op's policy; errors name the
+ * table.
  */
 TM_Result
-st_lock_toast_tuple(StRowOp *op, ItemPointer tid, LockTupleMode mode,
-					TM_FailureData *tmfd)
+st_lock_toast_tuple(StRowOp *op, ItemPointer tid, CommandId cid,
+					LockTupleMode mode, TM_FailureData *tmfd)
 {
 	LockWaitPolicy policy = op->policy == LockWaitBlock ?
 		LockWaitBlock : LockWaitSkip;
@@ -61,7 +61,7 @@ st_lock_toast_tuple(StRowOp *op, ItemPointer tid, LockTupleMode mode,
 	TM_Result	result;
 
 	tuple.t_self = *tid;
-	result = heap_lock_tuple(op->catalog.toast, &tuple, op->cid, mode, policy,
+	result = heap_lock_tuple(op->catalog.toast, &tuple, cid, mode, policy,
 							 false, &buffer, tmfd);
 	ReleaseBuffer(buffer);
 	if (result == TM_WouldBlock && op->policy == LockWaitError)
@@ -168,9 +168,26 @@ st_row_wait(StRowOp *op, TransactionId xwait)
 }
 
 /*
+ * Anchors are inserted as the first command of their transaction, and locked
+ * as a later one: whatever the order of commands, we see our own.
+ */
+#define ANCHOR_CID		FirstCommandId
+
+static CommandId
+anchor_lock_cid(const StRowOp *op)
+{
+	return Max(op->cid, ANCHOR_CID + 1);
+}
+
+/*
  * Makes the anchor and locks it, under the row mutex.  Nobody else can have
  * found it yet, so the lock is there for the taking; if it is not (VACUUM
  * may have removed the anchor), the caller looks again.
+ *
+ * It is frozen, and so there for everybody at once.  But REINDEX CONCURRENTLY
+ * takes what its snapshot sees for committed and indexed, and would enter a
+ * frozen anchor a second time.  Beside an invalid index the anchor is an
+ * ordinary tuple, and who finds it before our commit waits for that.
  */
 static bool
 insert_anchor(StRowOp *op)
@@ -182,10 +199,11 @@ insert_anchor(StRowOp *op)
 	TM_Result	result;
 
 	st_catalog_insert(&op->catalog, ST_ANCHOR, op->row, &payload,
-					  sizeof(payload), op->cid, HEAP_INSERT_FROZEN,
-					  &tuple.t_self);
-	result = heap_lock_tuple(op->catalog.toast, &tuple, op->cid, op->mode,
-							 LockWaitSkip, false, &buffer, &tmfd);
+					  sizeof(payload), ANCHOR_CID,
+					  st_catalog_has_invalid_index(&op->catalog) ?
+					  0 : HEAP_INSERT_FROZEN, &tuple.t_self);
+	result = heap_lock_tuple(op->catalog.toast, &tuple, anchor_lock_cid(op),
+							 op->mode, LockWaitSkip, false, &buffer, &tmfd);
 	ReleaseBuffer(buffer);
 	return result == TM_Ok;
 }
@@ -196,17 +214,19 @@ typedef enum AnchorState
 	ANCHOR_HELD,				/* the lock was ours before, mutex still held */
 	ANCHOR_LOCKED,				/* the lock is ours now, mutex released */
 	ANCHOR_RETRY,				/* mutex released, look again */
+	ANCHOR_IN_PROGRESS,			/* mutex released, wait for its transaction */
 	ANCHOR_WOULD_BLOCK			/* mutex released */
 } AnchorState;
 
 /*
  * Looks for the anchor, under the row mutex, and locks it.  Locking may
  * wait, so the mutex is released first and the caller has to look at the
- * tombstone again.
+ * tombstone again.  ANCHOR_IN_PROGRESS: *xwait has inserted it.
  */
 static AnchorState
-lock_anchor(StRowOp *op, bool have_lock)
+lock_anchor(StRowOp *op, bool have_lock, TransactionId *xwait)
 {
+	SnapshotData dirty;
 	StCatalogScan scan;
 	StCatalogEntry *entry;
 	TM_FailureData tmfd;
@@ -214,9 +234,17 @@ lock_anchor(StRowOp *op, bool have_lock)
 	Buffer		buffer;
 	TM_Result	result;
 
+	InitDirtySnapshot(dirty);
 	st_catalog_scan_begin(&scan, &op->catalog, ST_ANCHOR, op->row, op->row,
-						  SnapshotSelf);
+						  &dirty);
 	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	if (entry != NULL && TransactionIdIsValid(dirty.xmin))
+	{
+		st_catalog_scan_end(&scan);
+		st_row_release(op);
+		*xwait = dirty.xmin;
+		return ANCHOR_IN_PROGRESS;
+	}
 	if (entry == NULL || have_lock)
 	{
 		st_catalog_scan_end(&scan);
@@ -228,7 +256,8 @@ lock_anchor(StRowOp *op, bool have_lock)
 	st_row_release(op);
 	if (op->new_row != NULL)
 		op->mode = st_update_lock_mode(op->rel, &op->tid, op->new_row);
-	result = st_lock_toast_tuple(op, &anchor.t_self, op->mode, &tmfd);
+	result = st_lock_toast_tuple(op, &anchor.t_self, anchor_lock_cid(op),
+								 op->mode, &tmfd);
 	ReleaseBuffer(buffer);
 	return result == TM_WouldBlock ? ANCHOR_WOULD_BLOCK :
 		result == TM_Ok ? ANCHOR_LOCKED : ANCHOR_RETRY;
@@ -242,6 +271,7 @@ lock_anchor(StRowOp *op, bool have_lock)
 static bool
 lock_beside_update(StRowOp *op)
 {
+	SnapshotData dirty;
 	StCatalogScan scan;
 	StCatalogEntry *entry;
 	TM_FailureData tmfd;
@@ -251,19 +281,23 @@ lock_beside_update(StRowOp *op)
 		!st_update_keeps_key(op, &op->tmfd->ctid))
 		return false;
 
+	InitDirtySnapshot(dirty);
 	st_catalog_scan_begin(&scan, &op->catalog, ST_ANCHOR, op->row, op->row,
-						  SnapshotSelf);
+						  &dirty);
 	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
 	if (entry == NULL)
 		locked = insert_anchor(op);
+	else if (TransactionIdIsValid(dirty.xmin))
+		locked = false;
 	else
 	{
 		HeapTupleData tuple;
 		Buffer		buffer;
 
 		tuple.t_self = entry->tuple->t_self;
-		locked = heap_lock_tuple(op->catalog.toast, &tuple, op->cid, op->mode,
-								 LockWaitSkip, false, &buffer, &tmfd) == TM_Ok;
+		locked = heap_lock_tuple(op->catalog.toast, &tuple,
+								 anchor_lock_cid(op), op->mode, LockWaitSkip,
+								 false, &buffer, &tmfd) == TM_Ok;
 		ReleaseBuffer(buffer);
 	}
 	st_catalog_scan_end(&scan);
@@ -298,7 +332,7 @@ st_row_acquire(StRowOp *op)
 			continue;
 		}
 
-		switch (lock_anchor(op, have_lock))
+		switch (lock_anchor(op, have_lock, &xwait))
 		{
 			case ANCHOR_NONE:
 				if (!op->keep_lock || insert_anchor(op))
@@ -312,6 +346,10 @@ st_row_acquire(StRowOp *op)
 				have_lock = true;
 				break;
 			case ANCHOR_RETRY:
+				break;
+			case ANCHOR_IN_PROGRESS:
+				if (!st_row_wait(op, xwait))
+					return TM_WouldBlock;
 				break;
 			case ANCHOR_WOULD_BLOCK:
 				return TM_WouldBlock;

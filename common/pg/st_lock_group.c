@@ -151,8 +151,8 @@ lock_descriptor(StRowOp *op, HeapTuple descriptor, const StGroup *group)
 		return known_group(op, known);
 	}
 
-	result = st_lock_toast_tuple(op, &descriptor->t_self, LockTupleKeyShare,
-								 &tmfd);
+	result = st_lock_toast_tuple(op, &descriptor->t_self, op->cid,
+								 LockTupleKeyShare, &tmfd);
 	if (result == TM_Ok)
 		locked_group_remember(op->rel, group, descriptor->t_data);
 	else if (result == TM_Deleted || result == TM_Updated)

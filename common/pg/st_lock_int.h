@@ -32,6 +32,7 @@ extern bool st_row_wait(StRowOp *op, TransactionId xwait);
  * as op's command and with its policy; errors name the table.
  */
 extern TM_Result st_lock_toast_tuple(StRowOp *op, ItemPointer tid,
-									 LockTupleMode mode, TM_FailureData *tmfd);
+									 CommandId cid, LockTupleMode mode,
+									 TM_FailureData *tmfd);
 
 #endif							/* ST_LOCK_INT_H */

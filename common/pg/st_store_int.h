@@ -279,6 +279,9 @@ extern void st_catalog_close(StCatalog *cat);
 extern bool st_catalog_ensure(Relation rel);
 extern void st_catalog_retire_indexes(Relation rel);
 
+/* Is one being built by REINDEX CONCURRENTLY, or left behind by it? */
+extern bool st_catalog_has_invalid_index(const StCatalog *cat);
+
 /*
  * Inserts one visibility tuple as command cid of the current transaction;
  * options as for heap_insert (HEAP_INSERT_NO_LOGICAL is added).  The catalog
