@@ -280,6 +280,7 @@ st_extent_claim_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
 	StExtentPageHeader *header;
 	Buffer		buffer;
 	bool		claimed = false;
+	uint64		xid = U64FromFullTransactionId(GetTopFullTransactionId());
 
 	visibilitymap_pin(rel, block, vmbuffer);
 	buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
@@ -295,7 +296,7 @@ st_extent_claim_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
 		header->magic = ST_EXTENT_MAGIC;
 		header->layout_version = ST_EXTENT_VERSION;
 		header->first_row = PG_UINT64_MAX;
-		header->xid = U64FromFullTransactionId(GetTopFullTransactionId());
+		header->xid = xid;
 		header->checksum = page_checksum(header);
 		PageSetAllVisible(image.data);
 		extent_put_page(rel, buffer, image.data, *vmbuffer);

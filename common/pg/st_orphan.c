@@ -63,7 +63,7 @@ read_walked(StCatalog *cat, bool *exists)
 	return Max(payload.walked, ST_META_BLOCK + 1);
 }
 
-/* In place: what was looked at stays so, and what is cut off is cut off. */
+/* In place: not undone by an abort, as a cut of the file is not. */
 static void
 write_walked(StCatalog *cat, BlockNumber walked)
 {
@@ -266,8 +266,9 @@ st_free_orphans(Relation rel, TransactionId oldest_xmin,
 			st_known_extents(rel, &cat, oldest_xmin, &known);
 			enter(&cat, &known, &found);
 		}
+		/* entries are undone by an abort, this is not: look at them again */
 		if (exists)
-			write_walked(&cat, walked);
+			write_walked(&cat, found.n > 0 ? found.v[0].start : walked);
 		else if (walked > from)
 		{
 			StWalkPayload payload = {

@@ -67,8 +67,8 @@ struct CcDelta
 	uint8	   *page_of;		/* row -> index in buffers */
 	int			npages;
 	Buffer		buffers[MAX_PAGES];
+	bool		is_local;		/* in local buffers */
 	int			page_limit;		/* of the next batch */
-	int			most_pages;
 
 	/* rows of the last page that are for the next batch */
 	int			page_next;
@@ -76,11 +76,25 @@ struct CcDelta
 	HeapTupleData page_tuples[MaxHeapTuplesPerPage];
 };
 
-/* Pins that one scan may hold. */
+/* Local buffers that this backend has not pinned, before their first use too. */
 static int
-most_pages(Relation rel)
+unpinned_local_buffers(void)
 {
-	int			n = RelationUsesLocalBuffers(rel) ? num_temp_buffers / 16 :
+	int			n = NLocBuffer == 0 ? num_temp_buffers : 0;
+
+	for (int i = 0; i < NLocBuffer; i++)
+		n += LocalRefCount[i] == 0;
+	return n;
+}
+
+/*
+ * Pins that one scan may hold.  Of local buffers there are few, and any number
+ * of cursors may be open: a share of what is left.
+ */
+static int
+most_pages(const CcDelta *delta)
+{
+	int			n = delta->is_local ? unpinned_local_buffers() / 16 :
 		NBuffers / (8 * (MaxBackends + 1));
 
 	return Max(1, Min(n, MAX_PAGES));
@@ -124,7 +138,7 @@ cc_delta_create(CcBatch *batch, Relation rel, const Bitmapset *together)
 											   ALLOCSET_DEFAULT_SIZES);
 	delta->tuples = palloc(sizeof(HeapTupleData) * ST_VECTOR_SIZE);
 	delta->page_of = palloc(sizeof(uint8) * ST_VECTOR_SIZE);
-	delta->most_pages = most_pages(rel);
+	delta->is_local = RelationUsesLocalBuffers(rel);
 	delta->page_limit = 1;
 	delta->ncolumns = batch->ncolumns;
 	delta->columns = palloc0(sizeof(DeltaColumn) * (batch->ncolumns + 1));
@@ -214,12 +228,14 @@ bool
 cc_delta_next(CcDelta *delta, CcSource *source)
 {
 	Size		bytes = 0;
+	int			limit;
 
 	release_pages(delta, delta->page_next < delta->page_rows);
 	MemoryContextReset(delta->values_mcxt);
 	delta->nrows = 0;
 	take_rows(delta, &bytes);
-	while (delta->page_next == delta->page_rows && delta->npages < delta->page_limit &&
+	limit = Min(delta->page_limit, most_pages(delta));
+	while (delta->page_next == delta->page_rows && delta->npages < limit &&
 		   delta->nrows < ST_VECTOR_SIZE)
 	{
 		delta->page_next = 0;
@@ -230,7 +246,7 @@ cc_delta_next(CcDelta *delta, CcSource *source)
 		delta->npages++;
 		take_rows(delta, &bytes);
 	}
-	delta->page_limit = Min(delta->page_limit * 2, delta->most_pages);
+	delta->page_limit = Min(limit * 2, MAX_PAGES);
 	if (delta->nrows == 0)
 		return false;
 	cc_batch_set_rows(delta->batch, delta->nrows);

@@ -111,5 +111,27 @@ CLOSE d;
 SELECT count(*) FROM delta_cc WHERE note = 'here';
 ROLLBACK;
 
+-- cursors on a temporary table leave local buffers to each other
+SET temp_buffers = 100;
+CREATE TEMP TABLE delta_temp (id int, filler text) USING colcompress;
+DO $$
+DECLARE
+	c refcursor;
+	found int;
+BEGIN
+	FOR i IN 0..2 LOOP
+		INSERT INTO delta_temp SELECT i * 600 + j, repeat('x', 950) FROM generate_series(1, 600) AS j;
+	END LOOP;
+	FOR i IN 1..25 LOOP
+		c := 'c' || i;
+		OPEN c FOR SELECT id FROM delta_temp WHERE id % 2 = 0;
+		MOVE FORWARD i * 32 IN c;
+		FETCH c INTO found;
+		ASSERT found = i * 64 + 2;
+	END LOOP;
+END;
+$$;
+DROP TABLE delta_temp;
+
 DROP TABLE delta_heap, delta_cc, delta_rows, delta_queries, delta_null;
 DROP FUNCTION delta_fill, delta_compare;
