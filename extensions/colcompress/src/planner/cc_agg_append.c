@@ -20,6 +20,7 @@
 #include <math.h>
 
 #include "access/table.h"
+#include "foreign/fdwapi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -135,6 +136,16 @@ child_scan(PlannerInfo *root, RelOptInfo *child, const CcAggQuery *query, int wo
 	return scan;
 }
 
+/* Would the server's Append wait for several of these at the same time? */
+static bool
+is_asynchronous(const RelOptInfo *child, Path *path)
+{
+	const FdwRoutine *fdw = child->fdwroutine;
+
+	return enable_async_append && fdw && fdw->IsForeignPathAsyncCapable &&
+		IsA(path, ForeignPath) && fdw->IsForeignPathAsyncCapable((ForeignPath *) path);
+}
+
 /*
  * A partial aggregation of a child.  workers: of a path that they share, or
  * 0 for one that one process runs.  NULL if there is none.
@@ -157,7 +168,8 @@ child_path(PlannerInfo *root, RelOptInfo *child, const CcAggQuery *parent_query,
 			below = child->partial_pathlist ? linitial(child->partial_pathlist) : NULL;
 		else
 			below = child->cheapest_total_path;
-		if (below == NULL || below->param_info != NULL || !can_feed(query))
+		if (below == NULL || below->param_info != NULL || !can_feed(query) ||
+			is_asynchronous(child, below))
 			return NULL;
 		cpath = make_feed_path(root, child, cc_agg_partial_target(), query, CC_AGG_PARTIAL,
 							   below);
