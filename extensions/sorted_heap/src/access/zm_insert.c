@@ -149,6 +149,8 @@ add_entry(InsertState *state, Buffer buf, Verdict verdict, Datum *values,
 	{
 		itup = zm_form_zone(index, values, nulls,
 							ItemPointerGetBlockNumber(tid), ZM_FENCED, NULL);
+		if (state->space.fast != ZM_FAST_NONE)
+			itup = zm_add_note(itup);
 		position.tie = ZM_TIE_BEFORE;
 	}
 	else

@@ -29,11 +29,14 @@ zm_begin_scan(Relation index, int nkeys, int norderbys)
 	zm_space_init(&state->cursor.space, index);
 	zm_quals_init(&state->cursor.quals, &state->cursor.space, nkeys);
 	state->cursor.place = ZM_PLACE_NONE;
+	state->cursor.context = CurrentMemoryContext;
+	state->cursor.whole = NULL;
 	state->begun = false;
 	state->rows = false;
 	state->page_buf = InvalidBuffer;
 	state->groups = state->pages = state->exact = 0;
 	state->group_context = NULL;
+	state->have_heap_key = false;
 	state->items_room = 16;
 	state->items = palloc(state->items_room * sizeof(ZmItem));
 	state->item_values = NULL;
@@ -66,12 +69,14 @@ begin(IndexScanDesc scan, ZmScan *state)
 	state->item = -1;
 	state->begun = true;
 	pgstat_count_index_scan(scan->indexRelation);
-	if (scan->heapRelation == NULL || state->group_context != NULL)
+	if (scan->heapRelation == NULL || state->have_heap_key)
 		return;
 
 	/* First rows */
 	zm_heap_key_init(&state->heap_key, space, scan->heapRelation);
-	state->group_context = AllocSetContextCreate(GetMemoryChunkContext(state),
+	state->have_heap_key = true;
+	if (space->fast == ZM_FAST_NONE)
+		state->group_context = AllocSetContextCreate(GetMemoryChunkContext(state),
 												 "zonemap rows",
 												 ALLOCSET_DEFAULT_SIZES);
 }
@@ -179,7 +184,7 @@ zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 			continue;
 		for (OffsetNumber off = from; off < to; off++)
 		{
-			IndexTuple	itup = ZmPageGetEntry(cursor->leaf.data, off);
+			IndexTuple	itup = ZmPageGetEntry(cursor->leaf, off);
 			Datum		values[INDEX_MAX_KEYS];
 			bool		nulls[INDEX_MAX_KEYS];
 
@@ -214,6 +219,8 @@ zm_end_scan(IndexScanDesc scan)
 	if (state->group_context != NULL)
 		MemoryContextDelete(state->group_context);
 	pfree(state->items);
-	MemoryContextDelete(state->cursor.quals.context);
+	if (state->cursor.whole != NULL)
+		pfree(state->cursor.whole);
+	zm_quals_end(&state->cursor.quals);
 	pfree(state);
 }

@@ -42,6 +42,9 @@ typedef enum ZmPlace
 	ZM_PLACE_AFTER,				/* after the last row */
 } ZmPlace;
 
+/* Room for a copy of a few zones of a leaf, in the shape of a page. */
+#define ZM_PART_SIZE 1024
+
 /* Walks groups (a zone and the exact entries up to the next) of ranges. */
 typedef struct ZmCursor
 {
@@ -49,13 +52,23 @@ typedef struct ZmCursor
 	ZmQuals		quals;
 	ZmPlace		place;
 	OffsetNumber zone;			/* of the current group */
-	PGAlignedBlock leaf;		/* copy */
+	BlockNumber leaf_block;
+	Page		leaf;			/* copy: whole or part */
+	MemoryContext context;
+	char	   *whole;			/* NULL before the first whole copy */
+	union
+	{
+		char		data[ZM_PART_SIZE];
+		double		force_align_d;
+		int64		force_align_i64;
+	}			part;
 } ZmCursor;
 
 typedef struct ZmScan
 {
 	ZmCursor	cursor;
 	ZmHeapKey	heap_key;
+	bool		have_heap_key;
 	bool		begun;
 	bool		rows;			/* zm_get_row(): visibility is checked here */
 	Buffer		page_buf;		/* then: the zone's heap page */
@@ -63,7 +76,8 @@ typedef struct ZmScan
 	int64		groups;			/* loaded */
 	int64		pages;			/* heap pages read */
 	int64		exact;			/* exact entries met */
-	MemoryContext group_context;	/* of one group's comparisons */
+	MemoryContext group_context;	/* of one group's comparisons; NULL if keys
+									 * are integers */
 	int			nitems;
 	int			item;			/* the one returned last */
 	int			nkeys;			/* keys in item_values */
