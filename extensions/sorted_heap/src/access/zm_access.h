@@ -26,6 +26,8 @@ extern bool zm_insert(Relation index, Datum *values, bool *nulls,
 					  ItemPointer tid, Relation heap, IndexUniqueCheck check,
 					  bool unchanged, IndexInfo *info);
 
+extern void zm_insert_hint(Relation index, BlockNumber leaf, bool adds);
+
 /* zm_scan.c */
 extern IndexScanDesc zm_begin_scan(Relation index, int nkeys, int norderbys);
 extern void zm_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
