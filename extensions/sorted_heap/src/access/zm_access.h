@@ -37,6 +37,15 @@ extern int64 zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void zm_end_scan(IndexScanDesc scan);
 extern void zm_scan_after(IndexScanDesc scan, IndexTuple key);
 
+/* zm_parallel.c */
+typedef struct ZmShared ZmShared;
+extern Size zm_parallel_size(void);
+extern void zm_parallel_init(void *target);
+extern void zm_parallel_restart(ZmShared *shared);
+extern void zm_parallel_rescan(IndexScanDesc scan);
+extern void zm_scan_share(IndexScanDesc scan, ZmShared *shared);
+extern void zm_scan_share_counts(IndexScanDesc scan);
+
 /* zm_rows.c */
 extern bool zm_get_row(IndexScanDesc scan, ScanDirection direction,
 					   TupleTableSlot *slot);

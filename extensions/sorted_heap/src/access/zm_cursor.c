@@ -21,6 +21,15 @@
 /* Ranges that meet no more zones of a leaf get a copy of these alone. */
 #define FEW_ZONES 8
 
+/* Room for the copy of a whole leaf. */
+char *
+zm_cursor_whole(ZmCursor *cursor)
+{
+	if (cursor->whole == NULL)
+		cursor->whole = MemoryContextAlloc(cursor->context, BLCKSZ);
+	return cursor->whole;
+}
+
 /* Copies a locked leaf, and lets it go. */
 static void
 take_leaf(ZmCursor *cursor, Buffer buf)
@@ -28,12 +37,11 @@ take_leaf(ZmCursor *cursor, Buffer buf)
 	Page		page = BufferGetPage(buf);
 	PageHeader	header = (PageHeader) page;
 
-	if (cursor->whole == NULL)
-		cursor->whole = MemoryContextAlloc(cursor->context, BLCKSZ);
-	memcpy(cursor->whole, page, header->pd_lower);
+	memcpy(zm_cursor_whole(cursor), page, header->pd_lower);
 	memcpy(cursor->whole + header->pd_upper,
 		   (char *) page + header->pd_upper, BLCKSZ - header->pd_upper);
 	cursor->leaf = cursor->whole;
+	cursor->fresh = true;
 	cursor->leaf_block = BufferGetBlockNumber(buf);
 	UnlockReleaseBuffer(buf);
 }
@@ -76,7 +84,7 @@ take_part(ZmCursor *cursor, Buffer buf, OffsetNumber first, OffsetNumber last)
 		next = ZmPageGetEntry(page, last + 1);
 	else if (!ZmPageIsRightmost(page))
 		next = ZmPageGetEntry(page, ZM_HIGH_KEY);
-	if (last - first >= FEW_ZONES || (next != NULL && !ZmIsZone(next)))
+	if (cursor->shared != NULL || last - first >= FEW_ZONES || (next != NULL && !ZmIsZone(next)))
 		return false;
 	header->pd_lower = SizeOfPageHeaderData;
 	header->pd_upper = header->pd_special = (char *) opaque - part;

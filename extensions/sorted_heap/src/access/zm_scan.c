@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "st_compat.h"
 #include "zm_access.h"
 #include "zm_scan.h"
 
@@ -31,6 +32,8 @@ zm_begin_scan(Relation index, int nkeys, int norderbys)
 	state->cursor.place = ZM_PLACE_NONE;
 	state->cursor.context = CurrentMemoryContext;
 	state->cursor.whole = NULL;
+	state->cursor.shared = NULL;
+	state->cursor.generation = 0;
 	state->begun = false;
 	state->rows = false;
 	state->page_buf = InvalidBuffer;
@@ -69,6 +72,8 @@ begin(IndexScanDesc scan, ZmScan *state)
 	state->item = -1;
 	state->begun = true;
 	pgstat_count_index_scan(scan->indexRelation);
+	if (scan->parallel_scan != NULL)
+		zm_scan_share(scan, st_parallel_index_state(scan->parallel_scan));
 	if (scan->heapRelation == NULL || state->have_heap_key)
 		return;
 
@@ -111,8 +116,10 @@ zm_next_item(IndexScanDesc scan, ScanDirection direction)
 	state->item += forward ? 1 : -1;
 	while (state->item < 0 || state->item >= state->nitems)
 	{
-		bool		more = forward ? zm_cursor_next(&state->cursor) :
-			zm_cursor_previous(&state->cursor);
+		ZmCursor   *cursor = &state->cursor;
+		bool		more = cursor->shared != NULL ?
+			zm_parallel_step(cursor, forward) :
+			forward ? zm_cursor_next(cursor) : zm_cursor_previous(cursor);
 
 		if (!more)
 		{

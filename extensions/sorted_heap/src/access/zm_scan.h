@@ -14,6 +14,7 @@
 #include "access/relscan.h"
 #include "access/sdir.h"
 
+#include "zm_access.h"
 #include "zm_heap.h"
 #include "zm_quals.h"
 #include "zm_tree.h"
@@ -56,6 +57,9 @@ typedef struct ZmCursor
 	Page		leaf;			/* copy: whole or part */
 	MemoryContext context;
 	char	   *whole;			/* NULL before the first whole copy */
+	ZmShared   *shared;			/* NULL: not a parallel scan */
+	uint32		generation;		/* of the shared copy that the leaf is */
+	bool		fresh;			/* the leaf was read after it */
 	union
 	{
 		char		data[ZM_PART_SIZE];
@@ -88,7 +92,11 @@ typedef struct ZmScan
 	char	   *heap_page;		/* copy, where keys are not integers */
 } ZmScan;
 
+/* zm_parallel.c */
+extern bool zm_parallel_step(ZmCursor *cursor, bool forward);
+
 /* zm_cursor.c */
+extern char *zm_cursor_whole(ZmCursor *cursor);
 extern bool zm_cursor_next(ZmCursor *cursor);
 extern bool zm_cursor_previous(ZmCursor *cursor);
 extern OffsetNumber zm_cursor_group_end(ZmCursor *cursor);
