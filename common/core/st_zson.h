@@ -287,6 +287,53 @@ extern StStatus st_zson_find(StZsonDoc *doc, const StZsonValue *object,
 extern StStatus st_zson_at(StZsonDoc *doc, const StZsonValue *container,
 						   uint32_t i, StZsonValue *v);
 
+/*
+ * The short way to a member, for documents that are all in memory, whose root
+ * is an object with a shape of at most ST_ZSON_QUICK_KEYS keys.  Nothing is read
+ * of the dictionary; the caller knows the shape's number of keys.
+ */
+#define ST_ZSON_QUICK_KEYS 64
+
+typedef struct StZsonQuick
+{
+	uint32_t	dict_id;
+	uint32_t	shape;			/* not checked against the dictionary */
+	uint32_t	header;			/* bytes of the header and the dictionary's id */
+	bool		has_tail;
+	const uint8_t *values;
+	const uint8_t *end;
+} StZsonQuick;
+
+/* False: not such a document, or damaged. */
+extern bool st_zson_quick_open(const uint8_t *data, size_t len,
+							   StZsonQuick *q);
+
+/*
+ * Member i of nkeys; false if it or one before it has no fixed size, or is
+ * damaged.  The n bytes at *p may stand alone as a document's root.
+ */
+extern bool st_zson_quick_at(const StZsonQuick *q, uint32_t i, uint32_t nkeys,
+							 const uint8_t **p, uint32_t *n);
+
+/* Room for a document of one member of n bytes. */
+#define ST_ZSON_QUICK_CUT(q, n) ((q)->header + (size_t) (n))
+
+/* The member as a document, as st_zson_cut() makes it. */
+extern size_t st_zson_quick_cut(const StZsonQuick *q, const uint8_t *data,
+								const uint8_t *p, uint32_t n, uint8_t *dst);
+
+/*
+ * The member's string, if it is ASCII that stands there or in the dictionary
+ * as it is.
+ */
+extern bool st_zson_quick_string(const StZsonDict *dict, const uint8_t *p,
+								 StStr *s);
+
+/* The member as a value; doc is for functions that take it with the value. */
+extern StStatus st_zson_quick_value(StZsonDoc *doc, const StZsonDict *dict,
+									const uint8_t *p, uint32_t n,
+									StZsonValue *v);
+
 /* Most bytes that the string has. */
 extern size_t st_zson_string_bound(const StZsonValue *v);
 

@@ -170,6 +170,9 @@ extern int	st_zs_dict_shape(const StZsonDict *dict, const uint16_t *keys,
 extern int	st_zs_dict_value(const StZsonDict *dict, const void *encoded,
 						  size_t len);
 
+/* Bytes of values by tag, without and with a tail; 0: not fixed. */
+extern const uint8_t st_zs_fixed_size[2][256];
+
 /* Reads a value that is not the root. */
 extern StStatus st_zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,
 						 uint32_t tail, StZsonValue *v);
