@@ -83,6 +83,7 @@ typedef struct StZsonDict
 	uint16_t   *shape_table;
 	uint32_t	value_mask;
 	uint16_t   *value_table;
+	uint64_t   *value_filter;	/* what st_zs_value_bit() is there */
 	struct StFsstEncoder *fsst_encoder;
 	/* made by whoever owns the digest, and freed by it */
 	StCodecDict *unpack;
@@ -224,6 +225,12 @@ typedef struct StZsonDoc
 	const uint8_t *(*fetch) (void *arg, size_t off, size_t n);	/* or NULL */
 	void	   *fetch_arg;
 	StZsonEnter enter;
+
+	/*
+	 * Is this text of the server's encoding?  Asked for strings and keys of
+	 * the document that are not ASCII; NULL: they are taken as they are.
+	 */
+	bool		(*valid) (const uint8_t *s, size_t n);
 } StZsonDoc;
 
 typedef struct StZsonValue
@@ -309,8 +316,9 @@ extern bool st_zson_quick_open(const uint8_t *data, size_t len,
 							   StZsonQuick *q);
 
 /*
- * Member i of nkeys; false if it or one before it has no fixed size, or is
- * damaged.  The n bytes at *p may stand alone as a document's root.
+ * Member i of nkeys; false if it needs more than its bytes (a container, or a
+ * string of the tail), or something is unusual.  The n bytes at *p may stand
+ * alone as a document's root.
  */
 extern bool st_zson_quick_at(const StZsonQuick *q, uint32_t i, uint32_t nkeys,
 							 const uint8_t **p, uint32_t *n);

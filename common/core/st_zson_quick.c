@@ -86,6 +86,45 @@ st_zson_quick_open(const uint8_t *data, size_t len, StZsonQuick *q)
 	return true;
 }
 
+/* Bytes of a value without a fixed size; 0: look elsewhere. */
+static size_t
+long_size(const StZsonQuick *q, const uint8_t *start)
+{
+	const uint8_t *p = start + 1;
+	uint32_t	n;
+	uint32_t	tail;
+
+	switch (*start)
+	{
+		case ZS_HEX:
+			return p < q->end ? 2 + (size_t) *p : 0;
+		case ZS_DIGITS:
+			if (!short_varint(&p, q->end, &n))
+				return 0;
+			return (size_t) (p - start);
+		case ZS_TAIL:
+			if (!q->has_tail || !short_varint(&p, q->end, &tail))
+				return 0;
+			return (size_t) (p - start);
+		case ZS_NUMERIC:
+		case ZS_LONG_STR:
+		case ZS_LONG_FSST:
+			if (!short_varint(&p, q->end, &n))
+				return 0;
+			return (size_t) (p - start) + n;
+		case ZS_ARRAY:
+		case ZS_SHAPED:
+		case ZS_OBJECT:
+			if (!short_varint(&p, q->end, &n) ||
+				(q->has_tail && !short_varint(&p, q->end, &tail)))
+				return 0;
+			return (size_t) (p - start) + n;
+		default:
+			/* a short string of the tail */
+			return q->has_tail && *start >= ZS_FSST && *start < ZS_INT;
+	}
+}
+
 bool
 st_zson_quick_at(const StZsonQuick *q, uint32_t i, uint32_t nkeys,
 				 const uint8_t **p, uint32_t *n)
@@ -93,21 +132,30 @@ st_zson_quick_at(const StZsonQuick *q, uint32_t i, uint32_t nkeys,
 	const uint8_t *sizes = st_zs_fixed_size[q->has_tail];
 	const uint8_t *at = q->values;
 	const uint8_t *end = q->end;
-	unsigned	size;
+	size_t		size;
 
 	if (st_unlikely(nkeys > (size_t) (end - at)))
 		return false;
-	for (; i > 0; i--)
+	for (;;)
 	{
-		if (st_unlikely(at >= end || (size = sizes[*at]) == 0))
+		if (st_unlikely(at >= end))
 			return false;
+		size = sizes[*at];
+		if (st_unlikely(size == 0))
+		{
+			/* one of the tail cannot stand alone, nor can a container */
+			if (i == 0 && (q->has_tail || *at >= ZS_ARRAY))
+				return false;
+			size = long_size(q, at);
+		}
+		if (st_unlikely(size == 0 || size > (size_t) (end - at)))
+			return false;
+		if (i-- == 0)
+			break;
 		at += size;
 	}
-	if (st_unlikely(at >= end || (size = sizes[*at]) == 0 ||
-					size > (size_t) (end - at)))
-		return false;
 	*p = at;
-	*n = size;
+	*n = (uint32_t) size;
 	return true;
 }
 

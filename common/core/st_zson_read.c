@@ -67,6 +67,7 @@ st_zson_open(StZsonDoc *doc, const uint8_t *data, size_t avail, size_t len)
 	doc->block = NULL;
 	doc->block_no = -1;
 	doc->fetch = NULL;
+	doc->valid = NULL;
 	doc->data = data;
 	doc->len = len;
 	doc->avail = avail;
@@ -592,6 +593,8 @@ st_zson_next(StZsonDoc *doc, StZsonCursor *c, StStr *key, StZsonValue *v)
 		status = read_key(doc, of, &c->key, &id, key);
 		if (status != ST_OK)
 			return status;
+		if (id < 0 && !st_zs_text_valid(doc, key->data, key->len))
+			return ST_CORRUPT;
 	}
 	else if (key != NULL)
 		*key = doc->dict->keys[of->shape->keys[c->i]];

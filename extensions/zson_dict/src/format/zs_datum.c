@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -33,6 +34,13 @@ zs_enter(int depth)
 {
 	check_stack_depth();
 	return true;
+}
+
+bool
+zs_text_valid(const uint8_t *s, size_t n)
+{
+	return pg_verify_mbstr(GetDatabaseEncoding(), (const char *) s, (int) n,
+						   true);
 }
 
 void
@@ -107,6 +115,7 @@ open_bytes(ZsDoc *z, const char *data, Size avail, Size len)
 		}
 	}
 	z->doc.enter = zs_enter;
+	z->doc.valid = zs_text_valid;
 	return st_zson_root(&z->doc, &z->root);
 }
 

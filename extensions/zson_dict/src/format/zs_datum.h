@@ -33,6 +33,9 @@ typedef struct ZsDoc
 /* StZsonEnter: guards the stack. */
 extern bool zs_enter(int depth);
 
+/* Text in the database's encoding? */
+extern bool zs_text_valid(const uint8_t *s, size_t n);
+
 extern void zs_open(ZsDoc *z, Datum value);
 
 /* All of it will be needed: nothing is fetched by slices. */

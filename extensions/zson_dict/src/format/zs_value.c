@@ -139,6 +139,7 @@ zs_quick_text(const ZsSpot *spot)
 		if (st_zson_quick_value(&z.doc, dict, spot->p, spot->n, &v) != ST_OK ||
 			(v.kind != ST_ZSON_STRING && v.kind != ST_ZSON_NUMBER))
 			return NULL;
+		z.doc.valid = zs_text_valid;
 		return zs_value_text(&z, &v);
 	}
 	result = palloc(VARHDRSZ + s.len);
