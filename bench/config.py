@@ -15,7 +15,7 @@ class Config:
 
     rows       rows of the events table
     systems    names of the systems asked for; empty: all that are installed
-    datasets   "events", "flights" or both, in the order they run
+    datasets   some of "events", "flights", "sorted", in the order they run
     runs       measured rounds per query, after one warm-up round
     load_runs  rounds of INSERT ... SELECT, COPY, UPDATE and DELETE
     workers    workers per Gather (and DuckDB threads) in parallel mode
@@ -27,7 +27,7 @@ class Config:
 
     rows: int = 1_000_000
     systems: tuple[str, ...] = ()
-    datasets: tuple[str, ...] = ("events", "flights")
+    datasets: tuple[str, ...] = ("events", "flights", "sorted")
     runs: int = 5
     load_runs: int = 3
     workers: int = 2

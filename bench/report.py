@@ -19,6 +19,10 @@ CAPTIONS = {
 def caption(dataset: str, section: str) -> str:
     """Title of a section's table."""
     text = CAPTIONS.get(section, f"Queries, {section}: median ms")
+    if section.endswith("buffers"):
+        text = f"Buffers per execution, {section.removesuffix(', buffers')}"
+    elif ", TPS" in section:
+        text = f"Transactions per second, {section.replace(', TPS', '')}"
     return f"{dataset}: {text}"
 
 

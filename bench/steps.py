@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from bench import keyorder
 from bench.config import Config
 from bench.dataset import Dataset, Query
 from bench.lab import DATASETS, PARALLEL, SERIAL, WITH_KEYS, Lab
@@ -39,6 +40,9 @@ class Step:
 def plan(config: Config) -> Iterator[Step]:
     """All steps of a run."""
     for name in config.datasets:
+        if name == keyorder.NAME:
+            yield from keyorder.steps(Step)
+            continue
         dataset = DATASETS[name]
         yield Step(f"{name}-load", _with(_load, dataset))
         yield from _query_steps(dataset, SERIAL, dataset.queries)
