@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bench import keyorder
+from bench import keyorder, zson
 from bench.config import Config
 from bench.dataset import Dataset, Query
 from bench.lab import DATASETS, PARALLEL, SERIAL, WITH_KEYS, Lab
@@ -53,6 +53,33 @@ def plan(config: Config) -> Iterator[Step]:
         yield from _query_steps(dataset, WITH_KEYS, dataset.keys)
         yield Step(f"{name}-writes", _with(_writes, dataset))
         yield Step(f"{name}-discard", _with(Lab.discard, dataset))
+    if config.documents:
+        for kind in zson.available():
+            yield Step(f"zson-{kind.replace(' ', '-')}", _documents(kind))
+
+
+def _documents(kind: str) -> Callable[[Lab], None]:
+    def run(lab: Lab) -> None:
+        results = lab.results
+        known = len(results.cells)
+        results.systems += [
+            name
+            for name in (*zson.SYSTEMS, zson.LIMIT)
+            if name not in results.systems
+        ]
+        with zson.session(lab.cluster.dsn("postgres")) as conn:
+            zson.bench(conn, kind, results)
+        for name, cells in results.table(f"zson {kind}", "access").items():
+            progress(
+                f"zson {kind}: {name}:",
+                " · ".join(
+                    f"{c.system} {cell_text(c, cells[zson.JSONB])}"
+                    for c in cells.values()
+                ),
+            )
+        judge(lab.systems, results.cells[known:])
+
+    return run
 
 
 def _only_keys(dataset: Dataset) -> tuple[Query, ...]:
