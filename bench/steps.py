@@ -63,9 +63,7 @@ def _documents(kind: str) -> Callable[[Lab], None]:
         results = lab.results
         known = len(results.cells)
         results.systems += [
-            name
-            for name in (*zson.SYSTEMS, zson.LIMIT)
-            if name not in results.systems
+            name for name in (*zson.SYSTEMS, zson.LIMIT) if name not in results.systems
         ]
         with zson.session(lab.cluster.dsn("postgres")) as conn:
             zson.bench(conn, kind, results)

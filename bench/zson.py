@@ -123,7 +123,9 @@ def varied(n: int, seed: int) -> Iterator[str]:
     rng = random.Random(seed)
     document = (DATA / "consul.json").read_text()
     for _ in range(n):
-        text = document.replace("10.0.3.245", f"10.0.{rng.randrange(8)}.{rng.randrange(250)}")
+        text = document.replace(
+            "10.0.3.245", f"10.0.{rng.randrange(8)}.{rng.randrange(250)}"
+        )
         yield text.replace("postgresql-master", f"node-{rng.randrange(1000)}")
 
 

@@ -103,11 +103,14 @@ def check_zson(database: Upgraded) -> list[tuple]:
             "SELECT count(*) FILTER (WHERE z::text <> j::text),"
             " count(*) FILTER (WHERE z ->> 'kind' <> j ->> 'kind') FROM docs"
         ).fetchone() == (0, 0)
-        assert conn.execute(
-            "SELECT count(*) FROM docs WHERE z @> '{\"kind\": \"event 3\"}'"
-        ).fetchone() == conn.execute(
-            "SELECT count(*) FROM docs WHERE j @> '{\"kind\": \"event 3\"}'"
-        ).fetchone()
+        assert (
+            conn.execute(
+                'SELECT count(*) FROM docs WHERE z @> \'{"kind": "event 3"}\''
+            ).fetchone()
+            == conn.execute(
+                'SELECT count(*) FROM docs WHERE j @> \'{"kind": "event 3"}\''
+            ).fetchone()
+        )
         stored = conn.execute(
             "SELECT s.dictionary, count(*), sum(s.bytes) FROM docs, zson_storage(z) s"
             " GROUP BY 1 ORDER BY 1 NULLS FIRST"

@@ -215,7 +215,7 @@ def test_access_methods(make_cluster, server, am):
         for table in ("twin", "docs"):
             conn.execute(f"INSERT INTO {table} SELECT * FROM plain")
             conn.execute(
-                f'UPDATE {table} SET doc = doc || \'{{"new": [1, 2]}}\' WHERE id % 10 = 0'
+                f"UPDATE {table} SET doc = doc || '{{\"new\": [1, 2]}}' WHERE id % 10 = 0"
             )
             conn.execute(f"DELETE FROM {table} WHERE id % 13 = 0")
             conn.execute(f"VACUUM ANALYZE {table}")
@@ -253,9 +253,7 @@ def test_other_schema_and_collations(own, options):
     with own.connect("elsewhere", autocommit=True) as conn:
         conn.execute("CREATE SCHEMA apart")
         conn.execute("CREATE EXTENSION zson_dict SCHEMA apart")
-        conn.execute(
-            "CREATE TABLE docs (id serial PRIMARY KEY, j jsonb, z apart.zson)"
-        )
+        conn.execute("CREATE TABLE docs (id serial PRIMARY KEY, j jsonb, z apart.zson)")
         conn.execute(
             "INSERT INTO docs (j) SELECT jsonb_build_object('B', g, 'a', 'Zo\u00eb ' || g % 9, '\u00e4', 'stra\u00dfe ' || g)"
             " FROM generate_series(1, 500) g"
