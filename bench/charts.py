@@ -50,7 +50,8 @@ def _bars(results: Results, dataset: str, section: str, path: Path) -> None:
         )
     if section != "size":
         axes.set_yscale("log")
-    axes.set_ylabel("MB" if section == "size" else "ms, median")
+    units = {cell.unit for cells in rows.values() for cell in cells.values()}
+    axes.set_ylabel(", ".join(sorted(units)) + ", median")
     axes.set_xticks(range(len(rows)), list(rows))
     axes.set_title(caption(dataset, section))
     axes.grid(axis="y", linewidth=0.3)

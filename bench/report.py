@@ -9,7 +9,11 @@ from pathlib import Path
 from bench.results import OK, Cell, Results
 from bench.systems import HEAP
 
+# What figures of documents are compared with, as those of tables with heap.
+JSONB = "jsonb"
+
 CAPTIONS = {
+    "documents": "Documents",
     "load": "Load, seconds (table without indexes; indexes apart)",
     "size": "Size, MB of 10^6 bytes",
     "writes": "Write path",
@@ -19,6 +23,10 @@ CAPTIONS = {
 def caption(dataset: str, section: str) -> str:
     """Title of a section's table."""
     text = CAPTIONS.get(section, f"Queries, {section}: median ms")
+    if section.endswith("buffers"):
+        text = f"Buffers per execution, {section.removesuffix(', buffers')}"
+    elif ", TPS" in section:
+        text = f"Transactions per second, {section.replace(', TPS', '')}"
     return f"{dataset}: {text}"
 
 
@@ -52,7 +60,7 @@ def cell_text(cell: Cell | None, heap: Cell | None) -> str:
         return "-"
     text = figure(cell.median)
     against_heap = ratio(cell, heap)
-    if cell.system == HEAP or against_heap is None:
+    if cell.system in (HEAP, JSONB) or against_heap is None:
         return text
     return f"{text} ({against_heap:.2f})"
 
@@ -70,7 +78,7 @@ def table(results: Results, dataset: str, section: str) -> list[list[str]]:
     for name, cells in rows.items():
         unit = next(iter(cells.values())).unit
         label = name if len(units) == 1 else f"{name}, {unit}"
-        heap = cells.get(HEAP)
+        heap = cells.get(HEAP) or cells.get(JSONB)
         lines.append([label, *(cell_text(cells.get(s), heap) for s in systems)])
     return lines
 
@@ -118,7 +126,7 @@ def markdown(lines: list[list[str]]) -> str:
 
 
 READING = (
-    "In brackets: the figure divided by heap's. For times and sizes less than"
+    "In brackets: the figure divided by heap's (of documents: by jsonb's). For times and sizes less than"
     " 1 is better, for rates (rows/s, TPS) more than 1. `timeout`: cancelled"
     " at the statement timeout. `error`, `WRONG`: see Failures."
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from bench import keyorder, zson
 from bench.config import Config
 from bench.dataset import Dataset, Query
 from bench.delta import SECTION as DELTA
@@ -41,6 +42,9 @@ class Step:
 def plan(config: Config) -> Iterator[Step]:
     """All steps of a run."""
     for name in config.datasets:
+        if name == keyorder.NAME:
+            yield from keyorder.steps(Step)
+            continue
         dataset = DATASETS[name]
         yield Step(f"{name}-load", _with(_load, dataset))
         yield from _query_steps(dataset, SERIAL, dataset.queries)
@@ -54,6 +58,31 @@ def plan(config: Config) -> Iterator[Step]:
             yield Step(f"{name}-delta", _with(_delta, dataset))
             yield from _query_steps(dataset, DELTA, dataset.queries)
         yield Step(f"{name}-discard", _with(Lab.discard, dataset))
+    if config.documents:
+        for kind in zson.available():
+            yield Step(f"zson-{kind.replace(' ', '-')}", _documents(kind))
+
+
+def _documents(kind: str) -> Callable[[Lab], None]:
+    def run(lab: Lab) -> None:
+        results = lab.results
+        known = len(results.cells)
+        results.systems += [
+            name for name in (*zson.SYSTEMS, zson.LIMIT) if name not in results.systems
+        ]
+        with zson.session(lab.cluster.dsn("postgres")) as conn:
+            zson.bench(conn, kind, results)
+        for name, cells in results.table(f"zson {kind}", "access").items():
+            progress(
+                f"zson {kind}: {name}:",
+                " · ".join(
+                    f"{c.system} {cell_text(c, cells[zson.JSONB])}"
+                    for c in cells.values()
+                ),
+            )
+        judge(lab.systems, results.cells[known:])
+
+    return run
 
 
 def _only_keys(dataset: Dataset) -> tuple[Query, ...]:

@@ -2,8 +2,9 @@
 
     python3 -m bench.zson "host=/tmp dbname=bench" [kind ...]
 
-Environment: ZSON_ROWS documents per kind (20000), ZSON_DATA directory of consul.json and
-github_like.py (../shared/data), ZSON_RUNS measured rounds (5).  Dictionaries are learned from one
+Environment: ZSON_ROWS documents per kind (20000; of most kinds a share of it), ZSON_DATA
+directory of consul.json, github_like.py and mdn.json (../shared/data; kinds whose file is not
+there are left out), ZSON_RUNS measured rounds (5), ZSON_POINTS reads by id per round (500).  Dictionaries are learned from one
 seed and measured on another.  Rounds of the systems take turns; figures are medians.  Works in a
 schema of its own, zson_bench, which it drops first and at the end.
 """
@@ -18,12 +19,17 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 
+from bench.report import JSONB, terminal
+from bench.results import Cell, Results
+
 ROWS = int(os.environ.get("ZSON_ROWS", "20000"))
 RUNS = int(os.environ.get("ZSON_RUNS", "5"))
+POINTS = int(os.environ.get("ZSON_POINTS", "500"))
 DATA = Path(os.environ.get("ZSON_DATA", "../shared/data"))
 
 
@@ -112,24 +118,60 @@ def consul(n: int, seed: int) -> Iterator[dict]:
     return (document for _ in range(n))
 
 
+def varied(n: int, seed: int) -> Iterator[str]:
+    """The Consul document with other addresses, names and numbers in each."""
+    rng = random.Random(seed)
+    document = (DATA / "consul.json").read_text()
+    for _ in range(n):
+        text = document.replace(
+            "10.0.3.245", f"10.0.{rng.randrange(8)}.{rng.randrange(250)}"
+        )
+        yield text.replace("postgresql-master", f"node-{rng.randrange(1000)}")
+
+
+def mdn(n: int, seed: int) -> Iterator[dict]:
+    """Features of data.json of the npm package @mdn/browser-compat-data, as mdn.json; odd
+    ones for one seed, even ones for the other, again from the start if there are too few."""
+    found: list[dict] = []
+
+    def walk(node: dict) -> None:
+        for key, value in node.items():
+            if key == "__compat":
+                found.append(value)
+            elif isinstance(value, dict):
+                walk(value)
+
+    walk(json.loads((DATA / "mdn.json").read_text()))
+    part = found[seed % 4 // 2 :: 2]
+    return (part[i % len(part)] for i in range(n))
+
+
 # kind: documents, keys of the access test (first, last), containment, share of the rows
 KINDS = {
     "consul": (consul, ("Config", "Member"), {"Coord": {"Height": 0}}, 1.0),
-    "metadata": (metadata, ("os", "campaign"), {"os": "ios"}, 5.0),
-    "github": (github, ("id", "created_at"), {"type": "PushEvent"}, 0.5),
+    "consul varied": (consul, ("Config", "Member"), {"Coord": {"Height": 0}}, 0.25),
+    "metadata": (metadata, ("os", "campaign"), {"os": "ios"}, 2.0),
+    "github": (github, ("id", "created_at"), {"type": "PushEvent"}, 0.25),
+    "mdn": (mdn, ("status", "support"), {"status": {"deprecated": True}}, 0.25),
     "100 B": (distinct(100), ("id", "state"), {"kind": "order"}, 2.0),
     "300 B": (distinct(300), ("id", "created_at"), {"kind": "order"}, 1.0),
-    "1 KB": (distinct(1000), ("id", "created_at"), {"kind": "order"}, 1.0),
-    "4 KB": (distinct(4000), ("id", "created_at"), {"kind": "order"}, 0.5),
-    "50 KB": (distinct(50000), ("id", "created_at"), {"kind": "order"}, 0.05),
+    "1 KB": (distinct(1000), ("id", "created_at"), {"kind": "order"}, 0.25),
+    "4 KB": (distinct(4000), ("id", "created_at"), {"kind": "order"}, 0.1),
+    "50 KB": (distinct(50000), ("id", "created_at"), {"kind": "order"}, 0.01),
 }
 
-SYSTEMS = {"pglz": "jsonb", "lz4": "jsonb", "zson": "zson"}
+PLAIN = "jsonb plain"
+LZ4 = "jsonb lz4"
+ZSON = "zson"
+LIMIT = "zstd limit"
+SYSTEMS = {JSONB: "jsonb", PLAIN: "jsonb", LZ4: "jsonb", ZSON: "zson"}
 
 
 def texts(kind: str, n: int, seed: int) -> list[str]:
     if kind == "consul":
         return [(DATA / "consul.json").read_text()] * n
+    if kind == "consul varied":
+        return list(varied(n, seed))
     return [json.dumps(d, ensure_ascii=False) for d in KINDS[kind][0](n, seed)]
 
 
@@ -152,8 +194,8 @@ def copy(conn, table: str, rows: list[str]) -> float:
     return time.perf_counter() - start
 
 
-def rounds(conn, tables: dict[str, str], query: str) -> dict[str, float]:
-    """Median milliseconds of a query over each table, taking turns."""
+def rounds(conn, tables: dict[str, str], query: str) -> dict[str, list[float]]:
+    """Milliseconds of a query over each table, round by round, taking turns."""
     times: dict[str, list[float]] = {name: [] for name in tables}
     for i in range(RUNS + 1):
         for name, table in tables.items():
@@ -161,12 +203,28 @@ def rounds(conn, tables: dict[str, str], query: str) -> dict[str, float]:
             conn.execute(query.replace("{t}", table)).fetchall()
             if i > 0:
                 times[name].append(1000 * (time.perf_counter() - start))
-    return {name: statistics.median(t) for name, t in times.items()}
+    return times
 
 
-def bench(conn, kind: str) -> list[tuple[str, ...]]:
-    n = max(200, int(ROWS * KINDS[kind][3]))
-    train, measure = texts(kind, min(n, 20000), 7), texts(kind, n, 11)
+def point_reads(conn, tables: dict[str, str], query: str) -> dict[str, list[float]]:
+    """Reads per second of documents by random id, prepared, over one connection."""
+    rates: dict[str, list[float]] = {name: [] for name in tables}
+    for _ in range(RUNS):
+        for name, table in tables.items():
+            rng = random.Random(5)
+            (n,) = conn.execute(f"SELECT max(id) FROM {table}").fetchone()
+            sql = query.replace("{t}", table)
+            start = time.perf_counter()
+            for _ in range(POINTS):
+                conn.execute(sql, (rng.randint(1, n),), prepare=True)
+            rates[name].append(POINTS / (time.perf_counter() - start))
+    return rates
+
+
+def fill(conn, kind: str, n: int, results: Results) -> dict[str, str]:
+    """Learn from one seed, load another one's documents, compare, measure sizes."""
+    dataset = f"zson {kind}"
+    train, measured = texts(kind, min(n, 20000), 7), texts(kind, n, 11)
     conn.execute("DROP TABLE IF EXISTS examples")
     conn.execute("CREATE TABLE examples (doc jsonb)")
     copy(conn, "examples", train)
@@ -174,22 +232,48 @@ def bench(conn, kind: str) -> list[tuple[str, ...]]:
     start = time.perf_counter()
     conn.execute("SELECT zson_train('examples', 'doc')")
     training = time.perf_counter() - start
-    tables = {}
-    inserts: dict[str, list[float]] = {name: [] for name in SYSTEMS}
+    tables = {name: f"t_{name.replace(' ', '_')}" for name in SYSTEMS}
+    rates: dict[str, list[float]] = {name: [] for name in SYSTEMS}
     for turn in range(2):
         for name, column_type in SYSTEMS.items():
-            table = tables[name] = f"t_{name}"
+            table = tables[name]
             conn.execute(f"DROP TABLE IF EXISTS {table}")
             conn.execute(
                 f"CREATE TABLE {table} (id serial PRIMARY KEY, doc {column_type})"
             )
-            if name == "lz4":
+            if name == LZ4:
                 conn.execute(f"ALTER TABLE {table} ALTER doc SET COMPRESSION lz4")
-            inserts[name].append(copy(conn, table, measure))
+            elif name == PLAIN:
+                conn.execute(f"ALTER TABLE {table} ALTER doc SET STORAGE external")
+            rates[name].append(n / copy(conn, table, measured))
             if turn:
-                conn.execute(f"VACUUM ANALYZE {table}")
-    differ = "SELECT count(*) FROM t_zson z JOIN t_pglz j USING (id) WHERE z.doc::text <> j.doc::text"
-    assert conn.execute(differ).fetchone() == (0,)
+                conn.execute(f"VACUUM (ANALYZE) {table}")
+    differ = (
+        f"SELECT count(*) FROM {tables[ZSON]} z JOIN {tables[JSONB]} j USING (id)"
+        " WHERE z.doc::text <> j.doc::text"
+    )
+    if conn.execute(differ).fetchone() != (0,):
+        raise AssertionError(f"{kind}: documents differ from jsonb's")
+    per_document = "bytes per document"
+    for name, table in tables.items():
+        mean, size = conn.execute(
+            f"SELECT avg(pg_column_size(doc))::float8, pg_table_size('{table}') FROM {table}"
+        ).fetchone()
+        results.add(Cell(dataset, "documents", per_document, name, "bytes", [mean]))
+        results.add(Cell(dataset, "size", "table", name, "MB", [size / 1e6]))
+        results.add(Cell(dataset, "documents", "COPY", name, "rows/s", rates[name]))
+    best = limit(train, measured)
+    if best is not None:
+        results.add(Cell(dataset, "documents", per_document, LIMIT, "bytes", [best]))
+    results.add(Cell(dataset, "documents", "training", ZSON, "s", [training]))
+    return tables
+
+
+def bench(conn, kind: str, results: Results, rows: int = ROWS) -> None:
+    """One kind of documents: everything, into cells of the results."""
+    dataset = f"zson {kind}"
+    n = max(200, int(rows * KINDS[kind][3]))
+    tables = fill(conn, kind, n, results)
     first, last = KINDS[kind][1]
     contained = json.dumps(KINDS[kind][2])
     queries = {
@@ -200,47 +284,75 @@ def bench(conn, kind: str) -> list[tuple[str, ...]]:
         "@>": f"SELECT count(*) FROM {{t}} WHERE doc @> '{contained}'",
         "whole": "SELECT sum(length(doc::text)) FROM {t}",
     }
-    timed = {label: rounds(conn, tables, sql) for label, sql in queries.items()}
-    sizes = {}
+
+    def measure(label: str, query: str) -> None:
+        for name, samples in rounds(conn, tables, query).items():
+            results.add(Cell(dataset, "access", label, name, "ms", samples))
+
+    for label, query in queries.items():
+        measure(label, query)
     for name, table in tables.items():
-        sizes[name] = conn.execute(
-            f"SELECT avg(pg_column_size(doc))::float8, pg_table_size('{table}') FROM {table}"
+        start = time.perf_counter()
+        conn.execute(f"CREATE INDEX ON {table} USING gin (doc)")
+        spent = time.perf_counter() - start
+        conn.execute(f"ANALYZE {table}")
+        results.add(Cell(dataset, "documents", "GIN build", name, "s", [spent]))
+        (size,) = conn.execute(
+            f"SELECT pg_indexes_size('{table}') + pg_table_size('{table}')"
         ).fetchone()
-    best = limit(train, measure)
-    rows = []
-    for name in SYSTEMS:
-        rows.append(
-            (
-                kind,
-                name,
-                f"{sizes[name][0]:.1f}",
-                f"{best:.1f}" if best and name == "zson" else "",
-                f"{sizes[name][1] / 2**20:.1f}",
-                f"{n / min(inserts[name]):.0f}",
-                *(f"{timed[label][name]:.1f}" for label in queries),
-                f"{training:.1f}" if name == "zson" else "",
-            )
+        label = "table, TOAST, indexes"
+        results.add(Cell(dataset, "size", label, name, "MB", [size / 1e6]))
+    conn.execute("SET enable_seqscan = off")
+    measure("@> by GIN", queries["@>"])
+    conn.execute("RESET enable_seqscan")
+    read = f"SELECT doc -> '{last}' FROM {{t}} WHERE id = %s"
+    for name, samples in point_reads(conn, tables, read).items():
+        results.add(
+            Cell(dataset, "documents", "-> by random id", name, "reads/s", samples)
         )
-    return rows
+    (memory,) = conn.execute("SELECT zson_cache_bytes()").fetchone()
+    label = "dictionaries of the session"
+    results.add(Cell(dataset, "documents", label, ZSON, "bytes", [memory]))
+    for table in tables.values():
+        conn.execute(f"DROP TABLE {table}")
 
 
-def main(dsn: str, kinds: list[str]) -> None:
-    head = "kind|system|bytes|zstd limit|table MB|COPY/s|-> first|-> last|->> last|-> absent|@>|whole|training s"
-    print("| " + head.replace("|", " | ") + " |")
-    print("|" + "---|" * len(head.split("|")))
+@contextmanager
+def session(dsn: str) -> Iterator[psycopg.Connection]:
+    """A connection to work in a schema of its own, which goes at the end."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("DROP SCHEMA IF EXISTS zson_bench CASCADE")
         conn.execute("CREATE SCHEMA zson_bench")
-        conn.execute("CREATE EXTENSION IF NOT EXISTS zson_dict")
+        conn.execute("CREATE EXTENSION IF NOT EXISTS zson_dict SCHEMA public")
         conn.execute("SET search_path = zson_bench, public")
         conn.execute("SET max_parallel_workers_per_gather = 0")
         conn.execute("SET jit = off")
         try:
-            for kind in kinds or KINDS:
-                for row in bench(conn, kind):
-                    print("| " + " | ".join(row) + " |", flush=True)
+            yield conn
         finally:
-            conn.execute("DROP SCHEMA zson_bench CASCADE")
+            conn.execute("DROP SCHEMA IF EXISTS zson_bench CASCADE")
+
+
+def available() -> list[str]:
+    """Kinds whose data is there."""
+    needs = {
+        "consul": "consul.json",
+        "consul varied": "consul.json",
+        "github": "github_like.py",
+        "mdn": "mdn.json",
+    }
+    return [
+        kind for kind in KINDS if kind not in needs or (DATA / needs[kind]).exists()
+    ]
+
+
+def main(dsn: str, kinds: list[str]) -> None:
+    """Measure the kinds, all by default, and print a table of each."""
+    with session(dsn) as conn:
+        for kind in kinds or available():
+            results = Results(systems=[*SYSTEMS, LIMIT])
+            bench(conn, kind, results)
+            print(terminal(results), "\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,50 @@ def check(cluster) -> None:
         conn.close()
 
 
+def fill_zson(database: Upgraded) -> None:
+    """Documents with and without a dictionary, some out of line, an index."""
+    with database.connect() as conn:
+        conn.execute("CREATE EXTENSION zson_dict")
+        conn.execute("CREATE TABLE docs (id int, j jsonb, z zson)")
+        conn.execute(
+            "INSERT INTO docs SELECT i, jsonb_build_object('kind', 'event ' || i % 9, 'n', i,"
+            " 'text', repeat(md5(i::text), 1 + i % 150)) FROM generate_series(1, 600) i"
+        )
+        conn.execute("UPDATE docs SET z = j WHERE id % 5 = 0")
+        conn.execute("SELECT zson_train('docs', 'j')")
+        conn.execute("UPDATE docs SET z = j WHERE id % 5 <> 0")
+        conn.execute("CREATE INDEX ON docs USING gin (z)")
+
+
+def check_zson(database: Upgraded) -> list[tuple]:
+    """The documents are jsonb's; how they are stored."""
+    with database.connect() as conn:
+        conn.execute("SET enable_seqscan = off")
+        assert conn.execute(
+            "SELECT count(*) FILTER (WHERE z::text <> j::text),"
+            " count(*) FILTER (WHERE z ->> 'kind' <> j ->> 'kind') FROM docs"
+        ).fetchone() == (0, 0)
+        assert (
+            conn.execute(
+                'SELECT count(*) FROM docs WHERE z @> \'{"kind": "event 3"}\''
+            ).fetchone()
+            == conn.execute(
+                'SELECT count(*) FROM docs WHERE j @> \'{"kind": "event 3"}\''
+            ).fetchone()
+        )
+        stored = conn.execute(
+            "SELECT s.dictionary, count(*), sum(s.bytes) FROM docs, zson_storage(z) s"
+            " GROUP BY 1 ORDER BY 1 NULLS FIRST"
+        ).fetchall()
+        assert len(stored) == 2
+        # the next dictionary has a number of its own
+        assert conn.execute(
+            "SELECT last_value >= (SELECT max(dictionary) FROM zson_info())"
+            " FROM zson_dict.dictionary_id"
+        ).fetchone() == (True,)
+        return stored
+
+
 @pytest.mark.parametrize("mode", ["--copy", "--link"])
 def test_pg_upgrade(make_cluster, server, workdir, mode):
     older = Server(OLD)
@@ -97,6 +141,8 @@ def test_pg_upgrade(make_cluster, server, workdir, mode):
     twin = Twin(database, AM)
     fill(twin)
     check(old)
+    fill_zson(database)
+    documents = check_zson(database)
     for conn in twin.conns.values():
         # Some minor releases of Debian's 15 put an option of their own there
         # that other majors refuse to restore.
@@ -122,6 +168,7 @@ def test_pg_upgrade(make_cluster, server, workdir, mode):
     )  # fmt: skip
     new.start()
     check(new)
+    assert check_zson(Upgraded(new)) == documents
     after = Twin(Upgraded(new), AM)
     after.ok("UPDATE t SET n = n + 1 WHERE id % 3 = 0")
     after.ok("DELETE FROM t WHERE id BETWEEN 100 AND 900")

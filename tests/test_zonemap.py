@@ -56,6 +56,7 @@ PLANS = {
     "index": ("enable_indexscan",),
     "page": ("enable_indexscan", "sorted_heap.enable_page_scan"),
     "bitmap": ("enable_bitmapscan",),
+    "parallel": ("enable_indexscan", "sorted_heap.enable_page_scan", "parallel"),
 }
 SCANS = (
     "enable_seqscan",
@@ -154,6 +155,8 @@ class Columns:
 def only(conn, *scans: str) -> None:
     for scan in SCANS:
         conn.execute(f"SET LOCAL {scan} = {'on' if scan in scans else 'off'}")
+    workers = 2 if "parallel" in scans else 0
+    conn.execute(f"SET LOCAL max_parallel_workers_per_gather = {workers}")
 
 
 def compare(conn, columns: Columns, queries: int) -> None:
@@ -161,12 +164,17 @@ def compare(conn, columns: Columns, queries: int) -> None:
     keys = ", ".join(columns.names)
     with conn.transaction():
         conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        for cost in ("parallel_setup_cost", "parallel_tuple_cost"):
+            conn.execute(f"SET LOCAL {cost} = 0")
+        conn.execute("SET LOCAL min_parallel_table_scan_size = 0")
         for _ in range(queries):
             where = columns.condition()
             query = f"SELECT id, {keys}, v FROM t WHERE {where}"
             only(conn, "enable_seqscan")
             wanted = sorted(map(repr, conn.execute(query).fetchall()))
             for plan, scans in PLANS.items():
+                if plan == "parallel" and columns.rng.random() < 0.6:
+                    continue  # processes take time
                 only(conn, *scans)
                 found = sorted(map(repr, conn.execute(query).fetchall()))
                 assert found == wanted, f"{plan}: {query}"

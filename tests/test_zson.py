@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 
 import psycopg
 import pytest
 
 DOCUMENTS = 3000
+
+# ZSON_DOCUMENTS=1000000 for the long run
+GENERATED = int(os.environ.get("ZSON_DOCUMENTS", "1500"))
 
 FILL = f"""
 CREATE EXTENSION zson_dict;
@@ -192,6 +196,88 @@ def test_standby(own, make_cluster):
         assert before.execute(ALL).fetchall() == after.execute(ALL).fetchall()
 
 
+@pytest.mark.parametrize("am", ["colcompress", "rowcompress", "sorted_heap"])
+def test_access_methods(make_cluster, server, am):
+    """Documents in tables of the other extensions: the same, and not larger."""
+    if not server.has_extension(am):
+        pytest.skip(f"{am} is not installed")
+    cluster = make_cluster(f"zson-{am}", shared_preload_libraries=am)
+    with cluster.connect(autocommit=True) as conn:
+        conn.execute(FILL)
+        conn.execute(f"CREATE EXTENSION {am}")
+        conn.execute("SELECT zson_train('plain', 'doc')")
+        columns = "(id int PRIMARY KEY, doc zson)"
+        if am == "sorted_heap":
+            columns = "(id int, doc zson)"
+        conn.execute("CREATE TABLE twin (id int PRIMARY KEY, doc zson)")
+        conn.execute(f"CREATE TABLE docs {columns} USING {am}")
+        conn.execute("CREATE INDEX ON docs USING gin (doc)")
+        for table in ("twin", "docs"):
+            conn.execute(f"INSERT INTO {table} SELECT * FROM plain")
+            conn.execute(
+                f"UPDATE {table} SET doc = doc || '{{\"new\": [1, 2]}}' WHERE id % 10 = 0"
+            )
+            conn.execute(f"DELETE FROM {table} WHERE id % 13 = 0")
+            conn.execute(f"VACUUM ANALYZE {table}")
+        for query in (
+            "SELECT id, doc::text FROM {} ORDER BY id",
+            "SELECT doc ->> 'os', count(*), sum((doc ->> 'revenue')::numeric) FROM {} GROUP BY 1 ORDER BY 1",
+            "SELECT id FROM {} WHERE doc @> '{{\"version\": 7}}' ORDER BY id",
+            "SELECT count(DISTINCT doc -> 'version'), count(DISTINCT doc) FROM {}",
+            "SELECT id FROM {} WHERE doc ? 'new' AND id < 300 ORDER BY id",
+        ):
+            expected = conn.execute(query.format("twin")).fetchall()
+            assert conn.execute(query.format("docs")).fetchall() == expected
+            assert expected
+        sizes = "SELECT pg_table_size('docs'), pg_table_size('twin')"
+        ours, heap = conn.execute(sizes).fetchone()
+        # what the delta and the deleted rows take is a table's matter
+        conn.execute("VACUUM FULL docs")
+        conn.execute("VACUUM FULL twin")
+        ours, heap = conn.execute(sizes).fetchone()
+        assert ours < 1.1 * heap
+        expected = conn.execute("SELECT doc::text FROM twin ORDER BY id").fetchall()
+        assert (
+            conn.execute("SELECT doc::text FROM docs ORDER BY id").fetchall()
+            == expected
+        )
+
+
+@pytest.mark.parametrize(
+    "options", ["ENCODING 'LATIN1' LOCALE 'C'", "ENCODING 'UTF8' LOCALE 'C.UTF-8'"]
+)
+def test_other_schema_and_collations(own, options):
+    """The extension in a schema of its own, under other encodings and collations."""
+    with own.connect(autocommit=True) as conn:
+        conn.execute(f"CREATE DATABASE elsewhere TEMPLATE template0 {options}")
+    with own.connect("elsewhere", autocommit=True) as conn:
+        conn.execute("CREATE SCHEMA apart")
+        conn.execute("CREATE EXTENSION zson_dict SCHEMA apart")
+        conn.execute("CREATE TABLE docs (id serial PRIMARY KEY, j jsonb, z apart.zson)")
+        conn.execute(
+            "INSERT INTO docs (j) SELECT jsonb_build_object('B', g, 'a', 'Zo\u00eb ' || g % 9, '\u00e4', 'stra\u00dfe ' || g)"
+            " FROM generate_series(1, 500) g"
+        )
+        ((trained,),) = conn.execute(
+            "SELECT dictionary FROM apart.zson_train('docs', 'j')"
+        ).fetchall()
+        assert trained
+        conn.execute("UPDATE docs SET z = j")
+        # operators want their schema in the path, as any extension's
+        conn.execute("SET search_path = public, apart")
+        assert conn.execute(
+            "SELECT count(*) FILTER (WHERE z::text <> j::text), count(*) FILTER (WHERE z ->> 'a' <> j ->> 'a'),"
+            " count(*) FILTER (WHERE z ->> '\u00e4' <> j ->> '\u00e4'), count(*) FILTER (WHERE (zson_storage(z)).dictionary IS NULL) FROM docs"
+        ).fetchone() == (0, 0, 0, 0)
+        assert conn.execute(
+            "SELECT (SELECT array_agg(id ORDER BY z) FROM docs) = (SELECT array_agg(id ORDER BY j) FROM docs)"
+        ).fetchone() == (True,)
+        conn.execute("CALL zson_recompress('docs', 'z')")
+        assert conn.execute("SELECT count(*) FROM zson_stats('docs', 'z')").fetchone()
+    with own.connect(autocommit=True) as conn:
+        conn.execute("DROP DATABASE elsewhere")
+
+
 def random_value(rng: random.Random, depth: int):
     kind = rng.randrange(10 if depth else 7)
     if kind == 0:
@@ -243,7 +329,7 @@ def test_generated_documents(own, rng):
     """Documents of any shape, with and without dictionaries, read back as jsonb writes them."""
     documents = [
         json.dumps(random_value(rng, 3), ensure_ascii=rng.random() < 0.5)
-        for _ in range(1500)
+        for _ in range(GENERATED)
     ]
     with own.connect(autocommit=True) as conn:
         conn.execute("CREATE TABLE corpus (id serial, j jsonb, bare zson, z zson)")

@@ -13,6 +13,7 @@
 #include "st_bytes.h"
 #include "st_float_internal.h"
 #include "st_float_left.h"
+#include "st_hint.h"
 #include "st_int.h"
 
 #define FP(name) st_f64_##name

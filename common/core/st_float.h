@@ -22,6 +22,7 @@
 #define ST_FLOAT_H
 
 #include "st_core.h"
+#include "st_int.h"
 
 /* Largest encoded size of n values. */
 extern size_t st_f64_bound(int n);
@@ -36,6 +37,20 @@ extern StStatus st_f64_encode(const double *v, int n,
 							  uint8_t *dst, size_t cap, size_t *len);
 extern StStatus st_f32_encode(const float *v, int n,
 							  uint8_t *dst, size_t cap, size_t *len);
+
+/* What earlier vectors of a run have taught; all zero in the beginning. */
+typedef struct StFloatHint
+{
+	StIntHint	ints;
+	uint8_t		skip_alp;		/* vectors to go without a try of alp */
+	uint8_t		wait_alp;		/* as many after the next try that fails */
+} StFloatHint;
+
+/* Likewise for the next vector of a run of alike ones: see st_int.h. */
+extern StStatus st_f64_encode_next(const double *v, int n, StFloatHint *hint,
+								   uint8_t *dst, size_t cap, size_t *len);
+extern StStatus st_f32_encode_next(const float *v, int n, StFloatHint *hint,
+								   uint8_t *dst, size_t cap, size_t *len);
 
 /* Decodes n values (n as given to the encoder) into dst.  ST_CORRUPT. */
 extern StStatus st_f64_decode(const uint8_t *src, size_t len, int n,

@@ -207,7 +207,7 @@ FP(alp_choose) (const FP_TYPE *v, int n, StAlpParam *best, uint64_t *estimate)
 
 static StStatus
 FP(alp_encode) (const FP_TYPE *v, int n, const StAlpParam *param,
-				uint8_t *dst, size_t cap, size_t *len)
+				StFloatHint *hint, uint8_t *dst, size_t cap, size_t *len)
 {
 	int64_t		d[ST_VECTOR_SIZE];
 	uint16_t	except[ST_VECTOR_SIZE];
@@ -250,7 +250,8 @@ FP(alp_encode) (const FP_TYPE *v, int n, const StAlpParam *param,
 	}
 	if (w.status != ST_OK)
 		return w.status;
-	status = st_int_encode(d, n, w.p, st_writer_left(&w), &intlen);
+	status = st_int_encode_next(d, n, hint ? &hint->ints : NULL, w.p,
+								st_writer_left(&w), &intlen);
 	*len = FP_ALP_HEADER + st_writer_len(&w) + intlen;
 	return status;
 }
@@ -369,11 +370,12 @@ FP(is_constant) (const FP_TYPE *v, int n)
 
 /*
  * Encodes by ALP or ALP-RD, whichever is smaller, into fewer than cap bytes.
- * Each is carried out only if its estimate is good enough.
+ * Each is carried out only if its estimate is good enough; without try_alp,
+ * ALP is not.
  */
 static StStatus
-FP(alp_or_alprd) (const FP_TYPE *v, int n, uint8_t *dst, size_t cap,
-				  size_t *len)
+FP(alp_or_alprd) (const FP_TYPE *v, int n, StFloatHint *hint, bool try_alp,
+				  uint8_t *dst, size_t cap, size_t *len)
 {
 	uint8_t		other[FP_HEADER + ST_VECTOR_SIZE * sizeof(FP_TYPE)];
 	size_t		otherlen;
@@ -383,16 +385,16 @@ FP(alp_or_alprd) (const FP_TYPE *v, int n, uint8_t *dst, size_t cap,
 	StStatus	status = ST_NOSPACE;
 
 	/* real doubles never get as small as a third */
-	if (FP(alp_choose) (v, n, &param, &alp_bits) &&
+	if (try_alp && FP(alp_choose) (v, n, &param, &alp_bits) &&
 		alp_bits < (uint64_t) n * FP_WORD_BITS / 3)
 	{
-		status = FP(alp_encode) (v, n, &param, dst, cap, len);
+		status = FP(alp_encode) (v, n, &param, hint, dst, cap, len);
 		if (status == ST_OK && *len < cap / 3)
 			return ST_OK;
 	}
 	FP(alprd_plan) (v, n, &plan);
 	if (status != ST_OK && alp_bits < plan.left.total_bits)
-		status = FP(alp_encode) (v, n, &param, dst, cap, len);
+		status = FP(alp_encode) (v, n, &param, hint, dst, cap, len);
 	if (plan.left.total_bits / 8 < (status == ST_OK ? *len : cap) &&
 		FP(alprd_encode) (&plan, n, other, status == ST_OK ? *len : cap,
 						  &otherlen) == ST_OK)
@@ -407,7 +409,16 @@ FP(alp_or_alprd) (const FP_TYPE *v, int n, uint8_t *dst, size_t cap,
 StStatus
 FP(encode) (const FP_TYPE *v, int n, uint8_t *dst, size_t cap, size_t *len)
 {
+	return FP(encode_next) (v, n, NULL, dst, cap, len);
+}
+
+StStatus
+FP(encode_next) (const FP_TYPE *v, int n, StFloatHint *hint,
+				 uint8_t *dst, size_t cap, size_t *len)
+{
 	size_t		raw = FP_HEADER + (size_t) n * FP_BYTES;
+	bool		try_alp;
+	StStatus	status;
 
 	if (n < 0 || n > ST_VECTOR_SIZE)
 		return ST_NOTFIT;
@@ -420,8 +431,16 @@ FP(encode) (const FP_TYPE *v, int n, uint8_t *dst, size_t cap, size_t *len)
 		*len = FP_HEADER + FP_BYTES;
 		return ST_OK;
 	}
-	if (n > 0 && FP(alp_or_alprd) (v, n, dst, raw - 1, len) == ST_OK)
-		return ST_OK;
+	if (n > 0)
+	{
+		try_alp = hint == NULL || st_hint_due(&hint->skip_alp);
+		status = FP(alp_or_alprd) (v, n, hint, try_alp, dst, raw - 1, len);
+		if (hint != NULL && try_alp)
+			st_hint_learn(status == ST_OK && dst[0] == ST_FLOAT_ALP,
+						  &hint->skip_alp, &hint->wait_alp, ST_HINT_MAX_WAIT);
+		if (status == ST_OK)
+			return ST_OK;
+	}
 	dst[0] = ST_FLOAT_RAW;
 	if (n > 0)
 		memcpy(dst + FP_HEADER, v, (size_t) n * FP_BYTES);

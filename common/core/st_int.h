@@ -63,6 +63,8 @@ typedef struct StIntHint
 	uint8_t		wait_chains;	/* as many after the next try that fails */
 	uint8_t		skip_dictionary;
 	uint8_t		wait_dictionary;
+	uint8_t		skip_patches;
+	uint8_t		wait_patches;
 } StIntHint;
 
 /*
@@ -76,7 +78,8 @@ extern StStatus st_int_encode(const int64_t *v, int n,
 
 /*
  * Likewise for the next vector of a run of alike ones: differences and
- * dictionaries are passed over for up to 15 vectors where they lost before.
+ * dictionaries are passed over for up to 15 vectors where they lost before,
+ * patches for up to 3.
  */
 extern StStatus st_int_encode_next(const int64_t *v, int n, StIntHint *hint,
 								   uint8_t *dst, size_t cap, size_t *len);

@@ -20,6 +20,7 @@
  *-------------------------------------------------------------------------
  */
 #include "st_bitpack.h"
+#include "st_hint.h"
 #include "st_int_distinct.h"
 #include "st_int_format.h"
 
@@ -114,10 +115,10 @@ difference_values(const uint64_t *v, int n, ChainPlan *plan, uint64_t *d)
 /* limit: a size that is reached already, by other means */
 static void
 plan_chain(const uint64_t *v, int n, const Stats *stats, size_t limit,
-		   int max_order, ChainPlan *best)
+		   int max_order, bool patches, ChainPlan *best)
 {
 	memset(best, 0, sizeof(*best));
-	st_leaf_plan(v, n, stats->min, stats->max, limit, &best->leaf);
+	st_leaf_plan(v, n, stats->min, stats->max, limit, patches, &best->leaf);
 	best->size = best->leaf.size;
 
 	for (int order = 1; order <= max_order && n > order; order++)
@@ -132,7 +133,7 @@ plan_chain(const uint64_t *v, int n, const Stats *stats, size_t limit,
 			limit = best->size;
 		difference_values(v, n, &plan, d);
 		collect_stats(d, n, &dstats);
-		st_leaf_plan(d, n, dstats.min, dstats.max, limit, &plan.leaf);
+		st_leaf_plan(d, n, dstats.min, dstats.max, limit, patches, &plan.leaf);
 		plan.size = plan.leaf.size + 1 +
 			(size_t) st_varint_size(st_zigzag_encode((int64_t) plan.start));
 		if (order == 2)
@@ -263,23 +264,8 @@ divide_values(const uint64_t *v, int n, const Stats *stats, Divisor *d)
 typedef void (*Encoder) (StByteWriter *w, const uint64_t *v, int n,
 						 const Stats *stats);
 
-/* Is it time for another try? */
-static bool
-is_due(uint8_t *skip)
-{
-	if (*skip == 0)
-		return true;
-	(*skip)--;
-	return false;
-}
-
-/* A try has paid, or has not: then the next one waits twice as long. */
-static void
-learn(bool paid, uint8_t *skip, uint8_t *wait)
-{
-	*wait = paid ? 0 : *wait < 8 ? (uint8_t) (*wait * 2 + 1) : 15;
-	*skip = *wait;
-}
+/* Outliers may be few and far between: the longest wait for patches. */
+#define MAX_WAIT_PATCHES 3
 
 /* Gcd, differences, leaf, as is smallest. */
 static void
@@ -290,8 +276,10 @@ encode_flat(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
 	Divisor		d;
 	Stats		qstats;
 	bool		chains = stats->hint == NULL ||
-		is_due(&stats->hint->skip_chains);
+		st_hint_due(&stats->hint->skip_chains);
 	int			max_order = chains ? 2 : 0;
+	bool		patches = stats->hint == NULL ||
+		st_hint_due(&stats->hint->skip_patches);
 	bool		divided;
 
 	divide_values(v, n, stats, &d);
@@ -300,15 +288,19 @@ encode_flat(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
 	if (d.divisor > 1)
 	{
 		collect_stats(d.q, n, &qstats);
-		plan_chain(d.q, n, &qstats, SIZE_MAX, max_order, &qplan);
+		plan_chain(d.q, n, &qstats, SIZE_MAX, max_order, patches, &qplan);
 		qplan.size += 1 + (size_t) st_varint_size(d.divisor) +
 			(size_t) st_varint_size(d.offset);
 	}
-	plan_chain(v, n, stats, qplan.size, max_order, &plan);
+	plan_chain(v, n, stats, qplan.size, max_order, patches, &plan);
 	divided = plan.size > qplan.size;
 	if (stats->hint != NULL && chains)
-		learn((divided ? &qplan : &plan)->order > 0, &stats->hint->skip_chains,
-			  &stats->hint->wait_chains);
+		st_hint_learn((divided ? &qplan : &plan)->order > 0, &stats->hint->skip_chains,
+			  &stats->hint->wait_chains, ST_HINT_MAX_WAIT);
+	if (stats->hint != NULL && patches)
+		st_hint_learn((divided ? &qplan : &plan)->leaf.scheme == ST_INT_PFOR,
+			  &stats->hint->skip_patches, &stats->hint->wait_patches,
+			  MAX_WAIT_PATCHES);
 	if (!divided)
 	{
 		write_chain(w, v, n, &plan);
@@ -381,7 +373,7 @@ encode_dictionary(StByteWriter *w, const uint64_t *v, int n,
 	}
 	st_write_u8(w, ST_INT_DICT);
 	write_list(w, value, nvalues, &value_stats, encode_flat);
-	st_leaf_plan(code, n, 0, nvalues - 1, SIZE_MAX, &plan);
+	st_leaf_plan(code, n, 0, nvalues - 1, SIZE_MAX, true, &plan);
 	st_leaf_write(w, code, n, &plan);
 }
 
@@ -400,13 +392,13 @@ encode_values(StByteWriter *w, const uint64_t *v, int n, const Stats *stats)
 	size = written_since(w, &before);
 	/* two distinct values take a bit each */
 	if (w->status != ST_OK || size <= (size_t) n / 8 + 8 ||
-		(hint != NULL && !is_due(&hint->skip_dictionary)))
+		(hint != NULL && !st_hint_due(&hint->skip_dictionary)))
 		return;
 	encode_alternative(w, &before, size / 16 + 1, encode_dictionary,
 					   v, n, stats);
 	if (hint != NULL)
-		learn(written_since(w, &before) < size, &hint->skip_dictionary,
-			  &hint->wait_dictionary);
+		st_hint_learn(written_since(w, &before) < size, &hint->skip_dictionary,
+			  &hint->wait_dictionary, ST_HINT_MAX_WAIT);
 }
 
 /*

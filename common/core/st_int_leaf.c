@@ -258,7 +258,7 @@ estimate_patched(const uint64_t *sample, int n, uint64_t min, uint64_t max,
 
 void
 st_leaf_plan(const uint64_t *v, int n, int64_t smin, int64_t smax,
-			 size_t limit, StLeafPlan *plan)
+			 size_t limit, bool patches, StLeafPlan *plan)
 {
 	uint64_t	min = (uint64_t) smin;
 	uint64_t	max = (uint64_t) smax;
@@ -284,6 +284,8 @@ st_leaf_plan(const uint64_t *v, int n, int64_t smin, int64_t smax,
 		plan->scheme = ST_INT_RAW;
 		plan->size = raw_size;
 	}
+	if (!patches)
+		return;
 
 	if (n < SAMPLE_FROM)
 		middle = middle_of_bulk(v, n, min);

@@ -40,10 +40,11 @@ typedef struct StLeafPlan
  * The smallest leaf for v[0 .. n-1], 1 <= n <= ST_VECTOR_SIZE, whose
  * extremes as signed numbers are min and max.  Sizes are exact; in longer
  * vectors patching is looked into only if a sample promises that it gets
- * below limit bytes, a size which the caller has reached already.
+ * below limit bytes, a size which the caller has reached already.  Without
+ * patches they are not looked into at all.
  */
 extern void st_leaf_plan(const uint64_t *v, int n, int64_t min, int64_t max,
-						 size_t limit, StLeafPlan *plan);
+						 size_t limit, bool patches, StLeafPlan *plan);
 
 /* Writes v as planned; the writer's status tells if it did not fit. */
 extern void st_leaf_write(StByteWriter *w, const uint64_t *v, int n,

@@ -83,6 +83,7 @@ typedef struct StZsonDict
 	uint16_t   *shape_table;
 	uint32_t	value_mask;
 	uint16_t   *value_table;
+	uint64_t   *value_filter;	/* what st_zs_value_bit() is there */
 	struct StFsstEncoder *fsst_encoder;
 	/* made by whoever owns the digest, and freed by it */
 	StCodecDict *unpack;
@@ -224,6 +225,12 @@ typedef struct StZsonDoc
 	const uint8_t *(*fetch) (void *arg, size_t off, size_t n);	/* or NULL */
 	void	   *fetch_arg;
 	StZsonEnter enter;
+
+	/*
+	 * Is this text of the server's encoding?  Asked for strings and keys of
+	 * the document that are not ASCII; NULL: they are taken as they are.
+	 */
+	bool		(*valid) (const uint8_t *s, size_t n);
 } StZsonDoc;
 
 typedef struct StZsonValue
@@ -286,6 +293,54 @@ extern StStatus st_zson_find(StZsonDoc *doc, const StZsonValue *object,
 /* Member i < count of a container. */
 extern StStatus st_zson_at(StZsonDoc *doc, const StZsonValue *container,
 						   uint32_t i, StZsonValue *v);
+
+/*
+ * The short way to a member, for documents that are all in memory, whose root
+ * is an object with a shape of at most ST_ZSON_QUICK_KEYS keys.  Nothing is read
+ * of the dictionary; the caller knows the shape's number of keys.
+ */
+#define ST_ZSON_QUICK_KEYS 64
+
+typedef struct StZsonQuick
+{
+	uint32_t	dict_id;
+	uint32_t	shape;			/* not checked against the dictionary */
+	uint32_t	header;			/* bytes of the header and the dictionary's id */
+	bool		has_tail;
+	const uint8_t *values;
+	const uint8_t *end;
+} StZsonQuick;
+
+/* False: not such a document, or damaged. */
+extern bool st_zson_quick_open(const uint8_t *data, size_t len,
+							   StZsonQuick *q);
+
+/*
+ * Member i of nkeys; false if it needs more than its bytes (a container, or a
+ * string of the tail), or something is unusual.  The n bytes at *p may stand
+ * alone as a document's root.
+ */
+extern bool st_zson_quick_at(const StZsonQuick *q, uint32_t i, uint32_t nkeys,
+							 const uint8_t **p, uint32_t *n);
+
+/* Room for a document of one member of n bytes. */
+#define ST_ZSON_QUICK_CUT(q, n) ((q)->header + (size_t) (n))
+
+/* The member as a document, as st_zson_cut() makes it. */
+extern size_t st_zson_quick_cut(const StZsonQuick *q, const uint8_t *data,
+								const uint8_t *p, uint32_t n, uint8_t *dst);
+
+/*
+ * The member's string, if it is ASCII that stands there or in the dictionary
+ * as it is.
+ */
+extern bool st_zson_quick_string(const StZsonDict *dict, const uint8_t *p,
+								 StStr *s);
+
+/* The member as a value; doc is for functions that take it with the value. */
+extern StStatus st_zson_quick_value(StZsonDoc *doc, const StZsonDict *dict,
+									const uint8_t *p, uint32_t n,
+									StZsonValue *v);
 
 /* Most bytes that the string has. */
 extern size_t st_zson_string_bound(const StZsonValue *v);

@@ -97,8 +97,12 @@ int
 st_zs_dict_value(const StZsonDict *dict, const void *encoded, size_t len)
 {
 	uint64_t	slot;
+	unsigned	bit;
 
 	if (dict->nvalues == 0)
+		return -1;
+	bit = st_zs_value_bit(encoded, len);
+	if ((dict->value_filter[bit / 64] >> (bit % 64) & 1) == 0)
 		return -1;
 	slot = st_checksum64(encoded, len, 3);
 	for (;; slot++)
@@ -353,6 +357,7 @@ st_zson_dict_prepare_write(StZsonDict *dict, StZsonAlloc alloc, void *arg)
 	dict->value_mask = table_mask(dict->nvalues);
 	dict->value_table = get_memory(&l, (dict->value_mask + 1) *
 								   sizeof(uint16_t));
+	dict->value_filter = get_memory(&l, ZS_FILTER_BITS / 8);
 	if (dict->fsst != NULL)
 		dict->fsst_encoder = get_memory(&l, sizeof(StFsstEncoder));
 	dict->shape_table = get_memory(&l, (dict->shape_mask + 1) *
@@ -372,9 +377,12 @@ st_zson_dict_prepare_write(StZsonDict *dict, StZsonAlloc alloc, void *arg)
 	}
 	for (uint32_t i = 0; i < dict->nvalues; i++)
 	{
-		uint64_t	slot = st_checksum64(dict->blob + dict->values[i],
-										 dict->value_ends[i] - dict->values[i],
-										 3);
+		const uint8_t *value = dict->blob + dict->values[i];
+		size_t		len = dict->value_ends[i] - dict->values[i];
+		uint64_t	slot = st_checksum64(value, len, 3);
+		unsigned	bit = st_zs_value_bit(value, len);
+
+		dict->value_filter[bit / 64] |= UINT64_C(1) << (bit % 64);
 
 		while (dict->value_table[slot & dict->value_mask] != 0)
 			slot++;

@@ -163,12 +163,30 @@ extern size_t st_zs_time_write(int64_t v, bool ms, uint8_t *dst);
 
 /* ---- shared ---- */
 
+/* Most strings that are not in a dictionary are told by length and end. */
+#define ZS_FILTER_BITS 4096
+
+ST_INLINE unsigned
+st_zs_value_bit(const void *encoded, size_t len)
+{
+	const uint8_t *p = encoded;
+
+	return ((unsigned) (len & 31) << 7 | (p[len - 1] & 0x7f)) ^
+		(p[len / 2] & 0x1f);
+}
+
+/* Text without NUL: strings and keys that stand in a document. */
+extern bool st_zs_text_valid(const StZsonDoc *doc, const uint8_t *p, size_t n);
+
 extern void st_zs_write_number(StByteWriter *w, int64_t num, int scale);
 extern uint64_t st_zs_shape_hash(const uint16_t *keys, uint32_t n);
 extern int	st_zs_dict_shape(const StZsonDict *dict, const uint16_t *keys,
 						  uint32_t n);
 extern int	st_zs_dict_value(const StZsonDict *dict, const void *encoded,
 						  size_t len);
+
+/* Bytes of values by tag, without and with a tail; 0: not fixed. */
+extern const uint8_t st_zs_fixed_size[2][256];
 
 /* Reads a value that is not the root. */
 extern StStatus st_zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,

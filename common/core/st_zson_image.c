@@ -128,9 +128,6 @@ write_string(Writer *w, const StZsonValue *v)
 		return status;
 	if (s.len == 0)
 		return ST_OK;
-	/* no JSON text has it, and output would end there */
-	if (memchr(s.data, 0, s.len) != NULL)
-		return ST_CORRUPT;
 	if (s.data != w->p)
 		memcpy(w->p, s.data, s.len);
 	w->p += s.len;
@@ -203,6 +200,8 @@ write_keys(Writer *w, const StZsonValue *v, uint8_t *entries,
 					return ST_CORRUPT;
 				key = (StStr) {p, (uint32_t) (k >> 1)};
 				p += key.len;
+				if (!st_zs_text_valid(w->doc, key.data, key.len))
+					return ST_CORRUPT;
 			}
 		}
 		else

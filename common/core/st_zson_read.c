@@ -28,7 +28,7 @@
 	2, 3, 4, 5, 2, 3, 4, 5, 2, 3, 4, 5, 0, 0, 0, 0, \
 	0, 0, 0, 0, 17, 0, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0, \
 	1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-static const uint8_t fixed_size[2][256] = {
+const uint8_t st_zs_fixed_size[2][256] = {
 	{VALUES_AND_STRINGS, UP16(1), UP16(17), NUMBERS_AND_OTHERS},
 	{VALUES_AND_STRINGS, X16(0), X16(0), NUMBERS_AND_OTHERS}
 };
@@ -67,6 +67,7 @@ st_zson_open(StZsonDoc *doc, const uint8_t *data, size_t avail, size_t len)
 	doc->block = NULL;
 	doc->block_no = -1;
 	doc->fetch = NULL;
+	doc->valid = NULL;
 	doc->data = data;
 	doc->len = len;
 	doc->avail = avail;
@@ -214,7 +215,7 @@ skip_value(StZsonDoc *doc, const uint8_t **p, const uint8_t *end,
 
 	if (st_unlikely(*p >= readable(doc, end)))
 		return beyond(doc, end);
-	size = fixed_size[doc->has_tail][**p];
+	size = st_zs_fixed_size[doc->has_tail][**p];
 	if (st_unlikely(size == 0))
 	{
 		StStatus	status = value_size(doc, *p, end, &size, tail);
@@ -592,6 +593,8 @@ st_zson_next(StZsonDoc *doc, StZsonCursor *c, StStr *key, StZsonValue *v)
 		status = read_key(doc, of, &c->key, &id, key);
 		if (status != ST_OK)
 			return status;
+		if (id < 0 && !st_zs_text_valid(doc, key->data, key->len))
+			return ST_CORRUPT;
 	}
 	else if (key != NULL)
 		*key = doc->dict->keys[of->shape->keys[c->i]];
@@ -620,7 +623,7 @@ st_zson_at(StZsonDoc *doc, const StZsonValue *of, uint32_t i, StZsonValue *v)
 			return status;
 	}
 	/* members of a fixed size: one look at a table each */
-	sizes = fixed_size[doc->has_tail];
+	sizes = st_zs_fixed_size[doc->has_tail];
 	limit = readable(doc, of->end);
 	for (; c.i < i; c.i++)
 	{

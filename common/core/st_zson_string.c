@@ -32,6 +32,30 @@ st_zson_string_bound(const StZsonValue *v)
 	}
 }
 
+bool
+st_zs_text_valid(const StZsonDoc *doc, const uint8_t *p, size_t n)
+{
+	size_t		i = 0;
+
+	for (; i + 8 <= n; i += 8)
+	{
+		uint64_t	w = st_load_u64(p + i);
+
+		/* a byte of 128 or more, or of 0 (or more beside one of 0) */
+		if ((w | (w - UINT64_C(0x0101010101010101))) &
+			UINT64_C(0x8080808080808080))
+			break;
+	}
+	while (i < n && p[i] != 0 && p[i] < 0x80)
+		i++;
+	if (st_likely(i == n))
+		return true;
+	/* no JSON text has NUL, and output would end there */
+	if (memchr(p + i, 0, n - i) != NULL)
+		return false;
+	return doc->valid == NULL || doc->valid(p, n);
+}
+
 /* dst has room for 8 bytes per code; its end is not passed. */
 static StStatus
 fsst_decode(const StFsstTable *table, const uint8_t *in, size_t n,
@@ -138,8 +162,8 @@ tail_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
 	return ST_OK;
 }
 
-StStatus
-st_zson_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
+static StStatus
+read_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
 {
 	out->data = buf;
 	switch (v->form)
@@ -167,4 +191,18 @@ st_zson_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
 		default:
 			return ST_CORRUPT;
 	}
+}
+
+StStatus
+st_zson_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
+{
+	StStatus	status = read_string(doc, v, buf, out);
+
+	/* the other forms are ASCII whatever their bytes are */
+	if (status == ST_OK &&
+		(v->form == ST_ZSON_PLAIN || v->form == ST_ZSON_FSST ||
+		 v->form == ST_ZSON_TAIL) &&
+		!st_zs_text_valid(doc, out->data, out->len))
+		return ST_CORRUPT;
+	return status;
 }

@@ -149,23 +149,42 @@ put_number(uint8_t *dst, int width, unsigned v)
 	}
 }
 
+/*
+ * The other way round, without loops: in years that begin in March, a leap
+ * day is the last one (the method of "chrono-compatible low-level date
+ * algorithms", H. Hinnant).
+ */
+static void
+date_of(int64_t days, int *y, int *m, int *d)
+{
+	int64_t		z = days - 60 + 146097; /* from March 1st of the year -400 */
+	int			era = (int) (z / 146097);
+	int			in_era = (int) (z % 146097);
+	int			year = (in_era - in_era / 1460 + in_era / 36524 -
+						in_era / 146096) / 365;
+	int			in_year = in_era - (365 * year + year / 4 - year / 100);
+	int			month = (5 * in_year + 2) / 153;
+
+	*d = in_year - (153 * month + 2) / 5 + 1;
+	*m = month < 10 ? month + 3 : month - 9;
+	*y = year + 400 * (era - 1) + (*m <= 2);
+}
+
 size_t
 st_zs_time_write(int64_t v, bool ms, uint8_t *dst)
 {
 	int64_t		seconds = ms ? v / 1000 : v;
 	int64_t		days = seconds / 86400;
 	unsigned	rest = (unsigned) (seconds % 86400);
-	int			y = (int) (days / 366);
-	int			m = 12;
+	int			y;
+	int			m;
+	int			d;
 
-	while (y < 9999 && days_of(y + 1, 1, 1) <= days)
-		y++;
-	while (days_of(y, m, 1) > days)
-		m--;
+	date_of(days, &y, &m, &d);
 	memcpy(dst, "0000-00-00T00:00:00.000Z", MILLIS_LEN);
 	put_number(dst, 4, (unsigned) y);
 	put_number(dst + 5, 2, (unsigned) m);
-	put_number(dst + 8, 2, (unsigned) (days - days_of(y, m, 1) + 1));
+	put_number(dst + 8, 2, (unsigned) d);
 	put_number(dst + 11, 2, rest / 3600);
 	put_number(dst + 14, 2, rest / 60 % 60);
 	put_number(dst + 17, 2, rest % 60);

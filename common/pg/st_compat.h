@@ -186,6 +186,24 @@ extern void st_xlog_register_data(const void *data, uint32 len);
 #define st_index_beginscan_keys(heap, index, snapshot, nkeys) \
 	index_beginscan(heap, index, snapshot, nkeys, 0)
 #endif
+/*
+ * Parallel index scans: 17 tells the access method the numbers of keys, 18 the
+ * index; 18 renamed the offset of its memory.
+ */
+#if PG_VERSION_NUM >= 180000
+#define ST_ESTIMATE_PARALLEL_INDEX_ARGS Relation index, int nkeys, int norderbys
+#define st_parallel_index_state(scan) \
+	((void *) ((char *) (scan) + (scan)->ps_offset_am))
+#elif PG_VERSION_NUM >= 170000
+#define ST_ESTIMATE_PARALLEL_INDEX_ARGS int nkeys, int norderbys
+#else
+#define ST_ESTIMATE_PARALLEL_INDEX_ARGS void
+#endif
+#if PG_VERSION_NUM < 180000
+#define st_parallel_index_state(scan) \
+	((void *) ((char *) (scan) + (scan)->ps_offset))
+#endif
+
 #define st_index_beginscan(heap, index, snapshot) \
 	st_index_beginscan_keys(heap, index, snapshot, 0)
 

@@ -55,7 +55,21 @@ COMMENT ON FUNCTION zson_to_jsonb(zson) IS
 
 CREATE CAST (zson AS jsonb) WITH FUNCTION zson_to_jsonb(zson) AS IMPLICIT;
 CREATE CAST (jsonb AS zson) WITH FUNCTION zson_from_jsonb(jsonb) AS ASSIGNMENT;
-CREATE CAST (zson AS json) WITH INOUT AS ASSIGNMENT;
+
+CREATE FUNCTION zson_to_json(zson) RETURNS json
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zson_to_text';
+
+COMMENT ON FUNCTION zson_to_json(zson) IS
+'the document as json, as jsonb writes it';
+
+CREATE FUNCTION zson_to_text(zson) RETURNS text
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zson_to_text';
+
+COMMENT ON FUNCTION zson_to_text(zson) IS
+'the document as text, as jsonb writes it';
+
+CREATE CAST (zson AS json) WITH FUNCTION zson_to_json(zson) AS ASSIGNMENT;
+CREATE CAST (zson AS text) WITH FUNCTION zson_to_text(zson) AS ASSIGNMENT;
 CREATE CAST (json AS zson) WITH INOUT AS ASSIGNMENT;
 
 CREATE FUNCTION zson_bool(zson) RETURNS bool

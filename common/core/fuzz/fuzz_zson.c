@@ -46,6 +46,32 @@ check_object(StZsonDoc *doc, const StZsonValue *root)
 }
 
 static void
+check_quick(const StZsonDict *dict, const uint8_t *data, size_t size)
+{
+	StZsonQuick q;
+	StZsonDoc	doc;
+	StZsonValue v;
+	StStr		s;
+
+	if (!st_zson_quick_open(data, size, &q))
+		return;
+	for (uint32_t i = 0; i < ST_ZSON_QUICK_KEYS; i++)
+	{
+		const uint8_t *p;
+		uint32_t	n;
+		uint8_t    *cut;
+
+		if (!st_zson_quick_at(&q, i, 1, &p, &n))
+			return;
+		cut = malloc(ST_ZSON_QUICK_CUT(&q, n));
+		(void) st_zson_quick_cut(&q, data, p, n, cut);
+		(void) st_zson_quick_string(dict, p, &s);
+		(void) st_zson_quick_value(&doc, dict, p, n, &v);
+		free(cut);
+	}
+}
+
+static void
 encode_again(const StZsonDict *dict, const uint8_t *image, size_t len)
 {
 	StZsonEncoding e = {.dict = dict,.enter = case_enter};
@@ -88,6 +114,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		blob = case_dict_blob(true, &len);
 		case_dict_open(&dict, blob, len);
 	}
+	if (size > 0)
+		check_quick(&dict, data + 1, size - 1);
 	if (size < 1 || st_zson_open(&doc, data + 1, size - 1, size - 1) != ST_OK)
 		return 0;
 	if (doc.dict_id != 0 && !(data[0] & 1))

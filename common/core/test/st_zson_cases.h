@@ -355,6 +355,7 @@ case_dict_close(StZsonDict *dict)
 	free(dict->key_table);
 	free(dict->shape_table);
 	free(dict->value_table);
+	free(dict->value_filter);
 	free(dict->fsst_encoder);
 	st_codec_dict_free(dict->pack);
 	st_codec_dict_free(dict->unpack);

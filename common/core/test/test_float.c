@@ -28,6 +28,8 @@ main(void)
 {
 	RUN(test_columns_f64);
 	RUN(test_columns_f32);
+	RUN(test_hints_f64);
+	RUN(test_hints_f32);
 	RUN(test_mixtures_f64);
 	RUN(test_mixtures_f32);
 	RUN(test_edges_f64);

@@ -178,6 +178,37 @@ TEST(columns) (void)
 	}
 }
 
+/* Runs of vectors whose nature changes: hints never spoil a value. */
+static void
+TEST(hints) (void)
+{
+	enum {RUN_VECTORS = 40};
+	static const int kinds[] = {1, 2, 8, 10, 13};
+	FP_TYPE		v[ST_VECTOR_SIZE];
+	FP_TYPE		back[ST_VECTOR_SIZE];
+	uint8_t		enc[16 * ST_VECTOR_SIZE];
+	StFloatHint hint = {0};
+	size_t		len = 0;
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+	{
+		for (int run = 0; run < RUN_VECTORS; run++)
+		{
+			int			n = 1 + (int) test_random_below(ST_VECTOR_SIZE);
+
+			for (int i = 0; i < n; i++)
+				v[i] = TEST(column) (kinds[k], i);
+			CHECK(FP(encode_next) (v, n, &hint, enc, sizeof(enc), &len) == ST_OK);
+			CHECK(len <= FP(bound) (n));
+			CHECK(FP(decode) (enc, len, n, back) == ST_OK);
+			CHECK(memcmp(v, back, (size_t) n * sizeof(FP_TYPE)) == 0);
+		}
+		/* decimals are found again after real numbers */
+		if (kinds[k] == 2)
+			CHECK(strcmp(FP(scheme_name) (enc, len), "alp") == 0);
+	}
+}
+
 /* Two columns in one vector, all pairs. */
 static void
 TEST(mixtures) (void)

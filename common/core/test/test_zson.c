@@ -118,6 +118,57 @@ check_members(StZsonDoc *doc, const StZsonDict *dict, const StZsonValue *of)
 	}
 }
 
+/* The short way finds what the long way finds, or says that it cannot. */
+static void
+check_quick(StZsonDoc *doc, const StZsonValue *root, const uint8_t *data,
+			size_t len, unsigned *nquick)
+{
+	StZsonQuick q;
+
+	if (!st_zson_quick_open(data, len, &q))
+		return;
+	CHECK(root->kind == ST_ZSON_OBJECT && root->shape != NULL);
+	CHECK(q.dict_id == doc->dict_id);
+	CHECK(&doc->dict->shapes[q.shape] == root->shape);
+	if (root->count > ST_ZSON_QUICK_KEYS)
+		return;
+	for (uint32_t i = 0; i < root->count; i++)
+	{
+		const uint8_t *p;
+		uint32_t	n;
+		StZsonValue v;
+		StZsonValue w;
+		StZsonDoc	alone;
+		size_t		cap;
+		uint8_t    *slow;
+		uint8_t    *fast;
+		StStr		s;
+
+		CHECK(st_zson_at(doc, root, i, &v) == ST_OK);
+		if (!st_zson_quick_at(&q, i, root->count, &p, &n))
+			continue;
+		(*nquick)++;
+		CHECK(p == v.start && p + n == v.next);
+		cap = st_zson_cut_bound(doc, &v);
+		slow = malloc(cap);
+		fast = malloc(ST_ZSON_QUICK_CUT(&q, n));
+		CHECK(st_zson_cut(doc, &v, slow, cap, &cap) == ST_OK);
+		CHECK(st_zson_quick_cut(&q, data, p, n, fast) == cap &&
+			  memcmp(fast, slow, cap) == 0);
+		CHECK(st_zson_quick_value(&alone, doc->dict, p, n, &w) == ST_OK);
+		CHECK(w.kind == v.kind);
+		CHECK((v.kind != ST_ZSON_STRING && v.kind != ST_ZSON_NUMBER) ||
+			  w.form == v.form);
+		if (st_zson_quick_string(doc->dict, p, &s))
+			CHECK(v.kind == ST_ZSON_STRING && s.data == v.data &&
+				  s.len == v.len);
+		free(slow);
+		free(fast);
+	}
+}
+
+static unsigned nquick = 0;
+
 static void
 check_document(const StZsonDict *dict, const CaseImage *im, bool no_tail)
 {
@@ -135,6 +186,7 @@ check_document(const StZsonDict *dict, const CaseImage *im, bool no_tail)
 			  memcmp(image, im->p, len) == 0, "image of %zu bytes", im->len);
 	if (root.kind >= ST_ZSON_ARRAY)
 		check_members(&doc, dict, &root);
+	check_quick(&doc, &root, exact, c.len, &nquick);
 	free(image);
 	free(exact);
 	free(c.p);
@@ -163,6 +215,7 @@ test_roundtrip(void)
 		case_dict_close(&dict);
 		free(blob);
 	}
+	CHECK_MSG(nquick > 100, "%u members by the short way", nquick);
 }
 
 /* A prefix of a document is enough, or the reader says that it is not. */

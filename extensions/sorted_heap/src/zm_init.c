@@ -40,6 +40,12 @@ _PG_init(void)
 	MarkGUCPrefixReserved("sorted_heap");
 }
 
+static Size
+estimate_parallel_scan(ST_ESTIMATE_PARALLEL_INDEX_ARGS)
+{
+	return zm_parallel_size();
+}
+
 /*
  * Handler of index access method zonemap.  Strategies, costs and the order of
  * keys are a btree's.
@@ -59,6 +65,7 @@ zm_index_handler(PG_FUNCTION_ARGS)
 	routine->amsearcharray = true;
 	routine->amsearchnulls = true;
 	routine->amclusterable = true;
+	routine->amcanparallel = true;
 	routine->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
 
 	routine->ambuild = zm_build;
@@ -74,6 +81,9 @@ zm_index_handler(PG_FUNCTION_ARGS)
 	routine->amgettuple = zm_get_tuple;
 	routine->amgetbitmap = zm_get_bitmap;
 	routine->amendscan = zm_end_scan;
+	routine->amestimateparallelscan = estimate_parallel_scan;
+	routine->aminitparallelscan = zm_parallel_init;
+	routine->amparallelrescan = zm_parallel_rescan;
 	PG_RETURN_POINTER(routine);
 }
 

@@ -66,7 +66,7 @@ check_column(Relation rel, const StGroup *group, AttrNumber attno)
 	st_zone_check_init(&check, TupleDescAttr(RelationGetDescr(rel), attno - 1));
 	for (uint32 b = 0; b < rc_reader_nbatches(reader); b++)
 	{
-		RcBatch    *batch = rc_batch_load(reader, b);
+		RcBatch    *batch = rc_batch_load(reader, b, true);
 		uint32		nrows = rc_reader_batch_start(reader, b + 1) - rc_reader_batch_start(reader, b);
 		StZone		zone;
 		bool		has_zone = rc_reader_zone(reader, attno, b, &zone);

@@ -240,7 +240,7 @@ add_group(RcAggState *state, uint32 groupno)
 			for (uint32 b = 0; b < rc_reader_nbatches(source->reader); b++)
 			{
 				uint32		start = rc_reader_batch_start(source->reader, b);
-				RcBatch    *batch = rc_batch_load(source->reader, b);
+				RcBatch    *batch = rc_batch_load(source->reader, b, true);
 
 				CHECK_FOR_INTERRUPTS();
 				add_batch(state, batch, start,

@@ -223,7 +223,7 @@ next_batch(RcSource *source)
 	pgstat_count_index_tuples(source->rel, nselected);
 	if (nselected == 0)
 		return false;
-	source->batch = rc_batch_load(source->reader, batchno);
+	source->batch = rc_batch_load(source->reader, batchno, true);
 	return true;
 }
 

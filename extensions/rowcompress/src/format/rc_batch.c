@@ -3,8 +3,9 @@
  * rc_batch.c
  *	  Batches of a row group: loading, and finding the parts of a piece.
  *
- * A batch is read as a whole, a few pages; a piece is looked at only when its
- * column is asked for: null bitmap, places of large values, lengths.
+ * A batch is read as a whole, a few pages, or piece by piece for a fetch of
+ * few columns.  A piece is looked at only when its column is asked for: null
+ * bitmap, places of large values, lengths.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,62 +19,130 @@
 #include "st_compat.h"
 #include "st_int.h"
 
+/* Usual blocks of a batch's memory, and how many a reader keeps. */
+#define BLOCK_BYTES ((Size) 16 * 1024)
+#define MAX_FREE_BLOCKS 4
+
+#define BLOCK_HEADER MAXALIGN(sizeof(RcBlock))
+
+/* A block with room for size bytes, one of the usual size if that will do. */
+static RcBlock *
+take_block(StReader *r, Size size)
+{
+	Size		need = Max(BLOCK_BYTES, BLOCK_HEADER + size);
+	RcBlock    *block = r->free_blocks;
+
+	if (need == BLOCK_BYTES && block != NULL)
+	{
+		r->free_blocks = block->next;
+		r->nfree_blocks--;
+		return block;
+	}
+	block = MemoryContextAllocHuge(r->batch_mcxt, need);
+	block->size = need;
+	return block;
+}
+
 void *
 rc_batch_alloc(RcBatch *batch, Size size)
 {
-	batch->memory += size;
-	return MemoryContextAllocHuge(batch->reader->batch_mcxt, Max(1, size));
+	RcBlock    *block;
+	uint8	   *p;
+
+	size = MAXALIGN(size);
+	if (size > batch->left)
+	{
+		block = take_block(batch->reader, size);
+		block->next = batch->blocks;
+		batch->blocks = block;
+		batch->memory += block->size;
+		p = (uint8 *) block + BLOCK_HEADER;
+		if (block->size > BLOCK_BYTES)
+			return p;			/* all of it */
+		batch->next = p;
+		batch->left = block->size - BLOCK_HEADER;
+	}
+	p = batch->next;
+	batch->next += size;
+	batch->left -= size;
+	return p;
+}
+
+/*
+ * Reads the directory; the pieces with it, or each when it is asked for.
+ * Directories are of 16 or of 32 bits an entry (see piece_bytes()).
+ */
+static void
+load_bytes(RcBatch *batch, bool whole)
+{
+	StReader   *r = batch->reader;
+	uint32		len = r->batch_len[batch->batchno];
+	Size		dir_len = r->natts * sizeof(uint16);
+
+	if (len < dir_len)
+		rc_corrupt(r, "directory of a batch");
+	batch->bytes = rc_batch_alloc(batch, len);
+	batch->whole = whole;
+	if (!whole)
+		len = Min(len, r->natts * sizeof(uint32));
+	rc_read(r, r->batch_off[batch->batchno], len, batch->bytes);
 }
 
 RcBatch *
-rc_batch_load(StReader *r, uint32 batchno)
+rc_batch_load(StReader *r, uint32 batchno, bool whole)
 {
-	Size		dir_len;
+	Size		size = MAXALIGN(sizeof(RcBatch)) + r->natts * sizeof(RcPiece);
+	RcBlock    *block;
 	RcBatch    *batch;
 
 	Assert(batchno < r->nbatches);
-	batch = MemoryContextAllocZero(r->batch_mcxt,
-								   sizeof(RcBatch) + r->natts * sizeof(RcPiece));
+	block = take_block(r, MAXALIGN(size));
+	batch = (RcBatch *) ((uint8 *) block + BLOCK_HEADER);
+	memset(batch, 0, size);
+	block->next = NULL;
+	batch->blocks = block;
+	batch->next = (uint8 *) batch + MAXALIGN(size);
+	batch->left = block->size - BLOCK_HEADER - MAXALIGN(size);
+	batch->memory = block->size;
 	batch->reader = r;
 	batch->batchno = batchno;
 	batch->nrows = r->batch_first[batchno + 1] - r->batch_first[batchno];
 	batch->last_row = PG_UINT32_MAX - 1;
-	batch->memory = sizeof(RcBatch) + r->natts * sizeof(RcPiece);
-	batch->pieces = (RcPiece *) (batch + 1);
-
-	dir_len = r->natts * sizeof(uint16);
-	if (r->batch_len[batchno] < dir_len)
-		rc_corrupt(r, "directory of a batch");
-	batch->bytes = rc_batch_alloc(batch, r->batch_len[batchno]);
-	rc_read(r, r->batch_off[batchno],
-				  r->batch_len[batchno], batch->bytes);
+	batch->pieces = (RcPiece *) ((uint8 *) batch + MAXALIGN(sizeof(RcBatch)));
+	load_bytes(batch, whole);
 	return batch;
 }
 
 void
 rc_batch_free(RcBatch *batch)
 {
-	for (int i = 0; i < batch->reader->natts; i++)
-	{
-		RcPiece    *piece = &batch->pieces[i];
+	StReader   *r = batch->reader;
+	RcBlock    *next;
 
-		if (piece->unpacked)
-			pfree(piece->unpacked);
-		if (piece->ends)
-			pfree(piece->ends);
-		if (piece->frames)
-			pfree(piece->frames);
-		if (piece->valid)
-			pfree(piece->valid);
-		if (piece->large)
-			pfree(piece->large);
-		if (piece->arena)
-			pfree(piece->arena);
-		if (piece->v.u.datum)
-			pfree(piece->v.u.datum);
+	/* the batch itself is in one of them */
+	for (RcBlock *block = batch->blocks; block != NULL; block = next)
+	{
+		next = block->next;
+		if (block->size == BLOCK_BYTES && r->nfree_blocks < MAX_FREE_BLOCKS)
+		{
+			block->next = r->free_blocks;
+			r->free_blocks = block;
+			r->nfree_blocks++;
+		}
+		else
+			pfree(block);
 	}
-	pfree(batch->bytes);
-	pfree(batch);
+}
+
+void
+rc_batch_read_all(RcBatch *batch)
+{
+	StReader   *r = batch->reader;
+
+	if (batch->whole)
+		return;
+	rc_read(r, r->batch_off[batch->batchno], r->batch_len[batch->batchno], batch->bytes);
+	batch->whole = true;
 }
 
 /*
@@ -81,7 +150,7 @@ rc_batch_free(RcBatch *batch)
  * the batch has behind it is addressable with them.
  */
 static const uint8 *
-piece_bytes(const RcBatch *batch, int att, Size *len)
+piece_bytes(RcBatch *batch, int att, Size *len)
 {
 	StReader   *r = batch->reader;
 	Size		total = r->batch_len[batch->batchno];
@@ -107,6 +176,9 @@ piece_bytes(const RcBatch *batch, int att, Size *len)
 	if (start > end || end > total - dir_len)
 		rc_corrupt(r, "directory of a batch");
 	*len = end - start;
+	if (!batch->whole && end > start)
+		rc_read(r, r->batch_off[batch->batchno] + dir_len + start, end - start,
+				batch->bytes + dir_len + start);
 	return batch->bytes + dir_len + start;
 }
 

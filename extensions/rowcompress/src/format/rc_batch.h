@@ -82,9 +82,9 @@ extern void rc_reader_row(StReader *r, uint32 row, const bool *needed,
 
 /*
  * A batch for a scan: valid until freed or the reader is closed.  It does not
- * pass through the cache of batches.
+ * pass through the cache of batches.  Read as a whole, or column by column.
  */
-extern RcBatch *rc_batch_load(StReader *r, uint32 batchno);
+extern RcBatch *rc_batch_load(StReader *r, uint32 batchno, bool whole);
 extern void rc_batch_free(RcBatch *batch);
 
 /* All values of a column, decoded at first use. */

@@ -68,7 +68,7 @@ make_room(void)
 }
 
 RcBatch *
-rc_cache_get(StReader *r, uint32 batchno)
+rc_cache_get(StReader *r, uint32 batchno, bool whole)
 {
 	RcBatch    *batch;
 
@@ -80,11 +80,15 @@ rc_cache_get(StReader *r, uint32 batchno)
 		r->cached = MemoryContextAllocZero(r->mcxt, r->nbatches * sizeof(RcBatch *));
 	batch = r->cached[batchno];
 	if (batch != NULL)
+	{
+		if (whole)
+			rc_batch_read_all(batch);
 		dlist_delete(&batch->lru);
+	}
 	else
 	{
 		make_room();
-		batch = rc_batch_load(r, batchno);
+		batch = rc_batch_load(r, batchno, whole);
 		batch->counted = batch->memory;
 		cache_bytes += batch->counted;
 		r->cached[batchno] = batch;

@@ -5,7 +5,8 @@
  *
  * Bytes are copied into pieces of memory that never move, so that a value's
  * place is a pointer.  A large value is compressed when it comes: what is
- * buffered of a gigabyte is its frame, and its group is soon full.
+ * buffered of a gigabyte is its frame, and its group is soon full.  Memory of
+ * other values is kept from one group of a load to the next.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,11 +37,13 @@ element_size(RcStorage storage)
 }
 
 void
-rc_column_init(RcColumn *col, Form_pg_attribute att, MemoryContext mcxt)
+rc_column_init(RcColumn *col, const RcColumnType *type, RcTotals *totals,
+			   MemoryContext mcxt)
 {
 	memset(col, 0, sizeof(*col));
 	col->mcxt = mcxt;
-	rc_column_type(att, &col->type);
+	col->totals = totals;
+	col->type = *type;
 	switch (col->type.kind)
 	{
 		case RC_KIND_ABSENT:
@@ -59,6 +62,26 @@ rc_column_init(RcColumn *col, Form_pg_attribute att, MemoryContext mcxt)
 			col->storage = RC_STORE_BYTES;
 			break;
 	}
+}
+
+void
+rc_column_reset(RcColumn *col)
+{
+	col->nrows = 0;
+	col->nnulls = 0;
+	col->nlarge = 0;
+	col->bytes = 0;
+	if (col->capacity > 0)
+		memset(col->valid, 0, col->capacity / 64 * sizeof(uint64));
+	col->arena.nused = 0;
+	col->arena.left = 0;
+}
+
+void
+rc_column_release(RcColumn *col)
+{
+	st_codec_dict_free(col->trained.digested);
+	col->trained.digested = NULL;
 }
 
 /* Room for one more row; capacity stays a multiple of a bitmap word. */
@@ -81,7 +104,7 @@ grow_rows(RcColumn *col)
 	}
 	memset((char *) col->valid + col->capacity / 64 * sizeof(uint64), 0,
 		   words - col->capacity / 64 * sizeof(uint64));
-	col->memory += (Size) (cap - col->capacity) * element_size(col->storage);
+	col->totals->memory += (Size) (cap - col->capacity) * element_size(col->storage);
 	col->capacity = cap;
 }
 
@@ -116,34 +139,56 @@ keep_large(RcColumn *col, RcCodec *codec, const void *data, Size len)
 {
 	Size		stored = rc_codec_frame(codec, NULL, data, len);
 	Size		size = offsetof(RcLarge, data) + stored;
-	RcLarge    *large = MemoryContextAllocHuge(col->mcxt, size);
+	RcLarge    *large = MemoryContextAllocHuge(codec->group_mcxt, size);
 
 	large->stored = stored;
 	memcpy(large->data, stored < len ? codec->packed : data, stored);
 	col->nlarge++;
-	col->memory += size;
+	col->totals->memory += size;
+	col->totals->large += size;
 	return (const uint8 *) large;
 }
 
-static const uint8 *
+/* The next piece of memory for bytes. */
+static pg_noinline void
+next_piece(RcColumn *col)
+{
+	RcArena    *arena = &col->arena;
+
+	if (arena->nused == arena->npieces)
+	{
+		if (arena->npieces == arena->cap)
+		{
+			int			cap = Max(16, 2 * arena->cap);
+			Size		size = cap * sizeof(uint8 *);
+
+			arena->pieces = arena->pieces ? repalloc_huge(arena->pieces, size) :
+				MemoryContextAlloc(col->mcxt, size);
+			arena->cap = cap;
+		}
+		arena->pieces[arena->npieces] = MemoryContextAlloc(col->mcxt, ARENA_BYTES);
+		arena->npieces++;
+		col->totals->memory += ARENA_BYTES;
+	}
+	arena->next = arena->pieces[arena->nused++];
+	arena->left = ARENA_BYTES;
+}
+
+static inline const uint8 *
 keep_small(RcColumn *col, const void *data, Size len)
 {
 	uint8	   *p;
 
-	if (len > col->arena_left)
-	{
-		col->arena = MemoryContextAlloc(col->mcxt, ARENA_BYTES);
-		col->arena_left = ARENA_BYTES;
-		col->memory += ARENA_BYTES;
-	}
-	p = col->arena;
+	if (len > col->arena.left)
+		next_piece(col);
+	p = col->arena.next;
 	memcpy(p, data, len);
-	col->arena += len;
-	col->arena_left -= len;
+	col->arena.next += len;
+	col->arena.left -= len;
 	return p;
 }
 
-static Size
+static inline Size
 add_bytes(RcColumn *col, RcCodec *codec, const void *data, Size len)
 {
 	StStr	   *s = &col->u.str[col->nrows];
@@ -156,19 +201,22 @@ add_bytes(RcColumn *col, RcCodec *codec, const void *data, Size len)
 	else
 		s->data = (const uint8 *) "";
 	col->bytes += len;
+	col->totals->bytes += len;
 	return len >= RC_LARGE_BYTES ? RC_LARGE_WEIGHT : len + 1;
 }
 
-static Size
+static inline Size
 add_reference(RcColumn *col, RcCodec *codec, Datum value)
 {
-	struct varlena *v;
+	struct varlena *v = (struct varlena *) DatumGetPointer(value);
 	Size		weight;
 
 	if (col->type.kind == RC_KIND_FIXED)
 		return add_bytes(col, codec, DatumGetPointer(value), col->type.typlen);
 	if (col->type.kind == RC_KIND_CSTRING)
 		return add_bytes(col, codec, DatumGetCString(value), strlen(DatumGetCString(value)));
+	if (!VARATT_IS_EXTERNAL(v) && !VARATT_IS_COMPRESSED(v))
+		return add_bytes(col, codec, VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v));
 	v = PG_DETOAST_DATUM_PACKED(value);
 	weight = add_bytes(col, codec, VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v));
 	if ((Pointer) v != DatumGetPointer(value))
@@ -176,7 +224,7 @@ add_reference(RcColumn *col, RcCodec *codec, Datum value)
 	return weight;
 }
 
-static int64
+static inline int64
 int_from_datum(const RcColumnType *type, Datum value)
 {
 	switch (type->typlen)
@@ -194,7 +242,7 @@ int_from_datum(const RcColumnType *type, Datum value)
 	}
 }
 
-static Size
+static inline Size
 add_value(RcColumn *col, RcCodec *codec, Datum value)
 {
 	switch (col->storage)
@@ -212,6 +260,7 @@ add_value(RcColumn *col, RcCodec *codec, Datum value)
 			return add_reference(col, codec, value);
 	}
 	col->bytes += col->type.typlen;
+	col->totals->bytes += col->type.typlen;
 	return col->type.typlen;
 }
 

@@ -20,6 +20,8 @@
 
 #include "rc_format.h"
 #include "st_codec.h"
+#include "st_float.h"
+#include "st_int.h"
 #include "st_str.h"
 
 /* In which array the buffered values of a column stand. */
@@ -48,7 +50,38 @@ typedef struct RcCodec
 	MemoryContext mcxt;
 	uint8	   *packed;
 	Size		packed_cap;
+	MemoryContext group_mcxt;	/* large values of the group */
 } RcCodec;
+
+/* Of all columns of the group. */
+typedef struct RcTotals
+{
+	uint64		bytes;			/* of the values */
+	Size		memory;			/* that the columns hold, */
+	Size		large;			/* and of it large values, which the group keeps */
+} RcTotals;
+
+/* A dictionary of the codec, kept for the next group of a load. */
+typedef struct RcTrained
+{
+	uint8	   *bytes;			/* NULL: none */
+	Size		len;
+	StCodecDict *digested;
+	int			codec;
+	int			level;
+	uint32		permille;		/* what the sample shrank to */
+} RcTrained;
+
+/* Pieces of memory for bytes: they never move, the next group has them again. */
+typedef struct RcArena
+{
+	uint8	  **pieces;
+	int			npieces;
+	int			nused;
+	int			cap;
+	uint8	   *next;			/* free bytes of the last used piece */
+	Size		left;
+} RcArena;
 
 /*
  * Values of a column in row order.  Numbers repeat the value before at null
@@ -65,6 +98,7 @@ typedef struct RcColumn
 	uint32		nlarge;
 	uint64		bytes;			/* of the values */
 	uint64	   *valid;			/* bitmap, one bit a row */
+	RcTotals   *totals;
 	union
 	{
 		int64	   *i64;
@@ -72,10 +106,15 @@ typedef struct RcColumn
 		float	   *f32;
 		StStr	   *str;
 	}			u;
-	uint8	   *arena;			/* open piece of memory for bytes */
-	Size		arena_left;
-	Size		memory;
+	RcArena		arena;
 	MemoryContext mcxt;
+
+	/* what earlier groups and batches of the load have taught */
+	StIntHint	ints;
+	StFloatHint floats;
+	uint8		skip_dictionary;	/* groups to go without a try, */
+	uint8		wait_dictionary;	/* and after the next that fails */
+	RcTrained	trained;
 } RcColumn;
 
 /* What the pieces of a column share. */
@@ -87,10 +126,7 @@ typedef struct RcScheme
 	uint32		nentries;
 	StStrScheme *str;			/* for the values else */
 	bool		framed;			/* raw, and codec frames pay */
-	uint8	   *codec_dict;		/* trained, or NULL */
-	Size		codec_dict_len;
-	StCodecDict *digested;
-	MemoryContextCallback release;
+	const RcTrained *trained;	/* dictionary of the codec, or NULL */
 } RcScheme;
 
 /* Batches of the group: first row of each, and one more for the end. */
@@ -100,7 +136,14 @@ typedef struct RcBatches
 	uint32		first[RC_MAX_BATCHES + 1];
 } RcBatches;
 
-extern void rc_column_init(RcColumn *col, Form_pg_attribute att, MemoryContext mcxt);
+extern void rc_column_init(RcColumn *col, const RcColumnType *type, RcTotals *totals,
+						   MemoryContext mcxt);
+
+/* Makes the column empty, for the next group. */
+extern void rc_column_reset(RcColumn *col);
+
+/* Gives back what the column's memory context does not. */
+extern void rc_column_release(RcColumn *col);
 
 /* Returns the bytes by which heap's tuple would be longer for the value. */
 extern Size rc_column_add(RcColumn *col, RcCodec *codec, Datum value, bool isnull);
@@ -144,7 +187,8 @@ extern Size rc_encode_strings(const StStrScheme *scheme, const StStr *v, uint32 
 							  StringInfo buf);
 
 /* Zones and null counts of all batches. */
-extern void rc_zone_write(const RcColumn *col, const RcBatches *batches, StringInfo meta);
+extern void rc_zone_write(const RcColumn *col, const RcScheme *scheme,
+						  const RcBatches *batches, StringInfo meta);
 
 /* Small helpers for metas. */
 extern void rc_put_varint(StringInfo buf, uint64 v);

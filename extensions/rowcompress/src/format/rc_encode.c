@@ -90,15 +90,45 @@ rc_encode_strings(const StStrScheme *scheme, const StStr *v, uint32 n, StringInf
 	return len;
 }
 
-/* The value that ends the frame which starts at first. */
+/* The value that ends the frame which starts at first; *bytes: all of them. */
 static uint32
-frame_end(const StStr *v, uint32 first, uint32 n, Size limit)
+frame_end(const StStr *v, uint32 first, uint32 n, Size limit, Size *bytes)
 {
-	Size		bytes = 0;
-
-	while (first < n && bytes < limit)
-		bytes += v[first++].len;
+	*bytes = 0;
+	while (first < n && *bytes < limit)
+		*bytes += v[first++].len;
 	return first;
+}
+
+/*
+ * The bytes of values [first, end), one after the other: where they are if
+ * they stand so already, which is how they came; else in raw.
+ */
+static const char *
+frame_bytes(const StStr *v, uint32 first, uint32 end, Size bytes, StringInfo raw)
+{
+	const uint8 *next = NULL;
+	const uint8 *start = NULL;
+	bool		together = true;
+
+	for (uint32 i = first; i < end && together; i++)
+	{
+		if (v[i].len == 0)
+			continue;
+		if (start == NULL)
+			start = v[i].data;
+		else
+			together = v[i].data == next;
+		next = v[i].data + v[i].len;
+	}
+	if (together)
+		return (const char *) start;
+	resetStringInfo(raw);
+	enlargeStringInfo(raw, bytes);
+	for (uint32 i = first; i < end; i++)
+		if (v[i].len > 0)
+			appendBinaryStringInfo(raw, (const char *) v[i].data, v[i].len);
+	return raw->data;
 }
 
 Size
@@ -120,15 +150,13 @@ rc_encode_frames(RcCodec *codec, const StCodecDict *dict, const StStr *v, uint32
 		lens[i] = v[i].len;
 	for (uint32 first = 0; first < n;)
 	{
-		uint32		end = frame_end(v, first, n, limit);
-		Size		len;
+		Size		bytes;
+		uint32		end = frame_end(v, first, n, limit, &bytes);
+		const char *src = frame_bytes(v, first, end, bytes, &raw);
+		Size		len = rc_codec_frame(codec, dict, src, bytes);
 
-		resetStringInfo(&raw);
-		for (uint32 i = first; i < end; i++)
-			if (v[i].len > 0)
-				appendBinaryStringInfo(&raw, (const char *) v[i].data, v[i].len);
-		len = rc_codec_frame(codec, dict, raw.data, raw.len);
-		appendBinaryStringInfo(&frames, len < raw.len ? (char *) codec->packed : raw.data, len);
+		if (bytes > 0)
+			appendBinaryStringInfo(&frames, len < bytes ? (char *) codec->packed : src, len);
 		firsts[nframes] = first;
 		stored[nframes++] = len;
 		first = end;
@@ -145,19 +173,19 @@ rc_encode_frames(RcCodec *codec, const StCodecDict *dict, const StStr *v, uint32
 }
 
 static void
-encode_ints(const int64 *v, uint32 n, StringInfo buf)
+encode_ints(const int64 *v, uint32 n, StIntHint *hint, StringInfo buf)
 {
 	Size		bound = st_int_bound(n);
 	uint8	   *dst = rc_reserve(buf, bound);
 	size_t		len;
 
-	if (st_int_encode((const int64_t *) v, n, dst, bound, &len) != ST_OK)
+	if (st_int_encode_next((const int64_t *) v, n, hint, dst, bound, &len) != ST_OK)
 		elog(ERROR, "could not encode %u integers", n);
 	commit_bytes(buf, len);
 }
 
 static void
-encode_floats(const RcColumn *col, uint32 first, uint32 n, StringInfo buf)
+encode_floats(RcColumn *col, uint32 first, uint32 n, StringInfo buf)
 {
 	bool		wide = col->storage == RC_STORE_FLOAT8;
 	Size		bound = wide ? st_f64_bound(n) : st_f32_bound(n);
@@ -166,9 +194,9 @@ encode_floats(const RcColumn *col, uint32 first, uint32 n, StringInfo buf)
 	StStatus	status;
 
 	if (wide)
-		status = st_f64_encode(col->u.f64 + first, n, dst, bound, &len);
+		status = st_f64_encode_next(col->u.f64 + first, n, &col->floats, dst, bound, &len);
 	else
-		status = st_f32_encode(col->u.f32 + first, n, dst, bound, &len);
+		status = st_f32_encode_next(col->u.f32 + first, n, &col->floats, dst, bound, &len);
 	if (status != ST_OK)
 		elog(ERROR, "could not encode %u floats", n);
 	commit_bytes(buf, len);
@@ -216,7 +244,7 @@ scale_numerics(const RcColumn *col, uint32 first, uint32 n, int128 *v,
 
 /* Returns the encoding, or 0 with nothing written. */
 static int
-encode_decimals(const RcColumn *col, uint32 first, uint32 n, StringInfo buf)
+encode_decimals(RcColumn *col, uint32 first, uint32 n, StringInfo buf)
 {
 	int128	   *v = palloc(n * sizeof(int128));
 	int			result = 0;
@@ -243,7 +271,7 @@ encode_decimals(const RcColumn *col, uint32 first, uint32 n, StringInfo buf)
 
 			for (uint32 i = 0; i < n; i++)
 				narrow[i] = (int64) v[i];
-			encode_ints(narrow, n, buf);
+			encode_ints(narrow, n, &col->ints, buf);
 			pfree(narrow);
 			result = RC_ENC_DECIMAL64;
 		}
@@ -253,7 +281,7 @@ encode_decimals(const RcColumn *col, uint32 first, uint32 n, StringInfo buf)
 }
 
 static void
-encode_codes(const RcColumn *col, const RcScheme *scheme, uint32 first, uint32 n,
+encode_codes(RcColumn *col, const RcScheme *scheme, uint32 first, uint32 n,
 			 StringInfo buf)
 {
 	int64	   *wide = palloc(n * sizeof(int64));
@@ -265,7 +293,7 @@ encode_codes(const RcColumn *col, const RcScheme *scheme, uint32 first, uint32 n
 		else
 			wide[i] = scheme->codes[first + i];
 	}
-	encode_ints(wide, n, buf);
+	encode_ints(wide, n, &col->ints, buf);
 	pfree(wide);
 }
 
@@ -284,7 +312,8 @@ encode_small(const RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 			v[i] = (StStr) {(const uint8 *) "", 0};
 	}
 	if (encoding == RC_ENC_FRAMES)
-		rc_encode_frames(codec, scheme->digested, v, n, buf);
+		rc_encode_frames(codec, scheme->trained ? scheme->trained->digested : NULL,
+						 v, n, buf);
 	else
 		rc_encode_strings(scheme->str, v, n, buf);
 	pfree(v);
@@ -292,7 +321,7 @@ encode_small(const RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 }
 
 static int
-encode_values(const RcColumn *col, RcCodec *codec, const RcScheme *scheme,
+encode_values(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 			  uint32 first, uint32 n, StringInfo buf)
 {
 	int			encoding;
@@ -300,7 +329,7 @@ encode_values(const RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 	switch (col->storage)
 	{
 		case RC_STORE_INT:
-			encode_ints(col->u.i64 + first, n, buf);
+			encode_ints(col->u.i64 + first, n, &col->ints, buf);
 			return RC_ENC_INT;
 		case RC_STORE_FLOAT8:
 			encode_floats(col, first, n, buf);

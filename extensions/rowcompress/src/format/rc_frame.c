@@ -4,7 +4,7 @@
  *	  Values that stand in codec frames (RC_ENC_FRAMES).
  *
  * A piece has several frames of a few kilobytes; a value is there when its
- * frame is unpacked, into one buffer for the whole piece.
+ * frame is unpacked.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,8 +41,7 @@ rc_frames_locate(RcBatch *batch, RcPiece *piece, StByteReader *b)
 	if (nframes == 0 || nframes > n)
 		rc_corrupt(r, "frames of a batch");
 	piece->nframes = nframes;
-	piece->frames = rc_batch_alloc(batch, 3 * nframes * sizeof(uint32));
-	memset(piece->frames, 0, 3 * nframes * sizeof(uint32));
+	piece->frames = rc_batch_alloc(batch, 2 * nframes * sizeof(uint32));
 	rc_take_u32_array(batch, b, piece->frames, nframes);
 	rc_take_u32_array(batch, b, piece->frames + nframes, nframes);
 	piece->values = st_read_rest(b, &len);
@@ -59,7 +58,8 @@ rc_frames_locate(RcBatch *batch, RcPiece *piece, StByteReader *b)
 	}
 	if (stored != len)
 		rc_corrupt(r, "frames of a batch");
-	piece->unpacked = rc_batch_alloc(batch, total);
+	piece->unpacked = rc_batch_alloc(batch, nframes * sizeof(uint8 *));
+	memset(piece->unpacked, 0, nframes * sizeof(uint8 *));
 }
 
 static void
@@ -74,24 +74,24 @@ unpack_frame(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 frame)
 	uint32		raw = piece->ends[last - 1] - start;
 	uint32		off = frame > 0 ? piece->frames[n + frame - 1] : 0;
 	uint32		stored = piece->frames[n + frame] - off;
+	uint8	   *to = rc_batch_alloc(batch, raw);
 	StStatus	status = ST_OK;
 
 	rc_chunk_scheme(r, chunk);
 	if (stored == raw)
-		memcpy(piece->unpacked + start, piece->values + off, raw);
+		memcpy(to, piece->values + off, raw);
 	else if (stored > raw)
 		status = ST_CORRUPT;
 	else if (chunk->codec_dict)
 		status = st_codec_decompress_dict(r->codec_ctx, chunk->codec_dict,
-										  piece->values + off, stored,
-										  piece->unpacked + start, raw);
+										  piece->values + off, stored, to, raw);
 	else
 		status = st_codec_decompress(r->codec_ctx, r->codec, piece->values + off, stored,
-									 piece->unpacked + start, raw);
+									 to, raw);
 	if (status != ST_OK)
 		rc_corrupt(r, "codec frame of a batch");
 	r->bytes_decoded += raw;
-	piece->frames[2 * n + frame] = 1;
+	piece->unpacked[frame] = to;
 }
 
 const uint8 *
@@ -100,6 +100,7 @@ rc_frame_value(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 row, uin
 	uint32		start = row > 0 ? piece->ends[row - 1] : 0;
 	uint32		lo = 0;
 	uint32		hi = piece->nframes;
+	uint32		first;
 
 	while (hi - lo > 1)
 	{
@@ -110,8 +111,9 @@ rc_frame_value(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 row, uin
 		else
 			hi = mid;
 	}
-	if (!piece->frames[2 * piece->nframes + lo])
+	if (piece->unpacked[lo] == NULL)
 		unpack_frame(batch, attno, piece, lo);
 	*len = piece->ends[row] - start;
-	return piece->unpacked + start;
+	first = piece->frames[lo];
+	return piece->unpacked[lo] + start - (first > 0 ? piece->ends[first - 1] : 0);
 }

@@ -21,8 +21,11 @@
 #include "st_numeric.h"
 
 /* Single values of a piece before it is decoded: numbers, bytes. */
-#define NUMBERS_BEFORE_VECTOR	1
+#define NUMBERS_BEFORE_VECTOR	6
 #define BYTES_BEFORE_VECTOR		12
+
+/* A fetch of fewer columns than one in this many reads only their pieces. */
+#define WHOLE_SHARE 4
 
 /* A buffer larger than this is given back when the next row is asked for. */
 #define POINT_KEEP_BYTES ((Size) 1024 * 1024)
@@ -60,21 +63,30 @@ point_large(StReader *r, RcChunk *chunk, const RcPiece *piece, int i)
 	return rc_value_datum(&chunk->type, dst, len);
 }
 
+/* Finding a string's length costs as much as finding it: most fit a guess. */
+#define STRING_GUESS 256
+
 static Datum
 point_string(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, uint32 row)
 {
 	StReader   *r = batch->reader;
-	uint32		len;
-	uint8	   *dst;
+	uint32		room = rc_value_room(&chunk->type);
+	Size		have = Max(STRING_GUESS, chunk->point_cap - Min(room + 1, chunk->point_cap));
+	uint8	   *dst = point_buffer(r, chunk, have);
+	StStatus	status = ST_CORRUPT;
+	uint32		len = 0;
 
 	rc_chunk_scheme(r, chunk);
-	if (chunk->str == NULL ||
-		st_str_at(chunk->str, piece->values, piece->len, batch->nrows, row,
-				  NULL, 0, &len) != ST_OK || len > MaxAllocSize - VARHDRSZ)
-		rc_corrupt(r, "strings of a batch");
-	dst = point_buffer(r, chunk, len);
-	if (st_str_at(chunk->str, piece->values, piece->len, batch->nrows, row,
-				  dst, len, &len) != ST_OK ||
+	if (chunk->str != NULL)
+		status = st_str_at(chunk->str, piece->values, piece->len, batch->nrows, row,
+						   dst, have, &len);
+	if (status == ST_NOSPACE && len <= MaxAllocSize - VARHDRSZ)
+	{
+		dst = point_buffer(r, chunk, len);
+		status = st_str_at(chunk->str, piece->values, piece->len, batch->nrows, row,
+						   dst, len, &len);
+	}
+	if (status != ST_OK ||
 		(chunk->type.kind == RC_KIND_FIXED && len != chunk->type.typlen))
 		rc_corrupt(r, "strings of a batch");
 	return rc_value_datum(&chunk->type, dst, len);
@@ -241,6 +253,40 @@ release_point(RcChunk *chunk)
 	chunk->point_cap = 0;
 }
 
+/* Is the piece worth decoding, now that one more value of it is wanted? */
+static bool
+decode_now(RcPiece *piece)
+{
+	int			touched = ++piece->touched;
+
+	switch (piece->encoding)
+	{
+		case RC_ENC_INT:
+		case RC_ENC_DECIMAL64:
+		case RC_ENC_CODE:
+			/* differences are summed up for one value, too: keep the others */
+			return touched > NUMBERS_BEFORE_VECTOR ||
+				st_int_at_decodes(piece->values, piece->len);
+		case RC_ENC_FLOAT8:
+		case RC_ENC_FLOAT4:
+		case RC_ENC_DECIMAL128:
+			return touched > NUMBERS_BEFORE_VECTOR;
+		default:
+			return touched > BYTES_BEFORE_VECTOR;
+	}
+}
+
+/* Does the fetch want so much of a batch that it is read at once? */
+static bool
+wants_whole(const StReader *r, const bool *needed)
+{
+	int			n = 0;
+
+	for (int a = 0; needed != NULL && a < r->desc->natts; a++)
+		n += needed[a];
+	return needed == NULL || n * WHOLE_SHARE > r->natts;
+}
+
 void
 rc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 			  bool *isnull)
@@ -253,7 +299,7 @@ rc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 		rc_corrupt(r, "row asked for");
 	if (batch == NULL || row < r->batch_first[batch->batchno] ||
 		row >= r->batch_first[batch->batchno + 1])
-		batch = rc_cache_get(r, find_batch(r, row));
+		batch = rc_cache_get(r, find_batch(r, row), wants_whole(r, needed));
 	row -= r->batch_first[batch->batchno];
 	sequential = row == batch->last_row + 1;
 	batch->last_row = row;
@@ -273,9 +319,7 @@ rc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 		{
 			RcPiece    *piece = rc_batch_piece(batch, a + 1);
 
-			if (!piece->decoded &&
-				(sequential || ++piece->touched > (piece->encoding <= RC_ENC_CODE ?
-												   NUMBERS_BEFORE_VECTOR : BYTES_BEFORE_VECTOR)))
+			if (!piece->decoded && (sequential || decode_now(piece)))
 				(void) rc_batch_vector(batch, a + 1);
 		}
 		values[a] = rc_batch_value(batch, a + 1, row, &isnull[a]);

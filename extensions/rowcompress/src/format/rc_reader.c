@@ -172,7 +172,22 @@ release_reader(void *arg)
 	for (int i = 0; i < r->nchunks && r->chunks != NULL; i++)
 		if (r->chunks[i] != NULL)
 			st_codec_dict_free(r->chunks[i]->codec_dict);
-	st_codec_ctx_free(r->codec_ctx);
+}
+
+/*
+ * Working memory of the codecs, one for all readers of the session: fetches
+ * that go to and fro among groups find it in the processor's cache.
+ */
+static StCodecCtx *
+shared_codec_ctx(void)
+{
+	static StCodecCtx *ctx = NULL;
+
+	if (ctx == NULL && (ctx = st_codec_ctx_create()) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	return ctx;
 }
 
 StReader *
@@ -199,11 +214,7 @@ rc_reader_open(Relation rel, const StGroup *group, MemoryContext mcxt)
 	r->release_batches.func = release_batches;
 	r->release_batches.arg = r;
 	MemoryContextRegisterResetCallback(r->batch_mcxt, &r->release_batches);
-	r->codec_ctx = st_codec_ctx_create();
-	if (r->codec_ctx == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
+	r->codec_ctx = shared_codec_ctx();
 	return r;
 }
 

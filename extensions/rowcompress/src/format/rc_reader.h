@@ -47,6 +47,13 @@ typedef struct RcChunk
 	Size		point_cap;
 } RcChunk;
 
+/* Memory of a batch comes in blocks; the next batch has them again. */
+typedef struct RcBlock
+{
+	struct RcBlock *next;
+	Size		size;			/* of all, this header included */
+} RcBlock;
+
 struct StReader
 {
 	Relation	rel;
@@ -54,6 +61,8 @@ struct StReader
 	StGroup		group;
 	MemoryContext mcxt;			/* everything of this reader */
 	MemoryContext batch_mcxt;	/* batches */
+	RcBlock    *free_blocks;	/* of the usual size, for the next batch */
+	int			nfree_blocks;
 	int			natts;			/* of the group */
 	uint32		nrows;
 	uint32		nbatches;
@@ -64,7 +73,7 @@ struct StReader
 	uint32	   *batch_len;
 	RcChunk   **chunks;			/* by attribute number - 1; NULL until used */
 	int			nchunks;		/* of the table */
-	StCodecCtx *codec_ctx;
+	StCodecCtx *codec_ctx;		/* of the session */
 	uint64		bytes_decoded;
 	uint64	   *verified;		/* pages whose checksum is known to be right */
 	RcBatch   **cached;			/* by batch number; NULL until a fetch */
@@ -83,11 +92,11 @@ typedef struct RcPiece
 	int16		scale;
 	const uint8 *values;		/* in the batch's bytes */
 	Size		len;
-	uint8	   *unpacked;		/* values of RC_ENC_FRAMES, as far as done */
-	uint32	   *ends;			/* of each of them in it */
+	uint32	   *ends;			/* RC_ENC_FRAMES: of each value, in all of them */
 	uint32		nframes;
 	uint32	   *frames;			/* nframes each: first value, end of the frame
-								 * in values, 1 when it is unpacked */
+								 * in values */
+	uint8	  **unpacked;		/* of each frame, NULL until it is wanted */
 	uint64	   *valid;			/* NULL: no nulls */
 	uint32		nlarge;
 	uint64		large_off;		/* in the image */
@@ -105,6 +114,10 @@ struct RcBatch
 	uint32		last_row;		/* of the last fetch */
 	Size		memory;
 	Size		counted;		/* of memory, by the cache */
+	RcBlock    *blocks;			/* all memory of the batch, */
+	uint8	   *next;			/* and what is free of the last usual one */
+	Size		left;
+	bool		whole;			/* all bytes are there */
 	uint8	   *bytes;			/* directory and pieces */
 	RcPiece    *pieces;			/* of the group's columns */
 };
@@ -139,7 +152,10 @@ extern const Datum *rc_chunk_dictionary(StReader *r, RcChunk *chunk);
 /* The vector of a column that the group does not have. */
 extern const RcVector *rc_missing_vector(StReader *r, AttrNumber attno);
 
-/* Allocates for a batch, freed with it. */
+/* Reads what is not there yet of a batch's bytes. */
+extern void rc_batch_read_all(RcBatch *batch);
+
+/* Allocates for a batch, freed with it; aligned as palloc() would. */
 extern void *rc_batch_alloc(RcBatch *batch, Size size);
 
 /* Decodes an array of at most a vector, behind its length, into dst. */
@@ -172,7 +188,7 @@ extern Datum rc_value_datum(const RcColumnType *type, uint8 *data, uint32 len);
 extern int64 rc_change_sign(const RcChunk *chunk, int64 v);
 
 /* rc_cache.c */
-extern RcBatch *rc_cache_get(StReader *r, uint32 batchno);
+extern RcBatch *rc_cache_get(StReader *r, uint32 batchno, bool whole);
 extern void rc_cache_forget(StReader *r);
 
 #endif							/* RC_READER_H */

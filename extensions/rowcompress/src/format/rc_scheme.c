@@ -26,10 +26,14 @@
 #include "rc_scheme.h"
 #include "st_compat.h"
 #include "st_dict.h"
+#include "st_hint.h"
 
 /* A dictionary has at most this many entries, and these bytes. */
 #define DICT_MAX_ENTRIES	32768
 #define DICT_MAX_BYTES		(1024 * 1024)
+
+/* Groups of a load that go without a try, after tries that have failed. */
+#define MAX_WAIT_DICTIONARY	7
 
 /* Pieces that are encoded to see how small they get. */
 #define SAMPLE_PIECES		8
@@ -39,6 +43,9 @@
 #define TRAIN_BYTES			(192 * 1024)
 #define TRAIN_MIN_BYTES		(256 * 1024)
 #define TRAIN_MIN_BATCHES	(4 * SAMPLE_PIECES)
+
+/* A dictionary of the group before is good if it packs nearly as well as there. */
+#define TRAINED_SLACK(permille) ((permille) + (permille) / 16 + 2)
 
 /* A value out of a frame costs the frame, one out of a vector only itself. */
 #define FRAME_GAIN(size)	((size) + (size) / 12)
@@ -131,16 +138,20 @@ batch_values(const RcColumn *col, const RcBatches *batches, uint32 batch, StStr 
 	return n;
 }
 
-/* Bytes of the sample's pieces in frames, or as vectors of a scheme. */
+/*
+ * Bytes of the sample's pieces in frames, or as vectors of a scheme; *raw:
+ * of its values.
+ */
 static Size
 sample_size(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
-			const StStrScheme *scheme, const StCodecDict *dict)
+			const StStrScheme *scheme, const StCodecDict *dict, Size *raw)
 {
 	Size		size = 0;
 	int			npieces = Min(SAMPLE_PIECES, batches->n);
 	StStr	   *v = palloc(RC_MAX_BATCH_ROWS * sizeof(StStr));
 	StringInfoData buf;
 
+	*raw = 0;
 	initStringInfo(&buf);
 	for (int i = 0; i < npieces; i++)
 	{
@@ -149,6 +160,8 @@ sample_size(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
 		CHECK_FOR_INTERRUPTS();
 		if (n == 0)
 			continue;
+		for (int k = 0; k < n; k++)
+			*raw += v[k].len;
 		resetStringInfo(&buf);
 		if (scheme)
 			size += rc_encode_strings(scheme, v, n, &buf);
@@ -182,9 +195,9 @@ sample_values(const RcColumn *col, const RcBatches *batches, StStr *sample)
 
 /* ---- dictionary of the codec ---- */
 
-/* Trains on values of batches that the sample leaves out. */
-static bool
-train(const RcColumn *col, const RcBatches *batches, RcScheme *scheme)
+/* Trains on values of batches that the sample leaves out; returns the length. */
+static Size
+train(const RcColumn *col, const RcBatches *batches, uint8 *dict)
 {
 	int			nbatches = 2 * SAMPLE_PIECES;
 	StStr	   *v = palloc(RC_MAX_BATCH_ROWS * sizeof(StStr));
@@ -193,7 +206,6 @@ train(const RcColumn *col, const RcBatches *batches, RcScheme *scheme)
 	Size		used = 0;
 	unsigned	nsamples = 0;
 	size_t		len = 0;
-	bool		ok;
 
 	for (int i = 0; i < nbatches; i++)
 	{
@@ -210,90 +222,120 @@ train(const RcColumn *col, const RcBatches *batches, RcScheme *scheme)
 			taken += v[k].len;
 		}
 	}
-	scheme->codec_dict = palloc(TRAIN_DICT_BYTES);
-	ok = nsamples > 0 &&
-		st_codec_train(bytes, sizes, nsamples, scheme->codec_dict,
-					   TRAIN_DICT_BYTES, &len) == ST_OK;
-	scheme->codec_dict_len = len;
+	if (nsamples == 0 ||
+		st_codec_train(bytes, sizes, nsamples, dict, TRAIN_DICT_BYTES, &len) != ST_OK)
+		len = 0;
 	pfree(sizes);
 	pfree(bytes);
 	pfree(v);
-	return ok;
+	return len;
 }
 
 static void
-free_digested(void *arg)
+forget_trained(RcColumn *col)
 {
-	st_codec_dict_free((StCodecDict *) arg);
+	rc_column_release(col);
+	if (col->trained.bytes)
+		pfree(col->trained.bytes);
+	memset(&col->trained, 0, sizeof(col->trained));
 }
 
-static void
-forget_codec_dict(RcScheme *scheme)
+/* Trains a dictionary of the codec for the column; false if that fails. */
+static bool
+make_trained(RcColumn *col, RcCodec *codec, const RcBatches *batches)
 {
-	scheme->codec_dict = NULL;
-	scheme->codec_dict_len = 0;
-	scheme->digested = NULL;	/* the context frees it */
-}
+	RcTrained  *t = &col->trained;
 
-/*
- * Trains a dictionary of the codec; *framed is the sample's size with frames.
- * A dictionary is kept if it makes that smaller, or no larger to speak of:
- * frames are short then, and a fetch is cheaper.
- */
-static void
-try_codec_dict(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
-			   RcScheme *scheme, Size *framed)
-{
-	Size		with;
-
-	if (codec->codec == ST_CODEC_NONE || batches->n < TRAIN_MIN_BATCHES ||
-		col->bytes < TRAIN_MIN_BYTES || !train(col, batches, scheme))
+	forget_trained(col);
+	t->bytes = MemoryContextAlloc(col->mcxt, TRAIN_DICT_BYTES);
+	t->len = train(col, batches, t->bytes);
+	t->codec = codec->codec;
+	t->level = codec->level;
+	if (t->len == 0)
 	{
-		forget_codec_dict(scheme);
-		return;
+		forget_trained(col);
+		return false;
 	}
-	scheme->digested = st_codec_dict_create(codec->codec, codec->level,
-											scheme->codec_dict, scheme->codec_dict_len);
-	if (scheme->digested == NULL)
+	t->digested = st_codec_dict_create(codec->codec, codec->level, t->bytes, t->len);
+	if (t->digested == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
-	scheme->release.func = free_digested;
-	scheme->release.arg = scheme->digested;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &scheme->release);
+	return true;
+}
 
-	with = sample_size(col, codec, batches, NULL, scheme->digested) +
-		scheme->codec_dict_len * SAMPLE_PIECES / batches->n;
-	if (with <= *framed + *framed / 32)
-		*framed = with;
-	else
-		forget_codec_dict(scheme);
+/* What the column's pieces take with its dictionary, by the sample. */
+static Size
+trained_size(RcColumn *col, RcCodec *codec, const RcBatches *batches, uint32 *permille)
+{
+	Size		raw;
+	Size		size = sample_size(col, codec, batches, NULL, col->trained.digested, &raw);
+
+	*permille = raw > 0 ? size * 1000 / raw : 0;
+	return size + col->trained.len * SAMPLE_PIECES / batches->n;
+}
+
+/*
+ * Finds a dictionary of the codec: that of the load's group before, if the
+ * sample takes as little with it as there, else a new one.  *framed is the
+ * sample's size with frames.  The dictionary is used if it makes that
+ * smaller, or no larger to speak of: frames are short then, and a fetch is
+ * cheaper.
+ */
+static void
+try_codec_dict(RcColumn *col, RcCodec *codec, const RcBatches *batches,
+			   RcScheme *scheme, Size *framed)
+{
+	RcTrained  *t = &col->trained;
+	Size		with = 0;
+	uint32		permille;
+	bool		again = false;
+
+	if (codec->codec == ST_CODEC_NONE || batches->n < TRAIN_MIN_BATCHES ||
+		col->bytes < TRAIN_MIN_BYTES)
+		return;
+	if (t->bytes && t->codec == codec->codec && t->level == codec->level)
+	{
+		with = trained_size(col, codec, batches, &permille);
+		again = permille <= TRAINED_SLACK(t->permille);
+	}
+	if (!again)
+	{
+		if (!make_trained(col, codec, batches))
+			return;
+		with = trained_size(col, codec, batches, &t->permille);
+	}
+	if (with > *framed + *framed / 32)
+		return;
+	*framed = with;
+	scheme->trained = t;
 }
 
 /* ---- the choice ---- */
 
 static void
-choose_strings(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
+choose_strings(RcColumn *col, RcCodec *codec, const RcBatches *batches,
 			   RcScheme *scheme)
 {
 	StStr	   *sample = palloc(ST_VECTOR_SIZE * sizeof(StStr));
 	StStrScheme *raw = palloc(sizeof(StStrScheme));
 	StStrScheme *str = palloc(sizeof(StStrScheme));
 	int			n = sample_values(col, batches, sample);
+	Size		bytes;
 	Size		plain;
 	Size		framed;
 
 	st_str_scheme_raw(raw);
 	st_str_choose(sample, n, str);
-	plain = sample_size(col, codec, batches, str, NULL);
-	framed = sample_size(col, codec, batches, NULL, NULL);
+	plain = sample_size(col, codec, batches, str, NULL, &bytes);
+	framed = sample_size(col, codec, batches, NULL, NULL, &bytes);
 	if (str->kind != ST_STR_ALPHABET || plain > framed)
 		try_codec_dict(col, codec, batches, scheme, &framed);
 
 	scheme->str = str;
 	scheme->framed = FRAME_GAIN(framed) < plain;
 	if (!scheme->framed)
-		forget_codec_dict(scheme);
+		scheme->trained = NULL;
 	else
 		scheme->str = raw;
 	pfree(sample);
@@ -313,8 +355,12 @@ rc_scheme_choose(RcColumn *col, RcCodec *codec, const RcBatches *batches,
 		scheme->framed = true;
 		return;
 	}
-	if (col->nlarge == 0)
+	if (col->nlarge == 0 && st_hint_due(&col->skip_dictionary))
+	{
 		try_dictionary(col, scheme);
+		st_hint_learn(scheme->dictionary, &col->skip_dictionary,
+					  &col->wait_dictionary, MAX_WAIT_DICTIONARY);
+	}
 	if (!scheme->dictionary)
 		choose_strings(col, codec, batches, scheme);
 }
@@ -329,7 +375,7 @@ rc_scheme_write(const RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 		parts |= RC_SCHEME_DICT;
 	if (scheme->str)
 		parts |= RC_SCHEME_STR;
-	if (scheme->codec_dict)
+	if (scheme->trained)
 		parts |= RC_SCHEME_CODEC_DICT;
 	if (parts == 0)
 		return;
@@ -344,6 +390,6 @@ rc_scheme_write(const RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 					 st_str_scheme_save(scheme->str, saved, st_str_scheme_bound()));
 		pfree(saved);
 	}
-	if (scheme->codec_dict)
-		rc_put_bytes(meta, scheme->codec_dict, scheme->codec_dict_len);
+	if (scheme->trained)
+		rc_put_bytes(meta, scheme->trained->bytes, scheme->trained->len);
 }

@@ -6,9 +6,14 @@
  * Owns one RcColumn per attribute and the cuts between batches, which are
  * made as rows come: a batch ends when heap would need batch_bytes for it.  A
  * group is full at row_group_rows rows, row_group_bytes bytes or
- * RC_MAX_BATCHES batches.  Everything is allocated in the store's context
- * for the pending group, except for the codecs' working memory, which a
- * reset callback of that context gives back.
+ * RC_MAX_BATCHES batches.
+ *
+ * A load writes group after group of the same table.  What they can share
+ * (buffers, working memory of codecs, trained dictionaries, hints of
+ * encoders) belongs to the writer, whose context hangs beside the group's,
+ * below the same parent: when a group's context goes, its writer is kept for
+ * the next group, one writer at most.  Large values, and all that is made at
+ * the end of a group, are in the group's own context.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,52 +34,171 @@
 
 struct StWriter
 {
-	MemoryContext mcxt;
+	MemoryContext own;			/* of the writer, kept from group to group */
+	MemoryContext mcxt;			/* of the group */
+	struct GroupHold *hold;		/* in the group's context; NULL: a spare */
+	Oid			relid;
 	int			natts;
 	uint32		nrows;
 	RcWriteOptions options;
 	RcBatches	batches;
 	uint32		batch_weight;	/* of the open batch */
 	RcCodec		codec;
+	RcTotals	totals;
 	RcColumn   *columns;
 	MemoryContextCallback release;
 };
 
+/* Ties a writer to the context of its group. */
+typedef struct GroupHold
+{
+	StWriter   *w;
+	MemoryContextCallback release;
+} GroupHold;
+
 /* What a row costs a heap page beside its values. */
 #define ROW_WEIGHT (MAXALIGN(SizeofHeapTupleHeader) + sizeof(ItemIdData))
 
+/* A writer that holds more is not kept for the next group. */
+#define SPARE_MAX_BYTES ((Size) 128 * 1024 * 1024)
+
+/* The writer of the last group that ended, if its load may go on. */
+static StWriter *spare = NULL;
+
+/* ---- writers from group to group ---- */
+
+/* The group's context goes: the writer stays for the next one. */
 static void
-release_codec(void *arg)
+group_ended(void *arg)
 {
-	st_codec_ctx_free((StCodecCtx *) arg);
+	GroupHold  *hold = (GroupHold *) arg;
+	StWriter   *w = hold->w;
+
+	if (w == NULL)
+		return;					/* it went first */
+	w->hold = NULL;
+	if (spare == NULL && w->totals.memory - w->totals.large <= SPARE_MAX_BYTES)
+		spare = w;
+	else
+		MemoryContextDelete(w->own);
 }
 
-StWriter *
-rc_writer_create(Relation rel, MemoryContext mcxt)
+/* The writer's context goes, with that of the load at the latest. */
+static void
+release_writer(void *arg)
+{
+	StWriter   *w = (StWriter *) arg;
+
+	if (spare == w)
+		spare = NULL;
+	if (w->hold)
+		w->hold->w = NULL;
+	for (int i = 0; i < w->natts && w->columns; i++)
+		rc_column_release(&w->columns[i]);
+	st_codec_ctx_free(w->codec.ctx);
+}
+
+static StWriter *
+make_writer(Relation rel, MemoryContext parent)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	StWriter   *w = MemoryContextAllocZero(mcxt, sizeof(StWriter));
+	MemoryContext own = AllocSetContextCreate(parent, "rowcompress writer",
+											  ALLOCSET_DEFAULT_SIZES);
+	StWriter   *w = MemoryContextAllocZero(own, sizeof(StWriter));
 
-	w->mcxt = mcxt;
+	w->own = own;
+	w->relid = RelationGetRelid(rel);
+	w->release.func = release_writer;
+	w->release.arg = w;
+	MemoryContextRegisterResetCallback(own, &w->release);
+	w->columns = MemoryContextAllocZero(own, Max(1, desc->natts) * sizeof(RcColumn));
 	w->natts = desc->natts;
-	rc_write_options(rel, &w->options);
-	w->columns = MemoryContextAllocZero(mcxt, Max(1, w->natts) * sizeof(RcColumn));
 	for (int i = 0; i < w->natts; i++)
-		rc_column_init(&w->columns[i], TupleDescAttr(desc, i), mcxt);
+	{
+		RcColumnType type;
 
-	w->codec.codec = w->options.codec;
-	w->codec.level = w->options.level;
-	w->codec.mcxt = mcxt;
+		rc_column_type(TupleDescAttr(desc, i), &type);
+		rc_column_init(&w->columns[i], &type, &w->totals, own);
+	}
+	w->codec.mcxt = own;
 	w->codec.ctx = st_codec_ctx_create();
 	if (w->codec.ctx == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
-	w->release.func = release_codec;
-	w->release.arg = w->codec.ctx;
-	MemoryContextRegisterResetCallback(mcxt, &w->release);
 	return w;
 }
+
+static bool
+same_type(const RcColumnType *a, const RcColumnType *b)
+{
+	return a->typid == b->typid && a->kind == b->kind && a->typlen == b->typlen &&
+		a->typbyval == b->typbyval && a->is_signed == b->is_signed &&
+		a->align == b->align && a->opfamily == b->opfamily &&
+		a->byte_order == b->byte_order && a->compare == b->compare;
+}
+
+/* The spare writer, emptied, if it is one for this table and load. */
+static StWriter *
+take_spare(Relation rel, MemoryContext parent)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	StWriter   *w = spare;
+
+	if (w == NULL)
+		return NULL;
+	spare = NULL;
+	if (w->relid != RelationGetRelid(rel) || w->natts != desc->natts ||
+		MemoryContextGetParent(w->own) != parent)
+	{
+		MemoryContextDelete(w->own);
+		return NULL;
+	}
+	for (int i = 0; i < w->natts; i++)
+	{
+		RcColumnType type;
+
+		rc_column_type(TupleDescAttr(desc, i), &type);
+		if (!same_type(&type, &w->columns[i].type))
+		{
+			MemoryContextDelete(w->own);
+			return NULL;
+		}
+		rc_column_reset(&w->columns[i]);
+	}
+	w->nrows = 0;
+	w->batches.n = 0;
+	w->batch_weight = 0;
+	w->totals.bytes = 0;
+	w->totals.memory -= w->totals.large;
+	w->totals.large = 0;
+	return w;
+}
+
+StWriter *
+rc_writer_create(Relation rel, MemoryContext mcxt)
+{
+	MemoryContext parent = MemoryContextGetParent(mcxt);
+	GroupHold  *hold = MemoryContextAllocZero(mcxt, sizeof(GroupHold));
+	StWriter   *w = take_spare(rel, parent);
+
+	if (w == NULL)
+		w = make_writer(rel, parent);
+	w->mcxt = mcxt;
+	w->hold = hold;
+	hold->w = w;
+	hold->release.func = group_ended;
+	hold->release.arg = hold;
+	MemoryContextRegisterResetCallback(mcxt, &hold->release);
+
+	rc_write_options(rel, &w->options);
+	w->codec.codec = w->options.codec;
+	w->codec.level = w->options.level;
+	w->codec.group_mcxt = mcxt;
+	return w;
+}
+
+/* ---- rows ---- */
 
 void
 rc_writer_add(StWriter *w, const Datum *values, const bool *isnull)
@@ -104,28 +228,21 @@ rc_writer_rows(const StWriter *w)
 Size
 rc_writer_memory(const StWriter *w)
 {
-	Size		bytes = w->codec.packed_cap;
-
-	for (int i = 0; i < w->natts; i++)
-		bytes += w->columns[i].memory;
-	return bytes;
+	return w->totals.memory + w->codec.packed_cap;
 }
 
 /* Full by rows, by bytes, or when the next row might need one batch too many. */
 bool
 rc_writer_full(const StWriter *w)
 {
-	uint64		bytes = 0;
-
-	if (w->nrows >= w->options.row_group_rows ||
+	return w->nrows >= w->options.row_group_rows ||
+		w->totals.bytes >= w->options.row_group_bytes ||
 		(w->batches.n == RC_MAX_BATCHES &&
 		 (w->batch_weight >= w->options.batch_bytes ||
-		  w->nrows - w->batches.first[RC_MAX_BATCHES - 1] >= RC_MAX_BATCH_ROWS)))
-		return true;
-	for (int i = 0; i < w->natts; i++)
-		bytes += w->columns[i].bytes;
-	return bytes >= w->options.row_group_bytes;
+		  w->nrows - w->batches.first[RC_MAX_BATCHES - 1] >= RC_MAX_BATCH_ROWS));
 }
+
+/* ---- image ---- */
 
 /* Index of batches under construction. */
 typedef struct BatchIndex
@@ -264,11 +381,11 @@ rc_writer_finish(StWriter *w, StImage *img, StGroup *group)
 	w->batches.first[w->batches.n] = w->nrows;
 	for (int i = 0; i < w->natts; i++)
 	{
-		/* zones first: writing batches gives large values away */
+		/* zones now: writing batches gives large values away */
 		initStringInfo(&zones[i]);
-		if (w->columns[i].storage != RC_STORE_NONE)
-			rc_zone_write(&w->columns[i], &w->batches, &zones[i]);
 		rc_scheme_choose(&w->columns[i], &w->codec, &w->batches, &schemes[i]);
+		if (w->columns[i].storage != RC_STORE_NONE)
+			rc_zone_write(&w->columns[i], &schemes[i], &w->batches, &zones[i]);
 	}
 	initStringInfo(&index);
 	write_batches(w, schemes, img, entries, &index);

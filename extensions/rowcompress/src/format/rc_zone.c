@@ -33,6 +33,7 @@
 #include "st_dict.h"
 #include "st_float.h"
 #include "st_int.h"
+#include "st_numeric.h"
 #include "st_str.h"
 
 /* Calls for every value of a batch that is not null. */
@@ -143,6 +144,41 @@ cut(const RcColumn *col, StStr *s)
 	return true;
 }
 
+/*
+ * Codes of a dictionary are in byte order, so its extremes have the extreme
+ * codes; but not where trailing blanks do not count.
+ */
+static bool
+codes_have_order(const RcColumn *col, const RcScheme *scheme)
+{
+	if (!scheme->dictionary)
+		return false;
+	for (uint32 i = 0; col->type.typid == BPCHAROID && i < scheme->nentries; i++)
+		if (without_trailing_blanks(&scheme->entries[i]) < scheme->entries[i].len)
+			return false;
+	return true;
+}
+
+/* Bounds of one batch by codes; false if all values are null. */
+static bool
+code_bounds(const RcColumn *col, const RcScheme *scheme, const RcBatches *batches,
+			uint32 b, StStr *min, StStr *max)
+{
+	uint32		least = PG_UINT32_MAX;
+	uint32		greatest = 0;
+
+	FOR_VALUES(col, batches, b, row)
+	{
+		least = Min(least, scheme->codes[row]);
+		greatest = Max(greatest, scheme->codes[row]);
+	}
+	if (least == PG_UINT32_MAX)
+		return false;
+	*min = scheme->entries[least];
+	*max = scheme->entries[greatest];
+	return true;
+}
+
 /* Bounds of one batch; false if a value is large, and so not at hand. */
 static bool
 string_bounds(const RcColumn *col, const RcBatches *batches, uint32 b,
@@ -184,6 +220,19 @@ reference_datum(const RcColumn *col, const StStr *s, uint64 *buf)
 	return PointerGetDatum(buf);
 }
 
+/*
+ * A numeric as an integer and its scale, to compare without the server's
+ * function; false if it is none.
+ */
+static bool
+decimal_value(const RcColumn *col, const StStr *s, int128 *v, int *scale)
+{
+	uint64		buf[(VARHDRSZ + RC_ZONE_MAX_BYTES) / 8 + 1];
+
+	return col->type.kind == RC_KIND_NUMERIC &&
+		st_numeric_to_int128(reference_datum(col, s, buf), v, scale);
+}
+
 static int
 compare_values(const RcColumn *col, const StStr *a, const StStr *b)
 {
@@ -195,6 +244,42 @@ compare_values(const RcColumn *col, const StStr *a, const StStr *b)
 											 reference_datum(col, b, y)));
 }
 
+/*
+ * Bounds of one batch of numerics of one scale; false if they are not that,
+ * or all are null.
+ */
+static bool
+decimal_bounds(const RcColumn *col, const RcBatches *batches, uint32 b,
+			   StStr *min, StStr *max)
+{
+	int128		least = 0;
+	int128		greatest = 0;
+	int			scale = -1;
+
+	FOR_VALUES(col, batches, b, row)
+	{
+		const StStr *s = &col->u.str[row];
+		int128		v;
+		int			own;
+
+		if (s->len > RC_ZONE_MAX_BYTES || !decimal_value(col, s, &v, &own) ||
+			(scale >= 0 && own != scale))
+			return false;
+		if (scale < 0 || v < least)
+		{
+			least = v;
+			*min = *s;
+		}
+		if (scale < 0 || v > greatest)
+		{
+			greatest = v;
+			*max = *s;
+		}
+		scale = own;
+	}
+	return scale >= 0;
+}
+
 /* Bounds of one batch; false if a value is too long for them. */
 static bool
 value_bounds(const RcColumn *col, const RcBatches *batches, uint32 b,
@@ -202,6 +287,8 @@ value_bounds(const RcColumn *col, const RcBatches *batches, uint32 b,
 {
 	bool		seen = false;
 
+	if (decimal_bounds(col, batches, b, min, max))
+		return true;
 	FOR_VALUES(col, batches, b, row)
 	{
 		const StStr *s = &col->u.str[row];
@@ -218,9 +305,10 @@ value_bounds(const RcColumn *col, const RcBatches *batches, uint32 b,
 }
 
 static void
-zone_of_references(const RcColumn *col, const RcBatches *batches, MinMax *mm,
-				   StringInfo meta)
+zone_of_references(const RcColumn *col, const RcScheme *scheme,
+				   const RcBatches *batches, MinMax *mm, StringInfo meta)
 {
+	bool		ordered = codes_have_order(col, scheme);
 	int64	   *flags = palloc0(RC_MAX_BATCHES * sizeof(int64));
 
 	for (uint32 b = 0; b < batches->n; b++)
@@ -229,7 +317,9 @@ zone_of_references(const RcColumn *col, const RcBatches *batches, MinMax *mm,
 		StStr	   *max = &mm->max.str[b];
 		bool		known;
 
-		if (col->type.byte_order)
+		if (col->type.byte_order && ordered)
+			known = code_bounds(col, scheme, batches, b, min, max);
+		else if (col->type.byte_order)
 			known = string_bounds(col, batches, b, min, max);
 		else
 			known = value_bounds(col, batches, b, min, max);
@@ -290,7 +380,8 @@ zone_kind(const RcColumn *col)
 }
 
 void
-rc_zone_write(const RcColumn *col, const RcBatches *batches, StringInfo meta)
+rc_zone_write(const RcColumn *col, const RcScheme *scheme, const RcBatches *batches,
+			  StringInfo meta)
 {
 	RcZoneKind	kind = zone_kind(col);
 	MinMax	   *mm;
@@ -319,7 +410,7 @@ rc_zone_write(const RcColumn *col, const RcBatches *batches, StringInfo meta)
 			write_f32(meta, mm->max.f32, batches->n);
 			break;
 		default:
-			zone_of_references(col, batches, mm, meta);
+			zone_of_references(col, scheme, batches, mm, meta);
 			break;
 	}
 	pfree(mm);

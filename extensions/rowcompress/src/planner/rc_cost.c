@@ -4,7 +4,8 @@
  *	  What a custom scan of a rowcompress table costs.
  *
  * Pages: all of them, as batches are read whole, but for those of batches
- * that zones are expected to rule out (st_zone_cost.h).
+ * that zones are expected to rule out (st_zone_cost.h).  The end of each row
+ * group, with footer and zones, is a jump.
  *
  * CPU: decoding the columns that the scan needs, by their width, and making
  * rows of them; a little less than taking heap's tuples apart.
@@ -92,6 +93,7 @@ rc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 			 const Bitmapset *attnos)
 {
 	double		seq_page_cost;
+	double		random_page_cost;
 	double		batch_rows = Max(1, RC_BATCH_BYTES / row_width(rel, relation));
 	int			ntested;
 	double		share = st_zone_read_share(root, rel, batch_rows, &ntested);
@@ -111,8 +113,9 @@ rc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 		qual_cost.per_tuple += param_cost.per_tuple;
 	}
 
-	get_tablespace_page_costs(rel->reltablespace, NULL, &seq_page_cost);
-	disk_cost = seq_page_cost * rel->pages * share;
+	get_tablespace_page_costs(rel->reltablespace, &random_page_cost, &seq_page_cost);
+	disk_cost = seq_page_cost * rel->pages * share +
+		Max(0, random_page_cost - seq_page_cost) * groups;
 	cpu_cost = cpu_tuple_cost * RC_GROUP_COST * groups +
 		tuples * (cpu_tuple_cost * (RC_ROW_COST + decode_cost(rel, relation, attnos)) +
 				  qual_cost.per_tuple);

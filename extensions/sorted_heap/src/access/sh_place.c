@@ -141,17 +141,18 @@ slot_key(const ZmSpace *space, TupleTableSlot *slot, Datum *values,
 
 /*
  * The page whose zone covers a key, or InvalidBlockNumber; *end tells whether
- * it is the last zone.
+ * it is the last zone, *leaf where that is in the index.
  */
 static BlockNumber
 find_page(const ZmSpace *space, const ZmTarget *target, bool *end,
-		  PlaceEntry *entry)
+		  PlaceEntry *entry, BlockNumber *leaf)
 {
 	Buffer		buf = zm_descend(space, target, BUFFER_LOCK_SHARE);
 	Page		page = BufferGetPage(buf);
 	OffsetNumber zone = zm_zone_at(page, zm_search(space, page, target));
 	BlockNumber block = ZmBlock(ZmPageGetEntry(page, zone));
 
+	*leaf = BufferGetBlockNumber(buf);
 	*end = ZmPageIsRightmost(page);
 	for (OffsetNumber off = zone + 1;
 		 *end && off <= PageGetMaxOffsetNumber(page); off++)
@@ -265,11 +266,14 @@ zm_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot, int options,
 		}
 		else
 		{
-			block = find_page(&space, &target, &end, entry);
+			BlockNumber leaf;
+
+			block = find_page(&space, &target, &end, entry, &leaf);
 			if (block != InvalidBlockNumber && zm_block_exists(heap, block) &&
 				has_room(heap, block, slot, entry->block == block ?
 						 &entry->room : &unknown))
 				*wanted = block;
+			zm_insert_hint(index, leaf, *wanted == InvalidBlockNumber);
 		}
 	}
 	block = *wanted;

@@ -26,6 +26,8 @@ extern bool zm_insert(Relation index, Datum *values, bool *nulls,
 					  ItemPointer tid, Relation heap, IndexUniqueCheck check,
 					  bool unchanged, IndexInfo *info);
 
+extern void zm_insert_hint(Relation index, BlockNumber leaf, bool adds);
+
 /* zm_scan.c */
 extern IndexScanDesc zm_begin_scan(Relation index, int nkeys, int norderbys);
 extern void zm_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
@@ -34,6 +36,15 @@ extern bool zm_get_tuple(IndexScanDesc scan, ScanDirection direction);
 extern int64 zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void zm_end_scan(IndexScanDesc scan);
 extern void zm_scan_after(IndexScanDesc scan, IndexTuple key);
+
+/* zm_parallel.c */
+typedef struct ZmShared ZmShared;
+extern Size zm_parallel_size(void);
+extern void zm_parallel_init(void *target);
+extern void zm_parallel_restart(ZmShared *shared);
+extern void zm_parallel_rescan(IndexScanDesc scan);
+extern void zm_scan_share(IndexScanDesc scan, ZmShared *shared);
+extern void zm_scan_share_counts(IndexScanDesc scan);
 
 /* zm_rows.c */
 extern bool zm_get_row(IndexScanDesc scan, ScanDirection direction,

@@ -324,12 +324,13 @@ second_pass(BuildState *state, Relation heap, IndexInfo *info,
 
 /* The zone of a page that the tree gets: a hole if it was dropped. */
 static IndexTuple
-zone_entry(ZmPageKeys *keys, bool *hole)
+zone_entry(const ZmSpace *space, ZmPageKeys *keys, bool *hole)
 {
 	if (!keys->dropped)
 	{
 		*hole = false;
-		return keys->zone;
+		return space->fast == ZM_FAST_NONE ? keys->zone :
+			zm_add_note(keys->zone);
 	}
 	if (*hole)
 		return NULL;
@@ -350,7 +351,7 @@ write_tree(BuildState *state, ZmPageKeys *keys)
 									   InvalidBlockNumber, ZM_NO_KEY, NULL));
 	for (; keys != NULL; keys = keys->next)
 	{
-		IndexTuple	zone = zone_entry(keys, &hole);
+		IndexTuple	zone = zone_entry(space, keys, &hole);
 		ZmTarget	position;
 
 		if (zone == NULL)

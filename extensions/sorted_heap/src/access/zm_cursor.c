@@ -4,9 +4,9 @@
  *	  Walks the groups of a zonemap that the ranges of a scan meet, in both
  *	  directions.
  *
- * A group is a zone with the exact entries up to the next zone.  A leaf is
- * copied under its lock and then read without it: what it lacks came after
- * the scan's snapshot.  A leaf to the right is found by the copy's right link,
+ * A group is a zone with the exact entries up to the next zone.  A leaf, or
+ * the few zones of it that a range meets, is copied under its lock and then
+ * read without it: what the copy lacks came after the scan's snapshot.  A leaf to the right is found by the copy's right link,
  * one to the left by a descent for the position where the copy begins.
  *
  *-------------------------------------------------------------------------
@@ -18,6 +18,18 @@
 
 #include "zm_scan.h"
 
+/* Ranges that meet no more zones of a leaf get a copy of these alone. */
+#define FEW_ZONES 8
+
+/* Room for the copy of a whole leaf. */
+char *
+zm_cursor_whole(ZmCursor *cursor)
+{
+	if (cursor->whole == NULL)
+		cursor->whole = MemoryContextAlloc(cursor->context, BLCKSZ);
+	return cursor->whole;
+}
+
 /* Copies a locked leaf, and lets it go. */
 static void
 take_leaf(ZmCursor *cursor, Buffer buf)
@@ -25,17 +37,79 @@ take_leaf(ZmCursor *cursor, Buffer buf)
 	Page		page = BufferGetPage(buf);
 	PageHeader	header = (PageHeader) page;
 
-	memcpy(cursor->leaf.data, page, header->pd_lower);
-	memcpy(cursor->leaf.data + header->pd_upper,
+	memcpy(zm_cursor_whole(cursor), page, header->pd_lower);
+	memcpy(cursor->whole + header->pd_upper,
 		   (char *) page + header->pd_upper, BLCKSZ - header->pd_upper);
+	cursor->leaf = cursor->whole;
+	cursor->fresh = true;
+	cursor->leaf_block = BufferGetBlockNumber(buf);
 	UnlockReleaseBuffer(buf);
+}
+
+static bool
+add_to_part(Page part, IndexTuple itup)
+{
+	PageHeader	header = (PageHeader) part;
+	Size		size = IndexTupleSize(itup);
+	int			upper = header->pd_upper - MAXALIGN(size);
+
+	if (upper < header->pd_lower + (int) sizeof(ItemIdData))
+		return false;
+	header->pd_lower += sizeof(ItemIdData);
+	header->pd_upper = upper;
+	memcpy(part + upper, itup, size);
+	ItemIdSetNormal(PageGetItemId(part, PageGetMaxOffsetNumber(part)), upper,
+					size);
+	return true;
+}
+
+/*
+ * Copies the zones from first to last, and what comes after them as high key,
+ * in the shape of a leaf, and lets the leaf go.  False, and nothing happened,
+ * if there are too many, or exact entries among them, whose comparison with
+ * zones may need the whole leaf.
+ */
+static bool
+take_part(ZmCursor *cursor, Buffer buf, OffsetNumber first, OffsetNumber last)
+{
+	Page		page = BufferGetPage(buf);
+	Page		part = cursor->part.data;
+	PageHeader	header = (PageHeader) part;
+	ZmOpaque	opaque = (ZmOpaque) (part + ZM_PART_SIZE -
+									 sizeof(ZmOpaqueData));
+	bool		to_end = last == PageGetMaxOffsetNumber(page);
+	IndexTuple	next = NULL;
+
+	if (!to_end)
+		next = ZmPageGetEntry(page, last + 1);
+	else if (!ZmPageIsRightmost(page))
+		next = ZmPageGetEntry(page, ZM_HIGH_KEY);
+	if (cursor->shared != NULL || last - first >= FEW_ZONES || (next != NULL && !ZmIsZone(next)))
+		return false;
+	header->pd_lower = SizeOfPageHeaderData;
+	header->pd_upper = header->pd_special = (char *) opaque - part;
+	*opaque = *ZmPageGetOpaque(page);
+	if (!to_end)
+		opaque->right = cursor->leaf_block;
+	if (next != NULL && !add_to_part(part, next))
+		return false;
+	for (OffsetNumber off = first; off <= last; off++)
+	{
+		IndexTuple	itup = ZmPageGetEntry(page, off);
+
+		if (!ZmIsZone(itup) || !add_to_part(part, itup))
+			return false;
+	}
+	cursor->leaf = part;
+	UnlockReleaseBuffer(buf);
+	return true;
 }
 
 /* The group after the current zone, or the first or last of a range. */
 OffsetNumber
 zm_cursor_group_end(ZmCursor *cursor)
 {
-	Page		page = cursor->leaf.data;
+	Page		page = cursor->leaf;
 	OffsetNumber off = cursor->zone + 1;
 
 	while (off <= PageGetMaxOffsetNumber(page) &&
@@ -51,32 +125,77 @@ ends_before(ZmCursor *cursor, IndexTuple itup)
 	return zm_compare(&cursor->space, &cursor->quals.range.upper, itup) <= 0;
 }
 
+/*
+ * Takes what the range needs of a locked leaf, from a zone on to the right,
+ * and goes to that zone.
+ */
+static void
+take_right(ZmCursor *cursor, Buffer buf, OffsetNumber zone)
+{
+	Page		page = BufferGetPage(buf);
+	OffsetNumber max = PageGetMaxOffsetNumber(page);
+	OffsetNumber last = zone;
+
+	while (last < max && last - zone < FEW_ZONES &&
+		   !ends_before(cursor, ZmPageGetEntry(page, last + 1)))
+		last++;
+	cursor->leaf_block = BufferGetBlockNumber(buf);
+	if (take_part(cursor, buf, zone, last))
+		cursor->zone = ZmPageFirst(cursor->leaf);
+	else
+	{
+		take_leaf(cursor, buf);
+		cursor->zone = zone;
+	}
+}
+
 static bool
 begin_at_lower(ZmCursor *cursor)
 {
-	Page		page = cursor->leaf.data;
 	const ZmTarget *lower = &cursor->quals.range.lower;
+	Buffer		buf = zm_descend(&cursor->space, lower, BUFFER_LOCK_SHARE);
+	Page		page = BufferGetPage(buf);
+	OffsetNumber zone = zm_zone_at(page, zm_search(&cursor->space, page,
+												   lower));
 
-	take_leaf(cursor, zm_descend(&cursor->space, lower, BUFFER_LOCK_SHARE));
-	cursor->zone = zm_zone_at(page, zm_search(&cursor->space, page, lower));
-	return !ends_before(cursor, ZmPageGetEntry(page, cursor->zone));
+	if (ends_before(cursor, ZmPageGetEntry(page, zone)))
+	{
+		UnlockReleaseBuffer(buf);
+		return false;
+	}
+	take_right(cursor, buf, zone);
+	return true;
 }
 
 static void
 begin_at_upper(ZmCursor *cursor)
 {
-	Page		page = cursor->leaf.data;
+	const ZmTarget *lower = &cursor->quals.range.lower;
 	const ZmTarget *upper = &cursor->quals.range.upper;
+	Buffer		buf = zm_descend(&cursor->space, upper, BUFFER_LOCK_SHARE);
+	Page		page = BufferGetPage(buf);
+	OffsetNumber zone = zm_zone_at(page, zm_search(&cursor->space, page,
+												   upper));
+	OffsetNumber first = zone;
 
-	take_leaf(cursor, zm_descend(&cursor->space, upper, BUFFER_LOCK_SHARE));
-	cursor->zone = zm_zone_at(page, zm_search(&cursor->space, page, upper));
+	while (first > ZmPageFirst(page) && zone - first < FEW_ZONES &&
+		   zm_compare(&cursor->space, lower, ZmPageGetEntry(page, first)) < 0)
+		first--;
+	cursor->leaf_block = BufferGetBlockNumber(buf);
+	if (take_part(cursor, buf, first, zone))
+		cursor->zone = PageGetMaxOffsetNumber(cursor->leaf);
+	else
+	{
+		take_leaf(cursor, buf);
+		cursor->zone = zone;
+	}
 }
 
 /* The next group of the range. */
 static bool
 step_right(ZmCursor *cursor)
 {
-	Page		page = cursor->leaf.data;
+	Page		page = cursor->leaf;
 	OffsetNumber next = zm_cursor_group_end(cursor);
 	Buffer		buf;
 
@@ -94,8 +213,7 @@ step_right(ZmCursor *cursor)
 	buf = ReadBuffer(cursor->space.index, ZmPageGetOpaque(page)->right);
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	zm_page_check(cursor->space.index, buf);
-	take_leaf(cursor, buf);
-	cursor->zone = ZmPageFirst(page);
+	take_right(cursor, buf, ZmPageFirst(BufferGetPage(buf)));
 	return true;
 }
 
@@ -103,7 +221,7 @@ step_right(ZmCursor *cursor)
 static bool
 step_left(ZmCursor *cursor)
 {
-	Page		page = cursor->leaf.data;
+	Page		page = cursor->leaf;
 	IndexTuple	zone = ZmPageGetEntry(page, cursor->zone);
 	ZmTarget	low;
 
@@ -121,6 +239,7 @@ step_left(ZmCursor *cursor)
 	zm_target_from_entry(&cursor->space, &low, zone);
 	take_leaf(cursor, zm_descend_before(&cursor->space, &low));
 	pfree(zone);
+	page = cursor->leaf;
 	cursor->zone = zm_zone_at(page, PageGetMaxOffsetNumber(page));
 	return true;
 }
@@ -190,7 +309,7 @@ zm_cursor_previous(ZmCursor *cursor)
 BlockNumber
 zm_cursor_block(ZmCursor *cursor)
 {
-	Page		page = cursor->leaf.data;
+	Page		page = cursor->leaf;
 	IndexTuple	zone = ZmPageGetEntry(page, cursor->zone);
 	const ZmTarget *lower = &cursor->quals.range.lower;
 	OffsetNumber next;
@@ -221,7 +340,7 @@ zm_cursor_block(ZmCursor *cursor)
 bool
 zm_cursor_exact(ZmCursor *cursor, OffsetNumber *from, OffsetNumber *to)
 {
-	Page		page = cursor->leaf.data;
+	Page		page = cursor->leaf;
 	OffsetNumber end = zm_cursor_group_end(cursor);
 
 	*from = cursor->zone + 1;
@@ -239,7 +358,7 @@ zm_cursor_exact(ZmCursor *cursor, OffsetNumber *from, OffsetNumber *to)
 bool
 zm_cursor_repeats(ZmCursor *cursor, IndexTuple exact)
 {
-	Page		page = cursor->leaf.data;
+	Page		page = cursor->leaf;
 	IndexTuple	zone = ZmPageGetEntry(page, cursor->zone);
 	ZmTarget	target;
 

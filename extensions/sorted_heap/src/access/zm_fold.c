@@ -173,8 +173,11 @@ fold_group(Fold *fold, Page page, OffsetNumber off, OffsetNumber end,
 			emit(fold, itup);
 			continue;
 		}
-		emit(fold, zm_zone_from(itup, ItemPointerGetBlockNumber(&tid),
-								ZM_FENCED, NULL));
+		itup = zm_zone_from(itup, ItemPointerGetBlockNumber(&tid), ZM_FENCED,
+							NULL);
+		if (fold->space.fast != ZM_FAST_NONE)
+			itup = zm_add_note(itup);
+		emit(fold, itup);
 		fold->changed = started = true;
 	}
 	if (last && started)

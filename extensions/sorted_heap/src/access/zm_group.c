@@ -25,6 +25,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "zm_note.h"
 #include "zm_scan.h"
 
 /* What is known about the tuples of the heap page being read. */
@@ -42,10 +43,12 @@ typedef struct PageRead
 	bool		empty;
 	int64		low;
 	int64		high;
-	ZmTarget   *zone_lower;		/* of the zone; NULL: none */
-	bool		zone_lower_open;
-	ZmTarget   *zone_upper;
-	bool		zone_upper_open;
+	/* the zone's bounds; NULL: none */
+	IndexTuple	zone;
+	IndexTuple	end;
+	bool		have_zone;		/* the targets are made */
+	ZmTarget	zone_lower;
+	ZmTarget	zone_upper;
 
 	bool		have_roots;
 	OffsetNumber roots[MaxHeapTuplesPerPage];
@@ -170,7 +173,7 @@ order_items(ZmScan *state)
 static IndexTuple
 zone_end(ZmCursor *cursor)
 {
-	Page		page = cursor->leaf.data;
+	Page		page = cursor->leaf;
 	OffsetNumber next = zm_cursor_group_end(cursor);
 
 	if (next <= PageGetMaxOffsetNumber(page))
@@ -264,18 +267,28 @@ key_qualifies(PageRead *read, const Datum *values, const bool *nulls)
 	const ZmCursor *cursor = &read->state->cursor;
 	int			result;
 
-	if (read->zone_lower != NULL)
+	if (!read->have_zone)
 	{
-		result = zm_compare_key(&cursor->space, read->zone_lower, values,
+		if (read->zone != NULL)
+			zm_target_from_entry(&cursor->space, &read->zone_lower,
+								 read->zone);
+		if (read->end != NULL)
+			zm_target_from_entry(&cursor->space, &read->zone_upper,
+								 read->end);
+		read->have_zone = true;
+	}
+	if (read->zone != NULL)
+	{
+		result = zm_compare_key(&cursor->space, &read->zone_lower, values,
 								nulls);
-		if (result > 0 || (result == 0 && read->zone_lower_open))
+		if (result > 0 || (result == 0 && (ZmFlags(read->zone) & ZM_OPEN)))
 			return false;
 	}
-	if (read->zone_upper != NULL)
+	if (read->end != NULL)
 	{
-		result = zm_compare_key(&cursor->space, read->zone_upper, values,
+		result = zm_compare_key(&cursor->space, &read->zone_upper, values,
 								nulls);
-		if (result < 0 || (result == 0 && read->zone_upper_open))
+		if (result < 0 || (result == 0 && (ZmFlags(read->end) & ZM_FENCED)))
 			return false;
 	}
 	return zm_range_contains(&cursor->space, &cursor->quals.range, values,
@@ -361,14 +374,20 @@ add_fast(PageRead *read, OffsetNumber off, HeapTuple tuple, int64 number,
 		add_number(read->state, &tid, recheck, number);
 }
 
-/* Reads integer keys, the buffer being locked. */
-static void
+/*
+ * Reads integer keys, the buffer being locked.  Returns whether all keys of
+ * the page are in the order of the line pointers, and stored as the kernel
+ * finds them.
+ */
+static bool
 read_fast(PageRead *read)
 {
 	ZmScan	   *state = read->state;
 	const ZmHeapKey *key = &state->heap_key;
 	Page		page = read->page;
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	bool		sorted = true;
+	int64		before = PG_INT64_MIN;
 
 	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
 	{
@@ -383,6 +402,7 @@ read_fast(PageRead *read)
 		if (!zm_heap_fast(key, (HeapTupleHeader) PageGetItem(page, item),
 						  &number))
 		{
+			sorted = false;
 			set_tuple(read, &tuple, off, item, page);
 			zm_heap_key(key, &tuple, &value, &null);
 			if (!null)
@@ -390,10 +410,58 @@ read_fast(PageRead *read)
 			else if (!key_qualifies(read, &value, &null))
 				continue;
 		}
+		sorted &= number >= before;
+		before = number;
 		if (!null && (number < read->low || number > read->high))
 			continue;
 		set_tuple(read, &tuple, off, item, page);
 		add_fast(read, off, &tuple, number, null);
+	}
+	return sorted;
+}
+
+/*
+ * The same where keys are known to be in order: finds the first one in halves.
+ */
+static void
+read_sorted(PageRead *read)
+{
+	const ZmHeapKey *key = &read->state->heap_key;
+	Page		page = read->page;
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	OffsetNumber first = FirstOffsetNumber;
+	OffsetNumber end = last + 1;
+	HeapTupleData tuple;
+	int64		number;
+
+	while (first < end)
+	{
+		OffsetNumber middle = (first + end) / 2;
+		OffsetNumber off = middle;
+		ItemId		item = PageGetItemId(page, off);
+
+		/* Line pointers without a key are where their right neighbour is. */
+		while (!ItemIdIsNormal(item) && ++off < end)
+			item = PageGetItemId(page, off);
+		if (off >= end)
+			end = middle;
+		else if (zm_heap_fast(key, (HeapTupleHeader) PageGetItem(page, item),
+							  &number) && number < read->low)
+			first = off + 1;
+		else
+			end = middle;
+	}
+	for (; first <= last; first++)
+	{
+		ItemId		item = PageGetItemId(page, first);
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		if (!zm_heap_fast(key, (HeapTupleHeader) PageGetItem(page, item),
+						  &number) || number > read->high)
+			break;
+		set_tuple(read, &tuple, first, item, page);
+		add_fast(read, first, &tuple, number, false);
 	}
 }
 
@@ -503,12 +571,12 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 	Relation	heap = scan->heapRelation;
 	IndexFetchHeapData *fetch = (IndexFetchHeapData *) scan->xs_heapfetch;
 	ZmCursor   *cursor = &state->cursor;
-	IndexTuple	zone = ZmPageGetEntry(cursor->leaf.data, cursor->zone);
+	IndexTuple	zone = ZmPageGetEntry(cursor->leaf, cursor->zone);
 	IndexTuple	end = zone_end(cursor);
 	Buffer	   *current = state->rows ? &state->page_buf : &fetch->xs_cbuf;
 	Buffer		before = *current;
-	ZmTarget	lower;
-	ZmTarget	upper;
+	uint64		note = 0;
+	XLogRecPtr	lsn = InvalidXLogRecPtr;
 	PageRead	read;
 
 	read.scan = scan;
@@ -516,25 +584,15 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 	read.block = block;
 	read.empty = false;
 	read.have_roots = false;
-	read.zone_lower = read.zone_upper = NULL;
+	read.zone = ZmFlags(zone) & ZM_NO_KEY ? NULL : zone;
+	read.end = end;
+	read.have_zone = false;
 	number_bounds(&read, cursor, zone, end);
 	if (read.empty)
 	{
 		/* No number qualifies; nulls may. */
 		read.low = PG_INT64_MAX;
 		read.high = PG_INT64_MIN;
-	}
-	if (!(ZmFlags(zone) & ZM_NO_KEY))
-	{
-		zm_target_from_entry(&cursor->space, &lower, zone);
-		read.zone_lower = &lower;
-		read.zone_lower_open = (ZmFlags(zone) & ZM_OPEN) != 0;
-	}
-	if (end != NULL)
-	{
-		zm_target_from_entry(&cursor->space, &upper, end);
-		read.zone_upper = &upper;
-		read.zone_upper_open = (ZmFlags(end) & ZM_FENCED) != 0;
 	}
 	if (!zm_block_exists(heap, block))
 		return;
@@ -552,10 +610,23 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 	LockBuffer(read.buf, BUFFER_LOCK_SHARE);
 	if (read.fast)
 	{
-		read_fast(&read);
+		if (ZmFlags(zone) & ZM_NOTE)
+		{
+			lsn = PageGetLSN(read.page);
+			note = zm_note_for(heap, read.page, block);
+		}
+		if (note != 0 && *ZmNote(zone) == note)
+		{
+			read_sorted(&read);
+			note = 0;
+		}
+		else if (!read_fast(&read))
+			note = 0;
 		if (state->rows)
 			find_visible(&read);
 		LockBuffer(read.buf, BUFFER_LOCK_UNLOCK);
+		if (note != 0)
+			zm_note_write(&cursor->space, cursor->leaf_block, zone, note, lsn);
 	}
 	else
 	{
@@ -583,7 +654,7 @@ read_exact(ZmScan *state)
 	state->exact += to - from;
 	for (OffsetNumber off = from; off < to; off++)
 	{
-		IndexTuple	itup = ZmPageGetEntry(cursor->leaf.data, off);
+		IndexTuple	itup = ZmPageGetEntry(cursor->leaf, off);
 		Datum		values[INDEX_MAX_KEYS];
 		bool		nulls[INDEX_MAX_KEYS];
 
@@ -605,11 +676,14 @@ read_exact(ZmScan *state)
 void
 zm_group_load(IndexScanDesc scan, ZmScan *state)
 {
-	MemoryContext old;
+	MemoryContext old = CurrentMemoryContext;
 	BlockNumber block;
 
-	MemoryContextReset(state->group_context);
-	old = MemoryContextSwitchTo(state->group_context);
+	if (state->group_context != NULL)
+	{
+		MemoryContextReset(state->group_context);
+		old = MemoryContextSwitchTo(state->group_context);
+	}
 	state->groups++;
 	state->nitems = 0;
 	state->nkeys = 0;

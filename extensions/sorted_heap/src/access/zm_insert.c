@@ -40,8 +40,26 @@ typedef struct InsertState
 	MemoryContext context;
 	ZmTarget	target;
 	ZmUnique   *unique;			/* NULL: not unique */
-	BlockNumber leaf;			/* of the last row */
+	OffsetNumber position;		/* in the leaf: the last entry not after the
+								 * target */
 } InsertState;
+
+/*
+ * Where this backend's last row went, or its next one will, if that is in the
+ * same index.  Only a matter of speed.
+ */
+static Oid	hint_index = InvalidOid;
+static BlockNumber hint_leaf = InvalidBlockNumber;
+static bool hint_adds;			/* the row will need an entry */
+
+/* Tells in which leaf the next row of an index will be. */
+void
+zm_insert_hint(Relation index, BlockNumber leaf, bool adds)
+{
+	hint_index = RelationGetRelid(index);
+	hint_leaf = leaf;
+	hint_adds = adds;
+}
 
 static InsertState *
 get_state(Relation index, Relation heap, IndexInfo *info)
@@ -58,7 +76,6 @@ get_state(Relation index, Relation heap, IndexInfo *info)
 											   ALLOCSET_DEFAULT_SIZES);
 		state->unique = index->rd_index->indisunique ?
 			zm_unique_begin(&state->space, info->ii_Context) : NULL;
-		state->leaf = InvalidBlockNumber;
 		info->ii_AmCache = state;
 	}
 	return state;
@@ -94,10 +111,11 @@ judge(InsertState *state, Relation heap, Page page, ItemPointer tid,
 	OffsetNumber zone;
 	IndexTuple	itup;
 
-	if (zm_block_covers(space, page, target,
-						ItemPointerGetBlockNumber(tid)))
+	state->position = zm_search(space, page, target);
+	zone = zm_zone_at(page, state->position);
+	if (zm_block_covers_at(space, page, target,
+						   ItemPointerGetBlockNumber(tid), zone))
 		return COVERED;
-	zone = zm_zone_at(page, zm_search(space, page, target));
 	itup = ZmPageGetEntry(page, zone);
 	if (!looked_left && zm_zone_at(page, first) == first &&
 		!(ZmFlags(ZmPageGetEntry(page, first)) & (ZM_FENCED | ZM_NO_KEY)) &&
@@ -142,28 +160,35 @@ add_entry(InsertState *state, Buffer buf, Verdict verdict, Datum *values,
 {
 	Relation	index = state->space.index;
 	Page		page = BufferGetPage(buf);
-	ZmTarget	position = state->target;
+	OffsetNumber after = state->position;
 	IndexTuple	itup;
 
 	if (verdict == START_ZONE)
 	{
+		ZmTarget	position = state->target;
+
 		itup = zm_form_zone(index, values, nulls,
 							ItemPointerGetBlockNumber(tid), ZM_FENCED, NULL);
+		if (state->space.fast != ZM_FAST_NONE)
+			itup = zm_add_note(itup);
 		position.tie = ZM_TIE_BEFORE;
+		after = zm_search(&state->space, page, &position);
 	}
 	else
 	{
 		itup = zm_form_exact(index, values, nulls, tid);
 		if (verdict == COVERED)
 		{
+			ZmTarget	position = state->target;
+
 			itup->t_tid.ip_posid |= ZM_MARK;
 			position.tid = itup->t_tid;
+			after = zm_search(&state->space, page, &position);
 		}
 	}
 	if (PageGetFreeSpace(page) < MAXALIGN(IndexTupleSize(itup)))
 		return IndexTupleSize(itup);
-	zm_add_logged(index, buf, itup,
-				  zm_search(&state->space, page, &position) + 1);
+	zm_add_logged(index, buf, itup, after + 1);
 	return 0;
 }
 
@@ -175,16 +200,19 @@ static void
 publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
 		ItemPointer tid, bool mark)
 {
-	int			lockmode = BUFFER_LOCK_SHARE;
+	int			lockmode;
 	bool		looked_left = false;
 	bool		left_covers = false;
 
+	if (hint_index != RelationGetRelid(state->space.index))
+		zm_insert_hint(state->space.index, InvalidBlockNumber, false);
+	lockmode = mark || hint_adds ? BUFFER_LOCK_EXCLUSIVE : BUFFER_LOCK_SHARE;
 	zm_target_from_values(&state->space, &state->target, values, nulls,
 						  ZM_TIE_TID, tid);
 	for (;;)
 	{
 		Buffer		buf = zm_descend_near(&state->space, &state->target,
-										  lockmode, &state->leaf);
+										  lockmode, &hint_leaf);
 		Verdict		verdict = judge(state, heap, BufferGetPage(buf), tid,
 									looked_left,
 									lockmode == BUFFER_LOCK_EXCLUSIVE);
@@ -202,7 +230,10 @@ publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
 		}
 		UnlockReleaseBuffer(buf);
 		if (done)
+		{
+			hint_adds = verdict != COVERED;
 			return;
+		}
 		if (verdict == LOOK_LEFT)
 		{
 			left_covers = covered_on_the_left(state, tid);

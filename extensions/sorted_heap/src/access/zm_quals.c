@@ -29,12 +29,31 @@ zm_quals_init(ZmQuals *quals, const ZmSpace *space, int nkeys)
 	memset(quals, 0, sizeof(*quals));
 	quals->space = space;
 	quals->nkeys = nkeys;
-	quals->filters = palloc(Max(nkeys, 1) * sizeof(ZmFilter));
-	quals->cross_types = palloc0(Max(nkeys, 1) * sizeof(Oid));
-	quals->cross_cmps = palloc0(Max(nkeys, 1) * sizeof(FmgrInfo));
-	quals->context = AllocSetContextCreate(CurrentMemoryContext,
-										   "zonemap scan keys",
-										   ALLOCSET_SMALL_SIZES);
+	quals->parent = CurrentMemoryContext;
+}
+
+void
+zm_quals_end(ZmQuals *quals)
+{
+	if (quals->context != NULL)
+		MemoryContextDelete(quals->context);
+	if (quals->filters != NULL)
+		pfree(quals->filters);
+	if (quals->cross_types != NULL)
+		pfree(quals->cross_types);
+	if (quals->cross_cmps != NULL)
+		pfree(quals->cross_cmps);
+}
+
+/* Memory of this execution's arrays. */
+static MemoryContext
+array_context(ZmQuals *quals)
+{
+	if (quals->context == NULL)
+		quals->context = AllocSetContextCreate(quals->parent,
+											   "zonemap scan keys",
+											   ALLOCSET_SMALL_SIZES);
+	return quals->context;
 }
 
 /* The type of a scan key's value, or of the elements of its array. */
@@ -56,6 +75,14 @@ key_comparison(ZmQuals *quals, ScanKey key, int number)
 
 	if (type == space->index->rd_opcintype[i])
 		return space->columns[i].cmp;
+	if (quals->cross_types == NULL)
+	{
+		quals->cross_types = MemoryContextAllocZero(quals->parent,
+													quals->nkeys * sizeof(Oid));
+		quals->cross_cmps = MemoryContextAllocZero(quals->parent,
+												   quals->nkeys *
+												   sizeof(FmgrInfo));
+	}
 	if (quals->cross_types[number] == type)
 		return &quals->cross_cmps[number];
 	function = get_opfamily_proc(space->index->rd_opfamily[i],
@@ -63,8 +90,7 @@ key_comparison(ZmQuals *quals, ScanKey key, int number)
 								 BTORDER_PROC);
 	if (!OidIsValid(function))
 		return NULL;
-	fmgr_info_cxt(function, &quals->cross_cmps[number],
-				  GetMemoryChunkContext(quals->cross_cmps));
+	fmgr_info_cxt(function, &quals->cross_cmps[number], quals->parent);
 	quals->cross_types[number] = type;
 	return &quals->cross_cmps[number];
 }
@@ -117,7 +143,7 @@ compare_elements(const void *a, const void *b, void *arg)
 static Datum *
 array_elements(ZmQuals *quals, ScanKey key, int *count)
 {
-	MemoryContext old = MemoryContextSwitchTo(quals->context);
+	MemoryContext old = MemoryContextSwitchTo(array_context(quals));
 	ArrayType  *array = DatumGetArrayTypeP(key->sk_argument);
 	Datum	   *elements;
 	bool	   *nulls;
@@ -154,7 +180,7 @@ use_array(ZmQuals *quals, ScanKey key)
 	if (!OidIsValid(function))
 		return false;
 	quals->elements = array_elements(quals, key, &count);
-	fmgr_info_cxt(function, &order.cmp, quals->context);
+	fmgr_info_cxt(function, &order.cmp, array_context(quals));
 	order.collation = space->columns[i].collation;
 	order.descending = space->columns[i].descending;
 	qsort_arg(quals->elements, count, sizeof(Datum), compare_elements, &order);
@@ -296,7 +322,8 @@ zm_quals_prepare(ZmQuals *quals, ScanKey keys, int nkeys)
 	bool	   *used_keys = nkeys <= lengthof(used) ? used : palloc(nkeys);
 	int			column = 0;
 
-	MemoryContextReset(quals->context);
+	if (quals->context != NULL)
+		MemoryContextReset(quals->context);
 	memset(used_keys, 0, nkeys);
 	quals->impossible = false;
 	quals->nfilters = 0;
@@ -328,8 +355,12 @@ zm_quals_prepare(ZmQuals *quals, ScanKey keys, int nkeys)
 	for (int i = 0; i < nkeys; i++)
 		if (!used_keys[i])
 		{
-			ZmFilter   *filter = &quals->filters[quals->nfilters++];
+			ZmFilter   *filter;
 
+			if (quals->filters == NULL)
+				quals->filters = MemoryContextAlloc(quals->parent, nkeys *
+													sizeof(ZmFilter));
+			filter = &quals->filters[quals->nfilters++];
 			filter->key = &keys[i];
 			if (keys[i].sk_flags & SK_SEARCHARRAY)
 				filter->elements = array_elements(quals, &keys[i],

@@ -34,7 +34,8 @@ typedef struct ZmFilter
 typedef struct ZmQuals
 {
 	const ZmSpace *space;
-	MemoryContext context;		/* of one execution's arrays */
+	MemoryContext parent;
+	MemoryContext context;		/* of one execution's arrays, or NULL */
 	bool		impossible;		/* no row qualifies */
 	int			nfilters;
 	ZmFilter   *filters;		/* what the range does not imply */
@@ -54,6 +55,7 @@ typedef struct ZmQuals
 } ZmQuals;
 
 extern void zm_quals_init(ZmQuals *quals, const ZmSpace *space, int nkeys);
+extern void zm_quals_end(ZmQuals *quals);
 extern void zm_quals_prepare(ZmQuals *quals, ScanKey keys, int nkeys);
 extern void zm_quals_range(ZmQuals *quals, int number);
 extern bool zm_range_contains(const ZmSpace *space, const ZmRange *range,

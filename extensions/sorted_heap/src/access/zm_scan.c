@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "st_compat.h"
 #include "zm_access.h"
 #include "zm_scan.h"
 
@@ -29,11 +30,16 @@ zm_begin_scan(Relation index, int nkeys, int norderbys)
 	zm_space_init(&state->cursor.space, index);
 	zm_quals_init(&state->cursor.quals, &state->cursor.space, nkeys);
 	state->cursor.place = ZM_PLACE_NONE;
+	state->cursor.context = CurrentMemoryContext;
+	state->cursor.whole = NULL;
+	state->cursor.shared = NULL;
+	state->cursor.generation = 0;
 	state->begun = false;
 	state->rows = false;
 	state->page_buf = InvalidBuffer;
 	state->groups = state->pages = state->exact = 0;
 	state->group_context = NULL;
+	state->have_heap_key = false;
 	state->items_room = 16;
 	state->items = palloc(state->items_room * sizeof(ZmItem));
 	state->item_values = NULL;
@@ -66,12 +72,16 @@ begin(IndexScanDesc scan, ZmScan *state)
 	state->item = -1;
 	state->begun = true;
 	pgstat_count_index_scan(scan->indexRelation);
-	if (scan->heapRelation == NULL || state->group_context != NULL)
+	if (scan->parallel_scan != NULL)
+		zm_scan_share(scan, st_parallel_index_state(scan->parallel_scan));
+	if (scan->heapRelation == NULL || state->have_heap_key)
 		return;
 
 	/* First rows */
 	zm_heap_key_init(&state->heap_key, space, scan->heapRelation);
-	state->group_context = AllocSetContextCreate(GetMemoryChunkContext(state),
+	state->have_heap_key = true;
+	if (space->fast == ZM_FAST_NONE)
+		state->group_context = AllocSetContextCreate(GetMemoryChunkContext(state),
 												 "zonemap rows",
 												 ALLOCSET_DEFAULT_SIZES);
 }
@@ -106,8 +116,10 @@ zm_next_item(IndexScanDesc scan, ScanDirection direction)
 	state->item += forward ? 1 : -1;
 	while (state->item < 0 || state->item >= state->nitems)
 	{
-		bool		more = forward ? zm_cursor_next(&state->cursor) :
-			zm_cursor_previous(&state->cursor);
+		ZmCursor   *cursor = &state->cursor;
+		bool		more = cursor->shared != NULL ?
+			zm_parallel_step(cursor, forward) :
+			forward ? zm_cursor_next(cursor) : zm_cursor_previous(cursor);
 
 		if (!more)
 		{
@@ -179,7 +191,7 @@ zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 			continue;
 		for (OffsetNumber off = from; off < to; off++)
 		{
-			IndexTuple	itup = ZmPageGetEntry(cursor->leaf.data, off);
+			IndexTuple	itup = ZmPageGetEntry(cursor->leaf, off);
 			Datum		values[INDEX_MAX_KEYS];
 			bool		nulls[INDEX_MAX_KEYS];
 
@@ -214,6 +226,8 @@ zm_end_scan(IndexScanDesc scan)
 	if (state->group_context != NULL)
 		MemoryContextDelete(state->group_context);
 	pfree(state->items);
-	MemoryContextDelete(state->cursor.quals.context);
+	if (state->cursor.whole != NULL)
+		pfree(state->cursor.whole);
+	zm_quals_end(&state->cursor.quals);
 	pfree(state);
 }

@@ -14,6 +14,7 @@
 #include "access/relscan.h"
 #include "access/sdir.h"
 
+#include "zm_access.h"
 #include "zm_heap.h"
 #include "zm_quals.h"
 #include "zm_tree.h"
@@ -42,6 +43,9 @@ typedef enum ZmPlace
 	ZM_PLACE_AFTER,				/* after the last row */
 } ZmPlace;
 
+/* Room for a copy of a few zones of a leaf, in the shape of a page. */
+#define ZM_PART_SIZE 1024
+
 /* Walks groups (a zone and the exact entries up to the next) of ranges. */
 typedef struct ZmCursor
 {
@@ -49,13 +53,26 @@ typedef struct ZmCursor
 	ZmQuals		quals;
 	ZmPlace		place;
 	OffsetNumber zone;			/* of the current group */
-	PGAlignedBlock leaf;		/* copy */
+	BlockNumber leaf_block;
+	Page		leaf;			/* copy: whole or part */
+	MemoryContext context;
+	char	   *whole;			/* NULL before the first whole copy */
+	ZmShared   *shared;			/* NULL: not a parallel scan */
+	uint32		generation;		/* of the shared copy that the leaf is */
+	bool		fresh;			/* the leaf was read after it */
+	union
+	{
+		char		data[ZM_PART_SIZE];
+		double		force_align_d;
+		int64		force_align_i64;
+	}			part;
 } ZmCursor;
 
 typedef struct ZmScan
 {
 	ZmCursor	cursor;
 	ZmHeapKey	heap_key;
+	bool		have_heap_key;
 	bool		begun;
 	bool		rows;			/* zm_get_row(): visibility is checked here */
 	Buffer		page_buf;		/* then: the zone's heap page */
@@ -63,7 +80,8 @@ typedef struct ZmScan
 	int64		groups;			/* loaded */
 	int64		pages;			/* heap pages read */
 	int64		exact;			/* exact entries met */
-	MemoryContext group_context;	/* of one group's comparisons */
+	MemoryContext group_context;	/* of one group's comparisons; NULL if keys
+									 * are integers */
 	int			nitems;
 	int			item;			/* the one returned last */
 	int			nkeys;			/* keys in item_values */
@@ -74,7 +92,11 @@ typedef struct ZmScan
 	char	   *heap_page;		/* copy, where keys are not integers */
 } ZmScan;
 
+/* zm_parallel.c */
+extern bool zm_parallel_step(ZmCursor *cursor, bool forward);
+
 /* zm_cursor.c */
+extern char *zm_cursor_whole(ZmCursor *cursor);
 extern bool zm_cursor_next(ZmCursor *cursor);
 extern bool zm_cursor_previous(ZmCursor *cursor);
 extern OffsetNumber zm_cursor_group_end(ZmCursor *cursor);

@@ -18,6 +18,7 @@
 #include "utils/rel.h"
 
 #include "st_compat.h"
+#include "zm_heap.h"
 #include "zm_tree.h"
 
 static Buffer
@@ -86,8 +87,8 @@ zm_descend(const ZmSpace *space, const ZmTarget *target, int lockmode)
 
 /*
  * Like zm_descend(), trying first the leaf *hint, and leaving in it the leaf
- * found.  Pages that were leaves stay what they are, the root aside, and only
- * lose what is to the right of them.
+ * found.  Any leaf whose bounds hold the target is the right one; a hint may
+ * come from before the index was built anew.
  */
 Buffer
 zm_descend_near(const ZmSpace *space, const ZmTarget *target, int lockmode,
@@ -95,7 +96,7 @@ zm_descend_near(const ZmSpace *space, const ZmTarget *target, int lockmode,
 {
 	Buffer		buf;
 
-	if (*hint != InvalidBlockNumber)
+	if (*hint != InvalidBlockNumber && zm_block_exists(space->index, *hint))
 	{
 		Page		page;
 
@@ -214,13 +215,23 @@ zm_zone_covers(const ZmSpace *space, Page page, OffsetNumber zone,
 	return result < 0 || (result == 0 && !(ZmFlags(itup) & ZM_FENCED));
 }
 
-/* Whether a zone of the leaf covers the target's key for a heap page. */
+/*
+ * Whether a zone of the leaf covers the target's key for a heap page.
+ */
 bool
 zm_block_covers(const ZmSpace *space, Page page, const ZmTarget *target,
 				BlockNumber block)
 {
-	OffsetNumber zone = zm_zone_at(page, zm_search(space, page, target));
+	return zm_block_covers_at(space, page, target, block,
+							  zm_zone_at(page, zm_search(space, page,
+														 target)));
+}
 
+/* The same, with the zone to whose group the target's position belongs. */
+bool
+zm_block_covers_at(const ZmSpace *space, Page page, const ZmTarget *target,
+				   BlockNumber block, OffsetNumber zone)
+{
 	for (;;)
 	{
 		IndexTuple	itup = ZmPageGetEntry(page, zone);

@@ -29,6 +29,9 @@ extern void zm_split(const ZmSpace *space, const ZmTarget *target, Size needed);
 
 extern bool zm_zone_covers(const ZmSpace *space, Page page, OffsetNumber zone,
 						   const ZmTarget *target);
+extern bool zm_block_covers_at(const ZmSpace *space, Page page,
+							   const ZmTarget *target, BlockNumber block,
+							   OffsetNumber zone);
 extern bool zm_block_covers(const ZmSpace *space, Page page,
 							const ZmTarget *target, BlockNumber block);
 

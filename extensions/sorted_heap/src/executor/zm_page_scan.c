@@ -31,6 +31,7 @@ typedef struct ZmPageScanState
 	IndexScanState *keys;		/* never run */
 	ScanDirection order;
 	IndexScanDesc scan;			/* NULL before the first row */
+	ZmShared   *shared;			/* NULL: not a parallel scan */
 } ZmPageScanState;
 
 static const CustomExecMethods exec_methods;
@@ -96,6 +97,8 @@ start(ZmPageScanState *state)
 									keys->iss_RelationDesc,
 									state->css.ss.ps.state->es_snapshot,
 									keys->iss_NumScanKeys);
+	if (state->shared != NULL)
+		zm_scan_share(state->scan, state->shared);
 	index_rescan(state->scan, keys->iss_ScanKeys, keys->iss_NumScanKeys,
 				 NULL, 0);
 }
@@ -148,6 +151,50 @@ rescan(CustomScanState *css)
 		start(state);
 }
 
+/* ---- parallel scans ---- */
+
+static Size
+estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
+{
+	return zm_parallel_size();
+}
+
+static void
+initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	ZmPageScanState *state = (ZmPageScanState *) css;
+
+	zm_parallel_init(coordinate);
+	state->shared = coordinate;
+	/* A scan may be left from before the last rescan. */
+	if (state->scan != NULL)
+		zm_scan_share(state->scan, coordinate);
+}
+
+static void
+reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt,
+				 void *coordinate)
+{
+	zm_parallel_restart(coordinate);
+}
+
+static void
+initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
+{
+	((ZmPageScanState *) css)->shared = coordinate;
+}
+
+/* Before the shared memory goes: workers first, then the leader. */
+static void
+shutdown_scan(CustomScanState *css)
+{
+	ZmPageScanState *state = (ZmPageScanState *) css;
+
+	if (state->scan != NULL && state->shared != NULL)
+		zm_scan_share_counts(state->scan);
+	state->shared = NULL;
+}
+
 static void
 end_scan(CustomScanState *css)
 {
@@ -197,6 +244,11 @@ static const CustomExecMethods exec_methods = {
 	.ExecCustomScan = exec_scan,
 	.EndCustomScan = end_scan,
 	.ReScanCustomScan = rescan,
+	.EstimateDSMCustomScan = estimate_dsm,
+	.InitializeDSMCustomScan = initialize_dsm,
+	.ReInitializeDSMCustomScan = reinitialize_dsm,
+	.InitializeWorkerCustomScan = initialize_worker,
+	.ShutdownCustomScan = shutdown_scan,
 	.ExplainCustomScan = explain_scan,
 };
 

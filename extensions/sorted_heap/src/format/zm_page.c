@@ -94,8 +94,16 @@ zm_row_tid(IndexTuple exact)
 	return tid;
 }
 
+static Size
+size_without_note(IndexTuple zone)
+{
+	return IndexTupleSize(zone) -
+		(ZmFlags(zone) & ZM_NOTE ? sizeof(uint64) : 0);
+}
+
 /*
- * A zone (downlink, high key) with the key of an entry, in current memory.
+ * A zone (downlink, high key) with the key of an entry, in current memory;
+ * without a note.
  */
 IndexTuple
 zm_zone_from(IndexTuple key, BlockNumber block, uint16 flags, ItemPointer tie)
@@ -104,6 +112,8 @@ zm_zone_from(IndexTuple key, BlockNumber block, uint16 flags, ItemPointer tie)
 	Size		total;
 	IndexTuple	zone;
 
+	if (ZmIsZone(key))
+		size = size_without_note(key);
 	if (ZmIsZone(key) && (ZmFlags(key) & ZM_TIE))
 		size -= MAXALIGN(sizeof(ItemPointerData));
 	if (flags & ZM_NO_KEY)
@@ -139,14 +149,35 @@ zm_form_zone(Relation index, Datum *values, bool *nulls, BlockNumber block,
 	return zm_zone_from(key, block, flags, tie);
 }
 
-/* The same position for another block: makes downlinks and high keys. */
+/*
+ * The same position for another block, without a note: makes downlinks and
+ * high keys.
+ */
 IndexTuple
 zm_copy_as(IndexTuple zone, BlockNumber block)
 {
-	IndexTuple	copy = CopyIndexTuple(zone);
+	Size		size = size_without_note(zone);
+	IndexTuple	copy = palloc(size);
 
 	Assert(ZmIsZone(zone));
-	ItemPointerSet(&copy->t_tid, block, ZmFlags(zone));
+	memcpy(copy, zone, size);
+	copy->t_info = (zone->t_info & ~INDEX_SIZE_MASK) | size;
+	ItemPointerSet(&copy->t_tid, block, ZmFlags(zone) & ~ZM_NOTE);
+	return copy;
+}
+
+/* A copy of a zone with room for a note, which says nothing yet. */
+IndexTuple
+zm_add_note(IndexTuple zone)
+{
+	Size		size = size_without_note(zone);
+	Size		total = size + sizeof(uint64);
+	IndexTuple	copy = palloc0(total);
+
+	Assert(ZmIsZone(zone) && size == MAXALIGN(size));
+	memcpy(copy, zone, size);
+	copy->t_info = (zone->t_info & ~INDEX_SIZE_MASK) | total;
+	ItemPointerSet(&copy->t_tid, ZmBlock(zone), ZmFlags(zone) | ZM_NOTE);
 	return copy;
 }
 
@@ -156,7 +187,7 @@ zm_get_tie(IndexTuple zone)
 	ItemPointerData tie;
 
 	Assert(ZmIsZone(zone) && (ZmFlags(zone) & ZM_TIE));
-	memcpy(&tie, (char *) zone + IndexTupleSize(zone) -
+	memcpy(&tie, (char *) zone + size_without_note(zone) -
 		   MAXALIGN(sizeof(ItemPointerData)), sizeof(tie));
 	return tie;
 }

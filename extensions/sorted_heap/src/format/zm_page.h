@@ -82,6 +82,7 @@ StaticAssertDecl(sizeof(ZmOpaqueData) == sizeof(BTPageOpaqueData) &&
 #define ZM_OPEN 0x0002			/* begins after the key, not at it */
 #define ZM_NO_KEY 0x0004		/* begins before all keys */
 #define ZM_TIE 0x0008			/* position among equal keys follows: a TID */
+#define ZM_NOTE 0x0010			/* at the end: room for a note (zm_note.c) */
 
 /*
  * Bit of an exact entry's offset number: the row is covered by its page's zone
@@ -95,6 +96,11 @@ StaticAssertDecl(sizeof(ZmOpaqueData) == sizeof(BTPageOpaqueData) &&
 #define ZmIsZone(itup) (((itup)->t_info & INDEX_AM_RESERVED_BIT) != 0)
 #define ZmFlags(itup) ItemPointerGetOffsetNumberNoCheck(&(itup)->t_tid)
 #define ZmBlock(itup) ItemPointerGetBlockNumberNoCheck(&(itup)->t_tid)
+
+/* The note of a zone that has one, aligned; it changes under shared locks. */
+#define ZmNote(itup) \
+	((volatile uint64 *) ((char *) (itup) + IndexTupleSize(itup) - \
+						  sizeof(uint64)))
 
 /*
  * A page of equal splits into two with a high key, a first zone, an old and a
@@ -116,6 +122,7 @@ extern IndexTuple zm_zone_from(IndexTuple key, BlockNumber block,
 							   uint16 flags, ItemPointer tie);
 extern IndexTuple zm_copy_as(IndexTuple zone, BlockNumber block);
 extern ItemPointerData zm_get_tie(IndexTuple zone);
+extern IndexTuple zm_add_note(IndexTuple zone);
 
 extern void zm_page_add(Page page, IndexTuple itup, OffsetNumber off);
 

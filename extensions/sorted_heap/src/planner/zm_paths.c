@@ -102,6 +102,57 @@ make_path(RelOptInfo *rel, IndexPath *index_path)
 	return &path->path;
 }
 
+/*
+ * A scan of the same pages by several processes.  The server would reckon with
+ * the size of the index, which is small however large the table is.
+ */
+static Path *
+make_partial_path(RelOptInfo *rel, IndexPath *index_path)
+{
+	double		pages = rel->pages * index_path->indexselectivity;
+	Path	   *path;
+	Cost		cpu;
+	double		divisor;
+	int			workers = compute_parallel_worker(rel, pages, -1,
+												  max_parallel_workers_per_gather);
+
+	if (workers <= 0)
+		return NULL;
+	path = make_path(rel, index_path);
+	path->parallel_aware = true;
+	path->parallel_workers = workers;
+	/* as the server's own parallel scans: the leader helps a little */
+	divisor = workers;
+	if (parallel_leader_participation)
+		divisor += Max(1.0 - 0.3 * workers, 0);
+	cpu = clamp_row_est(rel->tuples * index_path->indexselectivity) *
+		(cpu_tuple_cost + rel->baserestrictcost.per_tuple);
+	cpu = Min(cpu, path->total_cost - path->startup_cost);
+	path->total_cost -= cpu - cpu / divisor;
+	path->rows = clamp_row_est(path->rows / divisor);
+	return path;
+}
+
+static void
+add_partial_scans(RelOptInfo *rel, List *index_paths)
+{
+	ListCell   *lc;
+
+	if (!rel->consider_parallel || rel->lateral_relids != NULL)
+		return;
+	foreach(lc, index_paths)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->param_info == NULL && path->parallel_safe)
+		{
+			path = make_partial_path(rel, lfirst(lc));
+			if (path != NULL)
+				add_partial_path(rel, path);
+		}
+	}
+}
+
 static void
 add_page_scans(PlannerInfo *root, RelOptInfo *rel, Index rti,
 			   RangeTblEntry *rte)
@@ -122,6 +173,9 @@ add_page_scans(PlannerInfo *root, RelOptInfo *rel, Index rti,
 			is_zonemap(((IndexPath *) path)->indexinfo))
 			found = lappend(found, path);
 	}
+	if (found == NIL)
+		return;
+	add_partial_scans(rel, found);
 	/* add_path() may free what it finds worse, but never an IndexPath. */
 	foreach(lc, found)
 		add_path(rel, make_path(rel, lfirst(lc)));

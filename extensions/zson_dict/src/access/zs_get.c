@@ -72,11 +72,22 @@ Datum
 zson_object_field(PG_FUNCTION_ARGS)
 {
 	StStr		key = text_bytes(PG_GETARG_DATUM(1));
+	ZsFieldCache *cache = field_cache(fcinfo);
+	ZsSpot		spot;
 	StZsonValue v;
 	ZsDoc		z;
 
+	switch (zs_quick_field(PG_GETARG_DATUM(0), &key, cache, &spot))
+	{
+		case ZS_QUICK_FOUND:
+			PG_RETURN_POINTER(zs_quick_zson(&spot));
+		case ZS_QUICK_ABSENT:
+			PG_RETURN_NULL();
+		case ZS_QUICK_NO:
+			break;
+	}
 	zs_open(&z, PG_GETARG_DATUM(0));
-	if (!zs_field(&z, &key, field_cache(fcinfo), &v))
+	if (!zs_field(&z, &key, cache, &v))
 		PG_RETURN_NULL();
 	return return_zson(fcinfo, &z, &v);
 }
@@ -85,11 +96,25 @@ Datum
 zson_object_field_text(PG_FUNCTION_ARGS)
 {
 	StStr		key = text_bytes(PG_GETARG_DATUM(1));
+	ZsFieldCache *cache = field_cache(fcinfo);
+	ZsSpot		spot;
+	text	   *t;
 	StZsonValue v;
 	ZsDoc		z;
 
+	switch (zs_quick_field(PG_GETARG_DATUM(0), &key, cache, &spot))
+	{
+		case ZS_QUICK_FOUND:
+			if ((t = zs_quick_text(&spot)) != NULL)
+				PG_RETURN_TEXT_P(t);
+			break;
+		case ZS_QUICK_ABSENT:
+			PG_RETURN_NULL();
+		case ZS_QUICK_NO:
+			break;
+	}
 	zs_open(&z, PG_GETARG_DATUM(0));
-	if (!zs_field(&z, &key, field_cache(fcinfo), &v))
+	if (!zs_field(&z, &key, cache, &v))
 		PG_RETURN_NULL();
 	return return_text(fcinfo, &z, &v);
 }
@@ -248,9 +273,12 @@ array_has_string(ZsDoc *z, const StStr *key, bool *found)
 	return ST_OK;
 }
 
-/* Key of an object, string of an array, or the string itself. */
+/*
+ * Key of an object, string of an array, or the string itself; cache may be
+ * NULL.
+ */
 static bool
-has_key(ZsDoc *z, const StStr *key)
+has_key(ZsDoc *z, const StStr *key, ZsFieldCache *cache)
 {
 	StStatus	status = ST_OK;
 	bool		found = false;
@@ -260,6 +288,8 @@ has_key(ZsDoc *z, const StStr *key)
 		switch (z->root.kind)
 		{
 			case ST_ZSON_OBJECT:
+				if (cache != NULL)
+					return zs_field(z, key, cache, NULL);
 				status = st_zson_find(&z->doc, &z->root, key,
 									  st_zson_dict_key(z->doc.dict, key->data,
 													   key->len),
@@ -286,10 +316,16 @@ Datum
 zson_exists(PG_FUNCTION_ARGS)
 {
 	StStr		key = text_bytes(PG_GETARG_DATUM(1));
+	ZsFieldCache *cache = field_cache(fcinfo);
+	ZsSpot		spot;
+	ZsQuick		quick;
 	ZsDoc		z;
 
+	quick = zs_quick_field(PG_GETARG_DATUM(0), &key, cache, &spot);
+	if (quick != ZS_QUICK_NO)
+		PG_RETURN_BOOL(quick == ZS_QUICK_FOUND);
 	zs_open(&z, PG_GETARG_DATUM(0));
-	PG_RETURN_BOOL(has_key(&z, &key));
+	PG_RETURN_BOOL(has_key(&z, &key, cache));
 }
 
 static bool
@@ -311,7 +347,7 @@ exists_many(FunctionCallInfo fcinfo, bool all)
 		if (nulls[i])
 			continue;
 		key = text_bytes(elems[i]);
-		if (has_key(&z, &key) != all)
+		if (has_key(&z, &key, NULL) != all)
 			return !all;
 	}
 	return all;

@@ -12,15 +12,20 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "libpq/pqformat.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
 #include "zs_datum.h"
 
+/* The first byte of jsonb's binary form. */
+#define JSONB_BINARY_VERSION 1
+
 PG_FUNCTION_INFO_V1(zson_in);
 PG_FUNCTION_INFO_V1(zson_out);
 PG_FUNCTION_INFO_V1(zson_recv);
 PG_FUNCTION_INFO_V1(zson_send);
+PG_FUNCTION_INFO_V1(zson_to_text);
 PG_FUNCTION_INFO_V1(zson_from_jsonb);
 PG_FUNCTION_INFO_V1(zson_to_jsonb);
 
@@ -43,9 +48,7 @@ zson_in(PG_FUNCTION_ARGS)
 Datum
 zson_out(PG_FUNCTION_ARGS)
 {
-	Jsonb	   *jb = zs_to_jsonb(PG_GETARG_DATUM(0));
-
-	PG_RETURN_CSTRING(JsonbToCString(NULL, &jb->root, VARSIZE(jb)));
+	PG_RETURN_CSTRING(zs_to_cstring(PG_GETARG_DATUM(0)));
 }
 
 Datum
@@ -59,9 +62,22 @@ zson_recv(PG_FUNCTION_ARGS)
 Datum
 zson_send(PG_FUNCTION_ARGS)
 {
-	Jsonb	   *jb = zs_to_jsonb(PG_GETARG_DATUM(0));
+	StringInfoData buf;
+	char	   *s = zs_to_cstring(PG_GETARG_DATUM(0));
 
-	return DirectFunctionCall1(jsonb_send, JsonbPGetDatum(jb));
+	pq_begintypsend(&buf);
+	pq_sendint8(&buf, JSONB_BINARY_VERSION);
+	pq_sendtext(&buf, s, strlen(s));
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}
+
+Datum
+zson_to_text(PG_FUNCTION_ARGS)
+{
+	ZsDoc		z;
+
+	zs_open_whole(&z, PG_GETARG_DATUM(0));
+	PG_RETURN_TEXT_P(zs_to_text(&z, &z.root));
 }
 
 Datum

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -33,6 +34,13 @@ zs_enter(int depth)
 {
 	check_stack_depth();
 	return true;
+}
+
+bool
+zs_text_valid(const uint8_t *s, size_t n)
+{
+	return pg_verify_mbstr(GetDatabaseEncoding(), (const char *) s, (int) n,
+						   true);
 }
 
 void
@@ -107,6 +115,7 @@ open_bytes(ZsDoc *z, const char *data, Size avail, Size len)
 		}
 	}
 	z->doc.enter = zs_enter;
+	z->doc.valid = zs_text_valid;
 	return st_zson_root(&z->doc, &z->root);
 }
 
@@ -185,7 +194,7 @@ key_number(const ZsDoc *z, const StStr *key, ZsFieldCache *cache)
 	if (likely(cache->dict_id == z->doc.dict_id && cache->len == key->len &&
 			   cache->len > 0 && memcmp(cache->key, key->data, key->len) == 0))
 		return cache->key_id;
-	cache->shape = 0;
+	memset(cache->places, 0, sizeof(cache->places));
 	cache->dict_id = z->doc.dict_id;
 	cache->key_id = st_zson_dict_key(z->doc.dict, key->data, key->len);
 	cache->len = 0;
@@ -203,19 +212,20 @@ find_in_shape(ZsDoc *z, int key_id, ZsFieldCache *cache, bool *found,
 			  StZsonValue *v)
 {
 	const StZsonShape *shape = z->root.shape;
-	uint32		number = (uint32) (shape - z->doc.dict->shapes) + 1;
+	uint32		number = (uint32) (shape - z->doc.dict->shapes);
+	ZsPlace    *at = &cache->places[number % ZS_PLACES];
 
-	if (unlikely(cache->shape != number))
+	if (unlikely(at->shape != number + 1))
 	{
 		uint32		place = 0;
 
 		while (place < shape->nkeys && shape->keys[place] != key_id)
 			place++;
-		cache->shape = number;
-		cache->place = place;
+		*at = (ZsPlace) {number + 1, place, shape->nkeys};
 	}
-	*found = cache->place < shape->nkeys;
-	return *found ? st_zson_at(&z->doc, &z->root, cache->place, v) : ST_OK;
+	*found = at->place < shape->nkeys;
+	return *found && v != NULL ?
+		st_zson_at(&z->doc, &z->root, at->place, v) : ST_OK;
 }
 
 bool
@@ -235,10 +245,33 @@ zs_field(ZsDoc *z, const StStr *key, ZsFieldCache *cache, StZsonValue *v)
 			status = find_in_shape(z, key_id, cache, &found, v);
 		else
 			status = st_zson_find(&z->doc, &z->root, key, key_id, &found, v);
-		if (status == ST_OK && found)
+		if (status == ST_OK && found && v != NULL)
 			status = zs_is_here(z, v);
 	} while (unlikely(status != ST_OK) && zs_more(z, status));
 	return found;
+}
+
+ZsQuick
+zs_quick_field(Datum value, const StStr *key, const ZsFieldCache *cache,
+			   ZsSpot *spot)
+{
+	struct varlena *v = (struct varlena *) DatumGetPointer(value);
+	const ZsPlace *at;
+
+	if (VARATT_IS_EXTERNAL(v) || VARATT_IS_COMPRESSED(v))
+		return ZS_QUICK_NO;
+	spot->data = (const uint8 *) VARDATA_ANY(v);
+	if (!st_zson_quick_open(spot->data, VARSIZE_ANY_EXHDR(v), &spot->doc) ||
+		cache->dict_id != spot->doc.dict_id || cache->len != key->len ||
+		cache->len == 0 || memcmp(cache->key, key->data, key->len) != 0)
+		return ZS_QUICK_NO;
+	at = &cache->places[spot->doc.shape % ZS_PLACES];
+	if (at->shape != spot->doc.shape + 1 || at->nkeys > ST_ZSON_QUICK_KEYS)
+		return ZS_QUICK_NO;
+	if (at->place == at->nkeys)
+		return ZS_QUICK_ABSENT;
+	return st_zson_quick_at(&spot->doc, at->place, at->nkeys, &spot->p,
+							&spot->n) ? ZS_QUICK_FOUND : ZS_QUICK_NO;
 }
 
 bool
@@ -269,15 +302,20 @@ zs_element(ZsDoc *z, int64 index, StZsonValue *v)
 	return true;
 }
 
+void
+zs_open_whole(ZsDoc *z, Datum value)
+{
+	struct varlena *v = (struct varlena *) DatumGetPointer(value);
+
+	zs_open(z, PointerGetDatum(pg_detoast_datum_packed(v)));
+}
+
 Jsonb *
 zs_to_jsonb(Datum value)
 {
 	ZsDoc		z;
 
-	/* all of it is needed: no slices */
-	value = PointerGetDatum(pg_detoast_datum_packed((struct varlena *)
-													DatumGetPointer(value)));
-	zs_open(&z, value);
+	zs_open_whole(&z, value);
 	return zs_value_jsonb(&z, &z.root);
 }
 

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "utils/jsonb.h"
 
 #include "st_compat.h"
@@ -32,7 +33,13 @@ typedef struct ZsDoc
 /* StZsonEnter: guards the stack. */
 extern bool zs_enter(int depth);
 
+/* Text in the database's encoding? */
+extern bool zs_text_valid(const uint8_t *s, size_t n);
+
 extern void zs_open(ZsDoc *z, Datum value);
+
+/* All of it will be needed: nothing is fetched by slices. */
+extern void zs_open_whole(ZsDoc *z, Datum value);
 
 /*
  * Is it worth trying again?  After ST_NOSPACE: fetches the rest, opens the
@@ -46,18 +53,49 @@ pg_noreturn extern void zs_raise(const StZsonDoc *doc, StStatus status);
 extern StStatus zs_is_here(const ZsDoc *z, const StZsonValue *v);
 
 /*
- * Where the last call found its key: a call site mostly asks for one key in
- * documents of few shapes.  Zero it first.
+ * Where the last calls found their key: a call site mostly asks for one key
+ * in documents of few shapes.  Zero it first.
  */
+#define ZS_PLACES 8
+
+typedef struct ZsPlace
+{
+	uint32		shape;			/* number + 1, 0: none */
+	uint32		place;			/* in the shape; nkeys if it is not there */
+	uint32		nkeys;
+} ZsPlace;
+
 typedef struct ZsFieldCache
 {
 	uint32		dict_id;
 	int			key_id;
-	uint32		shape;			/* number + 1, 0: none */
-	uint32		place;			/* in the shape; its size if it is not there */
+	ZsPlace		places[ZS_PLACES];	/* by the shape's lowest bits */
 	uint32		len;
 	uint8		key[52];
 } ZsFieldCache;
+
+/* What the quick way to a member says. */
+typedef enum ZsQuick
+{
+	ZS_QUICK_NO,				/* not for this document: use zs_field() */
+	ZS_QUICK_ABSENT,
+	ZS_QUICK_FOUND
+} ZsQuick;
+
+typedef struct ZsSpot
+{
+	StZsonQuick doc;
+	const uint8 *data;			/* the document */
+	const uint8 *p;				/* the member */
+	uint32		n;
+} ZsSpot;
+
+extern ZsQuick zs_quick_field(Datum value, const StStr *key,
+							  const ZsFieldCache *cache, ZsSpot *spot);
+
+/* The member alone; NULL: zs_field() has to do it. */
+extern struct varlena *zs_quick_zson(const ZsSpot *spot);
+extern text *zs_quick_text(const ZsSpot *spot);
 
 /* Member of an object, element of an array; false: there is none. */
 extern bool zs_field(ZsDoc *z, const StStr *key, ZsFieldCache *cache,
@@ -74,6 +112,16 @@ extern Numeric zs_value_numeric(const StZsonValue *v);
 extern StStr zs_value_string(ZsDoc *z, const StZsonValue *v);
 
 extern Jsonb *zs_to_jsonb(Datum value);
+
+/* ---- zs_text.c: jsonb's text ---- */
+
+extern void zs_append_value(StringInfo out, ZsDoc *z, const StZsonValue *v);
+
+/* Of a whole value; of a value within one. */
+extern char *zs_to_cstring(Datum value);
+extern text *zs_to_text(ZsDoc *z, const StZsonValue *v);
+
+/* ---- making one ---- */
 
 /* NULL: without a dictionary. */
 extern struct varlena *zs_from_image(const uint8 *image, Size len,

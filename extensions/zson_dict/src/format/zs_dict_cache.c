@@ -27,6 +27,7 @@
 
 #include "st_checksum.h"
 #include "st_compat.h"
+#include "zs_datum.h"
 #include "zs_dict.h"
 
 #define CACHE_BYTES (3 * 1024 * 1024 + 512 * 1024)
@@ -182,6 +183,12 @@ slot_load(uint32 id)
 	status = st_zson_dict_load(&dict, id, blob, len, slot_alloc, context);
 	if (status != ST_OK)
 		damaged(id, status);
+	/* strings among the values are checked when they are read */
+	for (uint32 i = 0; i < dict.nkeys; i++)
+	{
+		if (!zs_text_valid(dict.keys[i].data, dict.keys[i].len))
+			damaged(id, ST_CORRUPT);
+	}
 	if (dict.zdictlen > 0)
 	{
 		dict.unpack = st_codec_dict_create_unpack(ST_CODEC_ZSTD, dict.zdict,

@@ -7,11 +7,11 @@
  */
 #include "postgres.h"
 
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
 #include "zs_datum.h"
+#include "zs_dict.h"
 
 Jsonb *
 zs_value_jsonb(ZsDoc *z, const StZsonValue *v)
@@ -51,6 +51,19 @@ zs_value_zson(ZsDoc *z, const StZsonValue *v)
 	return result;
 }
 
+struct varlena *
+zs_quick_zson(const ZsSpot *spot)
+{
+	struct varlena *result;
+	size_t		len;
+
+	result = palloc(VARHDRSZ + ST_ZSON_QUICK_CUT(&spot->doc, spot->n));
+	len = st_zson_quick_cut(&spot->doc, spot->data, spot->p, spot->n,
+							(uint8_t *) VARDATA(result));
+	SET_VARSIZE(result, VARHDRSZ + len);
+	return result;
+}
+
 Numeric
 zs_value_numeric(const StZsonValue *v)
 {
@@ -81,38 +94,6 @@ zs_value_string(ZsDoc *z, const StZsonValue *v)
 	return s;
 }
 
-/* num * 10^-scale in digits, as numeric's output writes it. */
-static text *
-decimal_text(int64 num, int scale)
-{
-	text	   *result = palloc(VARHDRSZ + 96);
-	char		digits[24];
-	char	   *out = VARDATA(result);
-	uint64		magnitude = num < 0 ? 0 - (uint64) num : (uint64) num;
-	int			n = pg_ulltoa_n(magnitude, digits);
-	int			whole = n - scale;
-
-	if (num < 0)
-		*out++ = '-';
-	if (whole <= 0)
-		*out++ = '0';
-	else
-	{
-		memcpy(out, digits, whole);
-		out += whole;
-	}
-	if (scale > 0)
-	{
-		*out++ = '.';
-		for (int k = whole; k < 0; k++)
-			*out++ = '0';
-		memcpy(out, digits + Max(whole, 0), n - Max(whole, 0));
-		out += n - Max(whole, 0);
-	}
-	SET_VARSIZE(result, out - (char *) result);
-	return result;
-}
-
 static text *
 string_text(ZsDoc *z, const StZsonValue *v)
 {
@@ -133,26 +114,36 @@ string_text(ZsDoc *z, const StZsonValue *v)
 text *
 zs_value_text(ZsDoc *z, const StZsonValue *v)
 {
-	Jsonb	   *jb;
-
 	switch (v->kind)
 	{
 		case ST_ZSON_NULL:
 			return NULL;
-		case ST_ZSON_FALSE:
-			return cstring_to_text("false");
-		case ST_ZSON_TRUE:
-			return cstring_to_text("true");
 		case ST_ZSON_STRING:
 			return string_text(z, v);
-		case ST_ZSON_NUMBER:
-			if (v->form != ST_ZSON_NUMERIC)
-				return decimal_text(v->num, v->scale);
-			return cstring_to_text(DatumGetCString(DirectFunctionCall1(numeric_out,
-																	   NumericGetDatum(zs_value_numeric(v)))));
 		default:
-			jb = zs_value_jsonb(z, v);
-			return cstring_to_text(JsonbToCString(NULL, &jb->root,
-												  VARSIZE(jb)));
+			return zs_to_text(z, v);
 	}
+}
+
+text *
+zs_quick_text(const ZsSpot *spot)
+{
+	const StZsonDict *dict = zs_dict_read(spot->doc.dict_id);
+	text	   *result;
+	StZsonValue v;
+	ZsDoc		z;
+	StStr		s;
+
+	if (!st_zson_quick_string(dict, spot->p, &s))
+	{
+		if (st_zson_quick_value(&z.doc, dict, spot->p, spot->n, &v) != ST_OK ||
+			(v.kind != ST_ZSON_STRING && v.kind != ST_ZSON_NUMBER))
+			return NULL;
+		z.doc.valid = zs_text_valid;
+		return zs_value_text(&z, &v);
+	}
+	result = palloc(VARHDRSZ + s.len);
+	memcpy(VARDATA(result), s.data, s.len);
+	SET_VARSIZE(result, VARHDRSZ + s.len);
+	return result;
 }

@@ -1,0 +1,314 @@
+/*-------------------------------------------------------------------------
+ *
+ * zs_text.c
+ *	  A value within a document as jsonb's text.
+ *
+ * Written straight from the stored bytes, in one pass, as the server's jsonb
+ * output would write it: ", " and ": " between members, escapes of its own
+ * escape_json().  Strings are decoded at the end of the buffer; only those
+ * with characters to escape are copied once more.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+
+#include "st_bytes.h"
+#include "zs_datum.h"
+
+#define REPEATED(byte) (UINT64CONST(0x0101010101010101) * (byte))
+
+/* Room for n bytes more, and the end of the string. */
+static inline char *
+reserve(StringInfo out, Size n)
+{
+	if (unlikely(n >= (Size) (out->maxlen - out->len)))
+	{
+		if (n >= MaxAllocSize)
+			zs_raise(NULL, ST_NOTFIT);
+		enlargeStringInfo(out, (int) n);
+	}
+	return out->data + out->len;
+}
+
+static inline void
+put(StringInfo out, const char *s, Size n)
+{
+	memcpy(reserve(out, n), s, n);
+	out->len += n;
+}
+
+/* The first byte that JSON wants escaped, n if there is none. */
+static inline Size
+plain_bytes(const char *s, Size n)
+{
+	Size		i = 0;
+
+	for (; i + 8 <= n; i += 8)
+	{
+		uint64		w = st_load_u64((const uint8 *) s + i);
+		uint64		quote = w ^ REPEATED('"');
+		uint64		slash = w ^ REPEATED('\\');
+
+		/* bytes below 32, 0 in quote, 0 in slash; maybe some above such one */
+		if ((((w - REPEATED(0x20)) & ~w) |
+			 ((quote - REPEATED(1)) & ~quote) |
+			 ((slash - REPEATED(1)) & ~slash)) & REPEATED(0x80))
+			break;
+	}
+	while (i < n && (unsigned char) s[i] >= 0x20 && s[i] != '"' &&
+		   s[i] != '\\')
+		i++;
+	return i;
+}
+
+static void
+put_escaped(StringInfo out, const char *s, Size n)
+{
+	static const char hex[] = "0123456789abcdef";
+	Size		at = 0;
+
+	while (at < n)
+	{
+		Size		run = plain_bytes(s + at, n - at);
+		char	   *p;
+		unsigned char c;
+
+		put(out, s + at, run);
+		at += run;
+		if (at == n)
+			break;
+		c = (unsigned char) s[at++];
+		p = reserve(out, 6);
+		*p++ = '\\';
+		switch (c)
+		{
+			case '"':
+			case '\\':
+				*p++ = (char) c;
+				break;
+			case '\b':
+				*p++ = 'b';
+				break;
+			case '\f':
+				*p++ = 'f';
+				break;
+			case '\n':
+				*p++ = 'n';
+				break;
+			case '\r':
+				*p++ = 'r';
+				break;
+			case '\t':
+				*p++ = 't';
+				break;
+			default:
+				memcpy(p, "u00", 3);
+				p[3] = hex[c >> 4];
+				p[4] = hex[c & 15];
+				p += 5;
+		}
+		out->len = (int) (p - out->data);
+	}
+}
+
+/* A key of an object, and what follows it. */
+static void
+put_key(StringInfo out, const StStr *key)
+{
+	char	   *p = reserve(out, key->len + 4);
+
+	*p = '"';
+	if (plain_bytes((const char *) key->data, key->len) == key->len)
+	{
+		memcpy(p + 1, key->data, key->len);
+		memcpy(p + 1 + key->len, "\": ", 3);
+		out->len += key->len + 4;
+		return;
+	}
+	out->len++;
+	put_escaped(out, (const char *) key->data, key->len);
+	put(out, "\": ", 3);
+}
+
+static void
+put_string(StringInfo out, ZsDoc *z, const StZsonValue *v)
+{
+	Size		bound = st_zson_string_bound(v);
+	char	   *p = reserve(out, bound + 2);
+	StStatus	status;
+	StStr		s;
+
+	*p++ = '"';
+	status = st_zson_string(&z->doc, v, (uint8 *) p, &s);
+	if (unlikely(status != ST_OK))
+		zs_raise(&z->doc, status);
+	if (likely(plain_bytes((const char *) s.data, s.len) == s.len))
+	{
+		if (s.data != (const uint8 *) p)
+			memcpy(p, s.data, s.len);
+		p[s.len] = '"';
+		out->len += s.len + 2;
+		return;
+	}
+	if (s.data == (const uint8 *) p)
+		s.data = memcpy(palloc(s.len), s.data, s.len);
+	out->len++;
+	put_escaped(out, (const char *) s.data, s.len);
+	put(out, "\"", 1);
+}
+
+/* num * 10^-scale in digits, as numeric's output writes it. */
+static void
+put_decimal(StringInfo out, int64 num, int scale)
+{
+	char	   *p = reserve(out, 96);
+	char		digits[24];
+	uint64		magnitude = num < 0 ? 0 - (uint64) num : (uint64) num;
+	int			n = pg_ulltoa_n(magnitude, digits);
+	int			whole = n - scale;
+
+	if (num < 0)
+		*p++ = '-';
+	if (whole <= 0)
+		*p++ = '0';
+	else
+	{
+		memcpy(p, digits, whole);
+		p += whole;
+	}
+	if (scale > 0)
+	{
+		*p++ = '.';
+		for (int k = whole; k < 0; k++)
+			*p++ = '0';
+		memcpy(p, digits + Max(whole, 0), n - Max(whole, 0));
+		p += n - Max(whole, 0);
+	}
+	out->len = (int) (p - out->data);
+}
+
+static void
+put_number(StringInfo out, const StZsonValue *v)
+{
+	Numeric		numeric;
+	char	   *s;
+
+	if (likely(v->form != ST_ZSON_NUMERIC))
+	{
+		put_decimal(out, v->num, v->scale);
+		return;
+	}
+	numeric = zs_value_numeric(v);
+	s = DatumGetCString(DirectFunctionCall1(numeric_out,
+											NumericGetDatum(numeric)));
+	put(out, s, strlen(s));
+	pfree(s);
+	pfree(numeric);
+}
+
+static void
+put_container(StringInfo out, ZsDoc *z, const StZsonValue *v)
+{
+	bool		object = v->kind == ST_ZSON_OBJECT;
+	StStr		before = {NULL, 0};
+	StZsonCursor c;
+
+	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
+	put(out, object ? "{" : "[", 1);
+	st_zson_begin(v, &c);
+	while (c.i < v->count)
+	{
+		StZsonValue member;
+		StStr		key;
+		StStatus	status;
+
+		if (c.i > 0)
+			put(out, ", ", 2);
+		status = st_zson_next(&z->doc, &c, object ? &key : NULL, &member);
+		if (unlikely(status != ST_OK))
+			zs_raise(&z->doc, status);
+		if (object)
+		{
+			/* a shape's order was checked when the dictionary was loaded */
+			if (v->form == ST_ZSON_FREE && c.i > 1 &&
+				st_zson_key_compare(&before, &key) >= 0)
+				zs_raise(&z->doc, ST_CORRUPT);
+			before = key;
+			put_key(out, &key);
+		}
+		zs_append_value(out, z, &member);
+	}
+	if (v->count > 0 &&
+		(c.p != v->end || (v->form == ST_ZSON_FREE && object &&
+						   c.key != v->keys_end)))
+		zs_raise(&z->doc, ST_CORRUPT);
+	put(out, object ? "}" : "]", 1);
+}
+
+void
+zs_append_value(StringInfo out, ZsDoc *z, const StZsonValue *v)
+{
+	switch (v->kind)
+	{
+		case ST_ZSON_NULL:
+			put(out, "null", 4);
+			break;
+		case ST_ZSON_FALSE:
+			put(out, "false", 5);
+			break;
+		case ST_ZSON_TRUE:
+			put(out, "true", 4);
+			break;
+		case ST_ZSON_STRING:
+			put_string(out, z, v);
+			break;
+		case ST_ZSON_NUMBER:
+			put_number(out, v);
+			break;
+		default:
+			put_container(out, z, v);
+	}
+}
+
+/* A buffer that most likely suffices; its first bytes are the caller's. */
+static void
+init_buffer(StringInfo out, const ZsDoc *z, const StZsonValue *v, int before)
+{
+	Size		guess = 64 + 5 * (Size) (v->next - v->start) +
+		(Size) v->tail_len + (Size) v->tail_len / 2;
+
+	out->maxlen = (int) Min(guess, MaxAllocSize / 2);
+	out->data = palloc(out->maxlen);
+	out->len = before;
+	out->cursor = 0;
+}
+
+char *
+zs_to_cstring(Datum value)
+{
+	StringInfoData out;
+	ZsDoc		z;
+
+	zs_open_whole(&z, value);
+	init_buffer(&out, &z, &z.root, 0);
+	zs_append_value(&out, &z, &z.root);
+	out.data[out.len] = '\0';
+	return out.data;
+}
+
+text *
+zs_to_text(ZsDoc *z, const StZsonValue *v)
+{
+	StringInfoData out;
+
+	init_buffer(&out, z, v, VARHDRSZ);
+	zs_append_value(&out, z, v);
+	SET_VARSIZE(out.data, out.len);
+	return (text *) out.data;
+}

@@ -1,0 +1,276 @@
+"""Faults seen in other sorted heaps, each of which must not be here; and kill -9.
+
+What an index finds is compared with what a sequential scan finds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import threading
+import time
+
+import psycopg
+import pytest
+
+POINTS = int(os.environ.get("CRASH_POINTS", "10")) // 4
+
+
+@pytest.fixture
+def database(db):
+    with db.connect() as conn:
+        conn.execute("CREATE EXTENSION sorted_heap")
+    return db
+
+
+def make(conn, columns="id bigint, v int", key="id", rows="SELECT g, 0") -> None:
+    conn.execute(f"CREATE TABLE t ({columns}) USING sorted_heap")
+    conn.execute(f"CREATE INDEX ti ON t USING zonemap ({key})")
+    conn.execute(f"INSERT INTO t {rows} FROM generate_series(1, 2000) g")
+    conn.execute("VACUUM ANALYZE t")
+
+
+def by_index(conn) -> None:
+    conn.execute("SET enable_seqscan = off")
+    conn.execute("SET enable_bitmapscan = off")
+
+
+def agree(conn, condition: str = "true", key: str = "id") -> int:
+    """Rows that the index finds, which are those of a sequential scan."""
+    found = []
+    for seq, index in (("on", "off"), ("off", "on")):
+        with conn.transaction():
+            conn.execute(f"SET LOCAL enable_seqscan = {seq}")
+            conn.execute(f"SET LOCAL enable_indexscan = {index}")
+            conn.execute(f"SET LOCAL enable_bitmapscan = {index}")
+            query = f"SELECT t::text FROM t WHERE {key} IS NOT NULL AND ({condition})"
+            found.append(sorted(conn.execute(query).fetchall()))
+    assert found[0] == found[1], condition
+    return len(found[0])
+
+
+def sound(conn) -> None:
+    problems = conn.execute("SELECT * FROM sorted_heap.zonemap_verify('ti')").fetchall()
+    assert problems == []
+
+
+def test_rows_between_and_after(database):
+    """An insert inside of a page's range; one out of order on the last page."""
+    conn = database.connect()
+    make(conn, rows="SELECT 2 * g, 0")
+    for key in (777, 5, 3999, 4001, 1, 4003, 2001):
+        conn.execute("INSERT INTO t VALUES (%s, 1)", [key])
+        assert agree(conn, f"id = {key}") == 1
+        assert agree(conn, f"id BETWEEN {key} - 1 AND {key} + 1") >= 1
+    assert agree(conn) == 2007
+
+
+def test_cached_plans_and_other_backends(database):
+    """A generic plan looks at the index as it is when it runs."""
+    conn, other = database.connect(), database.connect()
+    make(conn)
+    by_index(conn)
+    conn.execute("SET plan_cache_mode = force_generic_plan")
+    conn.execute("PREPARE p(bigint) AS SELECT v FROM t WHERE id = $1 OR id = $1 + 5000")
+    conn.execute("PREPARE q(bigint) AS SELECT v FROM t WHERE id = $1")
+    for key in (900000, -5, 77):
+        before = len(conn.execute(f"EXECUTE q({key})").fetchall())
+        other.execute("INSERT INTO t VALUES (%s, 9)", [key])
+        assert len(conn.execute(f"EXECUTE q({key})").fetchall()) == before + 1
+        assert (9,) in conn.execute(f"EXECUTE p({key})").fetchall()
+
+
+def test_constants_of_other_types(database):
+    conn = database.connect()
+    make(conn, rows="SELECT g - 1000, 0")
+    for constant in ("5::smallint", "-7::int", "12::bigint", "12.5", "'13'", "1e3"):
+        for operator in ("<", "<=", "=", ">=", ">"):
+            agree(conn, f"id {operator} {constant}")
+            agree(conn, f"{constant} {operator} id")
+    assert agree(conn, "id = 5::smallint") == 1
+    assert agree(conn, "id > 3000000000") == 0
+
+
+@pytest.mark.parametrize("kind", ("text", "uuid"))
+def test_long_common_prefixes(database, kind):
+    conn = database.connect()
+    value = {
+        "text": "'the same prefix for every row ' || lpad((%s)::text, 6, '0')",
+        "uuid": "('00000000-0000-0000-0000-' || lpad(to_hex(%s), 12, '0'))::uuid",
+    }[kind]
+    make(conn, f"id {kind}, v int", rows=f"SELECT {value.replace('%s', 'g')}, g")
+    for number in (1, 1000, 2000):
+        key = value.replace("%s", str(number))
+        assert agree(conn, f"id < {key}") == number - 1
+        assert agree(conn, f"id <= {key}") == number
+        assert agree(conn, f"id > {key}") == 2000 - number
+
+
+def test_composite_keys_are_lexicographic(database):
+    conn = database.connect()
+    make(conn, "a int, b int", "a, b DESC", "SELECT g % 50, g")
+    assert agree(conn, "(a, b) > (20, 1000)", "a") > 0
+    assert agree(conn, "a = 20 AND b < 1000", "a") == 20
+    assert agree(conn, "b = 1234", "a") == 1
+
+
+def test_concurrent_writers_lose_nothing(database):
+    """Widenings beside each other, a rebuild, and compaction beside writers."""
+    conn = database.connect()
+    make(conn)
+    problems, stop, counts = [], threading.Event(), [0] * 3
+
+    def write(number: int) -> None:
+        rng = random.Random(number)
+        try:
+            with database.connect() as mine:
+                while not stop.is_set():
+                    key = rng.randrange(-3000, 6000)
+                    mine.execute("INSERT INTO t VALUES (%s, %s)", [key, number + 1])
+                    counts[number] += 1
+        except BaseException as problem:
+            problems.append(problem)
+
+    writers = [threading.Thread(target=write, args=[n]) for n in range(3)]
+    for writer in writers:
+        writer.start()
+    try:
+        conn.execute("CALL sorted_heap.compact('t', 500)")
+        conn.execute("REINDEX INDEX CONCURRENTLY ti")
+        conn.execute("CALL sorted_heap.merge('t', 500)")
+        conn.execute("VACUUM t")
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
+    assert not problems, problems
+    assert agree(conn) == 2000 + sum(counts)
+    for number, count in enumerate(counts):
+        assert agree(conn, f"v = {number + 1}") == count
+    sound(conn)
+
+
+def test_truncated_by_vacuum(database):
+    conn = database.connect()
+    make(conn)
+    conn.execute("DELETE FROM t WHERE id > 500")
+    conn.execute("VACUUM t")
+    assert agree(conn) == 500
+    conn.execute("INSERT INTO t SELECT g, 1 FROM generate_series(1500, 1, -3) g")
+    assert agree(conn) == 1000
+    sound(conn)
+
+
+def test_compaction_keeps_the_table_as_it_is(database):
+    """Options, persistence, relfrozenxid; a cancelled one leaves nothing behind."""
+    conn = database.connect()
+    conn.execute(
+        "CREATE UNLOGGED TABLE t (id bigint, v int) USING sorted_heap"
+        " WITH (fillfactor = 70)"
+    )
+    conn.execute("CREATE INDEX ti ON t USING zonemap (id)")
+    conn.execute(
+        "INSERT INTO t SELECT g, 0 FROM generate_series(1, 30000) g ORDER BY hashint4(g)"
+    )
+    about = (
+        "SELECT oid, relfilenode, relpersistence, reltablespace, reloptions, relam,"
+        " relfrozenxid::text <> '0' FROM pg_class WHERE relname = 't'"
+    )
+    relations = "SELECT count(*) FROM pg_class"
+    before = conn.execute(about).fetchone(), conn.execute(relations).fetchone()
+    conn.execute("SET statement_timeout = '150ms'")
+    with contextlib.suppress(psycopg.errors.QueryCanceled):
+        conn.execute("CALL sorted_heap.compact('t', 200)")
+    conn.execute("RESET statement_timeout")
+    assert agree(conn) == 30000
+    assert before == (
+        conn.execute(about).fetchone(),
+        conn.execute(relations).fetchone(),
+    )
+    conn.execute("CALL sorted_heap.compact('t')")
+    assert agree(conn) == 30000
+    assert before == (
+        conn.execute(about).fetchone(),
+        conn.execute(relations).fetchone(),
+    )
+    sound(conn)
+
+
+@pytest.mark.skipif(not os.environ.get("SLOW"), reason="half a gigabyte; SLOW=1")
+def test_more_pages_than_16_bits_count(database):
+    conn = database.connect()
+    conn.execute(
+        "CREATE TABLE t (id int, v text) USING sorted_heap WITH (fillfactor = 10)"
+    )
+    conn.execute("ALTER TABLE t ALTER v SET STORAGE PLAIN")
+    conn.execute("CREATE INDEX ti ON t USING zonemap (id)")
+    conn.execute(
+        "INSERT INTO t SELECT g, repeat('x', 700) FROM generate_series(1, 70000) g"
+    )
+    ((pages,),) = conn.execute("SELECT pg_relation_size('t') / 8192").fetchall()
+    assert pages > 65535
+    by_index(conn)
+    for key in (1, 65535, 65536, 65537, 69999, 70000):
+        query = f"SELECT id FROM t WHERE id BETWEEN {key - 1} AND {key}"
+        assert conn.execute(query).fetchall()[-1] == (key,)
+    sound(conn)
+
+
+STATEMENTS = (
+    "INSERT INTO t SELECT (random() * 9000)::int, {n} FROM generate_series(1, 200)",
+    "INSERT INTO t SELECT 9000 + 100 * {n} + g, {n} FROM generate_series(1, 100) g",
+    "UPDATE t SET v = {n} WHERE id >= 0 AND id % 97 = {n} % 97",
+    "UPDATE t SET id = id + 1 WHERE id >= 0 AND id % 89 = {n} % 89",
+    "DELETE FROM t WHERE id >= 0 AND id % 31 = {n} % 31",
+    "CALL sorted_heap.compact('t', 300)",
+    "CALL sorted_heap.merge('t', 300)",
+    "VACUUM t",
+    "CHECKPOINT",
+)
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("point", range(max(POINTS, 1)))
+def test_kill_beside_compaction(make_cluster, seed, point):
+    """Two sessions, compaction among their statements, and kill -9: what was
+    committed is there once, found by both kinds of scans."""
+    cluster = make_cluster("zonemap", full_page_writes="on", autovacuum="off")
+    with cluster.connect() as conn:
+        conn.execute("CREATE EXTENSION sorted_heap")
+        conn.execute("CREATE TABLE done (n int)")
+        make(conn, rows="SELECT g * 4, 0")
+
+    def work(number: int) -> None:
+        rng = random.Random(f"{seed}/{point}/{number}")
+        with contextlib.suppress(psycopg.OperationalError), cluster.connect() as mine:
+            for n in range(number, 10**6, 2):
+                with contextlib.suppress(
+                    psycopg.errors.DeadlockDetected,
+                    psycopg.errors.SerializationFailure,
+                ):
+                    statement = rng.choice(STATEMENTS).format(n=n)
+                    mine.execute(statement)
+                # rows of its own, which no other statement touches
+                key = -1 - n
+                mine.execute(f"INSERT INTO t VALUES ({key}, {n})")
+                mine.execute(f"INSERT INTO done VALUES ({key})")
+
+    workers = [threading.Thread(target=work, args=[n]) for n in (0, 1)]
+    for worker in workers:
+        worker.start()
+    time.sleep(0.3 + random.Random(f"{seed}/{point}/when").random() * 2)
+    cluster.kill()
+    for worker in workers:
+        worker.join()
+    cluster.start()
+    with cluster.connect() as conn:
+        agree(conn)
+        sound(conn)
+        lost = conn.execute(
+            "SELECT n FROM done WHERE (SELECT count(*) FROM t WHERE id = n) <> 1"
+        ).fetchall()
+        assert lost == []
+        conn.execute("CALL sorted_heap.compact('t')")
+        agree(conn)
+        sound(conn)
