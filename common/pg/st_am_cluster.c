@@ -3,17 +3,18 @@
  * st_am_cluster.c
  *	  VACUUM FULL and CLUSTER: copying a table into a new file, MVCC-safe.
  *
- * Rows are of two kinds.  A row is *settled* if everybody sees it: committed
- * before the horizon and deleted by nobody.  Settled rows, of the delta and
- * of row groups alike, go into new row groups whose descriptors are frozen,
- * in index order for CLUSTER, else in that of the option orderby.  All
- * others that somebody may still see (recently deleted, recently inserted, of
- * the running transaction) go to the new delta, in index order as well,
- * through heap's rewrite module, which keeps xmin, xmax and update chains; a row-group row is given the tuple header that it would have
- * in a heap: xmin of its descriptor, xmax of its tombstone, and the
- * tombstone's forwarding TID as t_ctid.  So no tombstone is carried over, and
- * a group that is too young to be settled becomes delta until it is
- * compacted.
+ * Rows are of two kinds.  A row is *settled* if everybody sees it:
+ * committed before the horizon and deleted by nobody.  Settled rows, of the
+ * delta and of row groups alike, go into new row groups whose descriptors
+ * are frozen, in index order for CLUSTER, else in that of the option
+ * orderby.  All others that somebody may still see (recently deleted,
+ * recently inserted, of the running transaction) go to the new delta, in
+ * index order as well, through heap's rewrite module, which keeps xmin,
+ * xmax and update chains; a row-group row is given the tuple header that it
+ * would have in a heap: xmin of its descriptor, xmax of its tombstone, and
+ * the tombstone's forwarding TID as t_ctid.  So no tombstone is carried
+ * over, and a group that is too young to be settled becomes delta until it
+ * is compacted.
  *
  * The rewrite module writes past the end of the file that it began with, so
  * the row groups come first, in a pass of their own.  Both passes judge rows
