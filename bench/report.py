@@ -15,6 +15,7 @@ JSONB = "jsonb"
 CAPTIONS = {
     "documents": "Documents",
     "load": "Load, seconds (table without indexes; indexes apart)",
+    "instructions": "Instructions per row, by callgrind (it knows no AVX-512: the kernels are those for AVX2)",
     "size": "Size, MB of 10^6 bytes",
     "writes": "Write path",
 }

@@ -10,6 +10,7 @@ OK = "ok"
 TIMEOUT = "timeout"
 ERROR = "error"
 WRONG = "wrong"
+NOT_MEASURED = "not measured"
 
 
 @dataclass
@@ -20,8 +21,9 @@ class Cell:
     name               the query's or measure's name: the row of the report
     system             the column of the report
     samples            one figure per round, in `unit`
-    unit               "ms", "s", "MB", "rows/s", "TPS", "bytes"
-    status             OK, TIMEOUT, ERROR or WRONG; only OK has a figure
+    unit               "ms", "s", "MB", "rows/s", "TPS", "bytes", "instructions"
+    status             OK, TIMEOUT, ERROR, WRONG or NOT_MEASURED (the machine
+                       lacks what it takes); only OK has a figure
     note               the error's or mismatch's message
     """
 

@@ -15,6 +15,8 @@ from bench.config import Config
 from bench.dataset import Dataset, Query
 from bench.delta import SECTION as DELTA
 from bench.delta import make_delta
+from bench.events import EVENTS_DATA
+from bench.instructions import count_instructions
 from bench.lab import DATASETS, PARALLEL, SERIAL, WITH_KEYS, Lab
 from bench.load import (
     build_indexes,
@@ -57,6 +59,8 @@ def plan(config: Config) -> Iterator[Step]:
         if dataset.unique_key:
             yield Step(f"{name}-delta", _with(_delta, dataset))
             yield from _query_steps(dataset, DELTA, dataset.queries)
+        if name == EVENTS_DATA.name:
+            yield Step(f"{name}-instructions", _with(_instructions, dataset))
         yield Step(f"{name}-discard", _with(Lab.discard, dataset))
     if config.documents:
         for kind in zson.available():
@@ -188,4 +192,10 @@ def _delta(lab: Lab, dataset: Dataset) -> None:
     known = len(lab.results.cells)
     if len(lab.keyed) > 1:
         make_delta(lab, dataset)
+    judge(lab.systems, lab.results.cells[known:])
+
+
+def _instructions(lab: Lab, dataset: Dataset) -> None:
+    known = len(lab.results.cells)
+    count_instructions(lab, dataset)
     judge(lab.systems, lab.results.cells[known:])

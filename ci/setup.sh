@@ -56,6 +56,9 @@ find_missing()
 	if [ "$what" = check ] && can_be_root && offered sqlsmith; then
 		need sqlsmith command -v sqlsmith	# its test is skipped without it
 	fi
+	if [ "$what" = bench ] && can_be_root && offered valgrind; then
+		need valgrind command -v valgrind	# counts instructions
+	fi
 	if [ "$what" = server ]; then
 		need dpkg-dev command -v dpkg-source
 		need bison command -v bison

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,8 +11,11 @@ from bench.compare import Result
 from bench.config import Config
 from bench.dataset import Query
 from bench.engines import QueryFailed, QueryTimeout
+from bench.events import EVENTS_DATA
+from bench.instructions import QUERIES as INSTRUCTIONS
+from bench.instructions import count_instructions, read_counts
 from bench.measure import judge, measure
-from bench.results import ERROR, OK, TIMEOUT, WRONG
+from bench.results import ERROR, NOT_MEASURED, OK, TIMEOUT, WRONG, Results
 from bench.systems import KNOWN
 
 QUERY = Query("Q", "SELECT 1")
@@ -133,3 +137,22 @@ def test_duckdb_query_is_interrupted_at_the_timeout(tmp_path):
             engine.timed("SELECT nothing", 10)
     finally:
         engine.close()
+
+
+def test_counts_of_callgrind_in_order(tmp_path):
+    out = tmp_path / "out"
+    for number in range(12, 0, -1):
+        dump = f"# callgrind format\npart: {number}\n\nsummary: {number * 10}\n"
+        (tmp_path / f"out.{number}").write_text(dump)
+    out.write_text("summary: 0\n")
+    assert read_counts(out) == [number * 10 for number in range(1, 13)]
+
+
+def test_instructions_need_valgrind(monkeypatch):
+    monkeypatch.setattr("bench.instructions.shutil.which", lambda name: None)
+    systems = [KNOWN["heap"], KNOWN["colcompress"], KNOWN["rowcompress"]]
+    lab = SimpleNamespace(systems=systems, results=Results())
+    count_instructions(lab, EVENTS_DATA)
+    assert len(lab.results.cells) == 2 * len(INSTRUCTIONS)
+    assert {cell.status for cell in lab.results.cells} == {NOT_MEASURED}
+    judge(systems, lab.results.cells)
