@@ -15,7 +15,8 @@ class Config:
 
     rows       rows of the events table
     systems    names of the systems asked for; empty: all that are installed
-    datasets   some of "events", "flights", "sorted", in the order they run
+    datasets   some of "events", "flights", "sorted", "pgbench", in the order
+               they run
     runs       measured rounds per query, after one warm-up round
     load_runs  rounds of INSERT ... SELECT, COPY, UPDATE and DELETE
     workers    workers per Gather (and DuckDB threads) in parallel mode
@@ -23,18 +24,20 @@ class Config:
     cell       seconds of measuring after which a slow query gets no more
                rounds, whatever `runs` says
     pgbench    single-row transactions per client in the write section
+    tpcb       seconds per round of pgbench's own scripts
     documents  measure zson, too
     """
 
     rows: int = 1_000_000
     systems: tuple[str, ...] = ()
-    datasets: tuple[str, ...] = ("events", "flights", "sorted")
+    datasets: tuple[str, ...] = ("events", "flights", "sorted", "pgbench")
     runs: int = 5
     load_runs: int = 3
     workers: int = 2
     timeout: float = 60.0
     cell: float = 30.0
     pgbench: int = 20_000
+    tpcb: int = 3
     documents: bool = True
     results: Path = field(default=RESULTS)
 
@@ -63,7 +66,7 @@ def _positive(env: dict[str, str], name: str, default, kind):
 
 def from_environment(env: dict[str, str] | None = None) -> Config:
     """Read ROWS, SYSTEMS, DATASETS, RUNS, LOAD_RUNS, WORKERS, TIMEOUT, CELL,
-    PGBENCH, ZSON and RESULTS; raise ValueError on a value that makes no sense.
+    PGBENCH, TPCB, ZSON and RESULTS; raise ValueError on a value that makes no sense.
 
     The default timeout grows with the rows, so that only a system much slower
     than the others meets it.
@@ -86,6 +89,7 @@ def from_environment(env: dict[str, str] | None = None) -> Config:
         timeout=_positive(env, "TIMEOUT", timeout, float),
         cell=_positive(env, "CELL", base.cell, float),
         pgbench=_positive(env, "PGBENCH", base.pgbench, int),
+        tpcb=_positive(env, "TPCB", base.tpcb, int),
         documents=env.get("ZSON", "1") != "0",
         results=Path(env.get("RESULTS", "") or base.results),
     )

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bench import keyorder, zson
+from bench import keyorder, tpcb, zson
+from bench.churn import COMPACTED, Churn
 from bench.config import Config
 from bench.dataset import Dataset, Query
 from bench.delta import SECTION as DELTA
@@ -47,6 +48,9 @@ def plan(config: Config) -> Iterator[Step]:
         if name == keyorder.NAME:
             yield from keyorder.steps(Step)
             continue
+        if name == tpcb.NAME:
+            yield from tpcb.steps(_judged)
+            continue
         dataset = DATASETS[name]
         yield Step(f"{name}-load", _with(_load, dataset))
         yield from _query_steps(dataset, SERIAL, dataset.queries)
@@ -55,6 +59,8 @@ def plan(config: Config) -> Iterator[Step]:
         yield from _query_steps(dataset, PARALLEL, _only_keys(dataset))
         yield Step(f"{name}-key-indexes", _with(_key_indexes, dataset))
         yield from _query_steps(dataset, WITH_KEYS, dataset.keys)
+        if dataset.unique_key:
+            yield from _churn_steps(dataset)
         yield Step(f"{name}-writes", _with(_writes, dataset))
         if dataset.unique_key:
             yield Step(f"{name}-delta", _with(_delta, dataset))
@@ -65,6 +71,38 @@ def plan(config: Config) -> Iterator[Step]:
     if config.documents:
         for kind in zson.available():
             yield Step(f"zson-{kind.replace(' ', '-')}", _documents(kind))
+
+
+def _judged(name: str, function: Callable[[Lab], None]) -> Step:
+    """A step that fails where a cell it adds does."""
+
+    def run(lab: Lab) -> None:
+        known = len(lab.results.cells)
+        function(lab)
+        judge(lab.systems, lab.results.cells[known:])
+
+    return Step(name, run)
+
+
+def _churn_steps(dataset: Dataset) -> Iterator[Step]:
+    churn = Churn(dataset)
+    yield _judged(f"{dataset.name}-churn", churn.change)
+    yield _judged(f"{dataset.name}-churn-compact", churn.compact)
+    for query in dataset.queries:
+
+        def run(lab: Lab, query: Query = query) -> None:
+            cells = {cell.system: cell for cell in churn.query(lab, query)}
+            progress(
+                f"{dataset.name}: {query.name}:",
+                " · ".join(
+                    f"{name} {cell_text(cell, cells.get(name + COMPACTED))}"
+                    for name, cell in cells.items()
+                ),
+            )
+
+        yield _judged(f"{dataset.name}-churn-{query.name}", run)
+    yield _judged(f"{dataset.name}-churn-check", churn.check)
+    yield Step(f"{dataset.name}-churn-discard", lambda lab: churn.discard())
 
 
 def _documents(kind: str) -> Callable[[Lab], None]:

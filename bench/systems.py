@@ -34,6 +34,7 @@ class System:
     parts      query of the size by column, `{table}` as above; its result is
                a column name, an encoding, bytes
     groups     query of the number of row groups, `{table}` as above
+    compact    statement that compacts `{table}` to the end
     """
 
     name: str
@@ -45,6 +46,7 @@ class System:
     preload: bool = False
     parts: str | None = None
     groups: str | None = None
+    compact: str | None = None
 
     @property
     def postgres(self) -> bool:
@@ -72,6 +74,7 @@ _KNOWN = (
         " sum(encoded_bytes)"
         " FROM colcompress.column_chunks('{table}') GROUP BY 1 ORDER BY 3 DESC",
         groups="SELECT count(*) FROM colcompress.row_groups('{table}')",
+        compact="CALL colcompress.merge('{table}')",
     ),
     System(
         "rowcompress",
@@ -84,6 +87,7 @@ _KNOWN = (
         " sum(stored_bytes)"
         " FROM rowcompress.column_chunks('{table}') GROUP BY 1 ORDER BY 3 DESC",
         groups="SELECT count(*) FROM rowcompress.row_groups('{table}')",
+        compact="CALL rowcompress.merge('{table}')",
     ),
     System(
         "rowcompress_lz4",
@@ -92,6 +96,7 @@ _KNOWN = (
         indexes="row",
         prepare=("SELECT rowcompress.set_options('{table}', compression => 'lz4')",),
         ours=True,
+        compact="CALL rowcompress.merge('{table}')",
     ),
     System(
         "sorted_heap",
