@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import struct
 
 import psycopg
 import pytest
@@ -21,6 +22,9 @@ INSERT INTO plain SELECT g, jsonb_build_object('os', 'system number ' || g % 7, 
     'revenue', round((g * 7919 % 50000) / 100.0, 2), 'text', repeat('words that repeat ', g % 9) || md5(g::text))
 FROM generate_series(1, {DOCUMENTS}) g;
 """
+
+# signature, flags and extension of a binary COPY
+COPY_START = b"PGCOPY\n\xff\r\n\0" + struct.pack("!ii", 0, 0)
 
 SIZE = "SELECT sum(pg_column_size(doc)) FROM docs"
 ALL = "SELECT id, doc::text FROM docs ORDER BY id"
@@ -348,6 +352,65 @@ def test_generated_documents(own, rng):
             " count(*) FILTER (WHERE pg_column_size(bare) > pg_column_size(j::text::jsonb) + 2) FROM corpus"
         )
         assert conn.execute(differ).fetchone() == (0,) * 9
+
+
+def mutated(rng: random.Random, text: str) -> str:
+    """The text with a few characters changed, dropped, doubled, or cut off."""
+    chars = list(text)
+    for _ in range(rng.choice([1, 1, 2, 5])):
+        if not chars:
+            break
+        at = rng.randrange(len(chars))
+        kind = rng.randrange(5)
+        if kind == 0:
+            chars[at] = rng.choice('{}[],:"\\/ \t\n0123456789-+.eEtfnu\x01\x7f\u00e4')
+        elif kind == 1:
+            del chars[at]
+        elif kind == 2:
+            chars.insert(at, rng.choice('{}[],:"\\ \n0-.e'))
+        elif kind == 3:
+            chars[at:at] = chars[at : at + rng.randrange(20)]
+        else:
+            del chars[at + rng.randrange(len(chars) - at) :]
+    return "".join(chars)
+
+
+def test_damaged_texts(own, rng):
+    """Text that is almost JSON is taken or refused as jsonb does, with its message, by text
+    and by binary input."""
+    texts = [json.dumps(random_value(rng, 2), ensure_ascii=False) for _ in range(150)]
+    texts += [mutated(rng, rng.choice(texts)) for _ in range(GENERATED)]
+    with own.connect(autocommit=True) as conn:
+        conn.execute("CREATE TABLE texts (t text)")
+        conn.execute("CREATE TABLE received (z zson)")
+        conn.execute(
+            "CREATE FUNCTION reads_as(kind regtype, document text) RETURNS text LANGUAGE plpgsql AS $$"
+            " DECLARE result text; BEGIN EXECUTE format('SELECT ($1::%s)::text', kind) INTO result USING document;"
+            " RETURN result; EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE || SQLERRM; END $$"
+        )
+        with conn.cursor() as cur, cur.copy("COPY texts FROM STDIN") as copy:
+            for text in texts:
+                copy.write_row((text,))
+        total, good, differ = conn.execute(
+            "SELECT count(*), count(*) FILTER (WHERE left(a, 1) IN ('{', '[')), count(*) FILTER (WHERE a <> b)"
+            " FROM (SELECT reads_as('jsonb', t) AS a, reads_as('zson', t) AS b FROM texts) both_of_them"
+        ).fetchone()
+        assert total == len(texts) and 100 < good < total and differ == 0
+        for text in texts[:: max(1, len(texts) // 150)]:
+            binary = b"\x01" + text.encode()
+            outcomes = []
+            for kind in ("jsonb", "zson"):
+                try:
+                    with conn.cursor() as cur:
+                        cur.execute("DROP TABLE IF EXISTS received")
+                        cur.execute(f"CREATE TEMP TABLE received (v {kind})")
+                        with cur.copy("COPY received FROM STDIN BINARY") as copy:
+                            copy.write(COPY_START + struct.pack("!hi", 1, len(binary)))
+                            copy.write(binary + struct.pack("!h", -1))
+                    outcomes.append(value(conn, "SELECT v::text FROM received"))
+                except psycopg.Error as error:
+                    outcomes.append(error.sqlstate)
+            assert outcomes[0] == outcomes[1], text
 
 
 def test_memory_of_many_dictionaries(own):

@@ -127,6 +127,23 @@ extern StStatus st_zson_dict_build(const StZsonParts *parts, uint8_t *dst,
 /* jsonb's order of keys: by length, then by bytes. */
 extern int	st_zson_key_compare(const StStr *a, const StStr *b);
 
+/* ---- parsing ---- */
+
+/* Longer texts are not parsed here. */
+#define ST_ZSON_PARSE_MAX (4 << 20)
+
+/* Bytes of work space that parsing len bytes of text needs. */
+extern size_t st_zson_parse_bound(size_t len);
+
+/*
+ * JSON text to the image that the server's parser would make, within work,
+ * which is aligned for pointers.  ST_NOTFIT: this is for the server's parser
+ * to read, or to refuse.
+ */
+extern StStatus st_zson_parse(const uint8_t *text, size_t len, void *work,
+							  size_t cap, const uint8_t **image,
+							  size_t *outlen);
+
 /* ---- writing ---- */
 
 typedef struct StZsonEncoding

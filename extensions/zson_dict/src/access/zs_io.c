@@ -5,7 +5,8 @@
  *	  conversion from and to jsonb.
  *
  * Neither form of input or output knows of dictionaries: a client, a dump or
- * a subscriber sees jsonb's own.
+ * a subscriber sees jsonb's own.  Usual texts are parsed by the codec, all
+ * others, and all faulty ones, by jsonb's own input function.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,8 +34,12 @@ Datum
 zson_in(PG_FUNCTION_ARGS)
 {
 	LOCAL_FCINFO(call, 1);
+	char	   *text = PG_GETARG_CSTRING(0);
+	struct varlena *result = zs_from_text(text, strlen(text));
 	Datum		jb;
 
+	if (likely(result != NULL))
+		PG_RETURN_POINTER(result);
 	/* from 16 on, the context is where errors go that shall not be raised */
 	InitFunctionCallInfoData(*call, NULL, 1, InvalidOid, fcinfo->context, NULL);
 	call->args[0].value = PG_GETARG_DATUM(0);
@@ -54,8 +59,22 @@ zson_out(PG_FUNCTION_ARGS)
 Datum
 zson_recv(PG_FUNCTION_ARGS)
 {
-	Datum		jb = DirectFunctionCall1(jsonb_recv, PG_GETARG_DATUM(0));
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+	int			start = buf->cursor;
+	struct varlena *result = NULL;
+	Datum		jb;
 
+	if (pq_getmsgint(buf, 1) == JSONB_BINARY_VERSION)
+	{
+		int			len;
+		char	   *text = pq_getmsgtext(buf, buf->len - buf->cursor, &len);
+
+		result = zs_from_text(text, len);
+	}
+	if (likely(result != NULL))
+		PG_RETURN_POINTER(result);
+	buf->cursor = start;
+	jb = DirectFunctionCall1(jsonb_recv, PG_GETARG_DATUM(0));
 	PG_RETURN_POINTER(zs_from_jsonb(DatumGetJsonbP(jb)));
 }
 

@@ -319,36 +319,40 @@ zs_to_jsonb(Datum value)
 	return zs_value_jsonb(&z, &z.root);
 }
 
+/* Memory that is kept for documents of usual size. */
+typedef struct Room
+{
+	uint8_t    *p;
+	Size		size;
+} Room;
+
 /*
- * Room to encode in: kept for documents of usual size, so that a value takes
- * no more memory than its bytes.
+ * Room to work in, so that a value takes no more memory than its bytes; what
+ * exceeds KEPT_ROOM is the caller's to free.
  */
 static uint8_t *
-encode_room(Size cap)
+get_room(Room *room, Size cap)
 {
-	static uint8_t *room = NULL;
-	static Size room_size = 0;
-
 	if (cap > KEPT_ROOM)
 		return MemoryContextAllocHuge(CurrentMemoryContext, cap);
-	if (cap > room_size)
+	if (cap > room->size)
 	{
-		Size		size = Max(cap, 2 * room_size);
+		Size		size = Max(cap, 2 * room->size);
 
-		if (room != NULL)
-			pfree(room);
-		room = NULL;
-		room_size = 0;
-		room = MemoryContextAlloc(TopMemoryContext, size);
-		room_size = size;
+		if (room->p != NULL)
+			pfree(room->p);
+		*room = (Room) {NULL, 0};
+		room->p = MemoryContextAlloc(TopMemoryContext, size);
+		room->size = size;
 	}
-	return room;
+	return room->p;
 }
 
 struct varlena *
 zs_from_image(const uint8 *image, Size len, const StZsonDict *dict,
 			  StZsonEncoding *stats)
 {
+	static Room encode_room;
 	StZsonEncoding e = {.dict = dict,.enter = zs_enter};
 	Size		cap = st_zson_encode_bound(len);
 	uint8_t    *room;
@@ -360,7 +364,7 @@ zs_from_image(const uint8 *image, Size len, const StZsonDict *dict,
 	e.ctx = codec_ctx;
 	if (stats)
 		e.no_tail = stats->no_tail;
-	room = encode_room(cap);
+	room = get_room(&encode_room, cap);
 	status = st_zson_encode(&e, image, len, room, cap, &outlen);
 	if (status != ST_OK)
 		zs_raise(NULL, status);
@@ -383,4 +387,27 @@ zs_from_jsonb(const Jsonb *jb)
 	Size		len = VARSIZE_ANY_EXHDR(jb);
 
 	return zs_from_image(image, len, zs_dict_route(image, len), NULL);
+}
+
+struct varlena *
+zs_from_text(const char *text, Size len)
+{
+	static Room parse_room;
+	Size		cap;
+	uint8_t    *room;
+	const uint8 *image;
+	size_t		image_len;
+	struct varlena *result = NULL;
+
+	if (len > ST_ZSON_PARSE_MAX)
+		return NULL;
+	cap = st_zson_parse_bound(len);
+	room = get_room(&parse_room, cap);
+	if (st_zson_parse((const uint8_t *) text, len, room, cap, &image,
+					  &image_len) == ST_OK)
+		result = zs_from_image(image, image_len,
+							   zs_dict_route(image, image_len), NULL);
+	if (cap > KEPT_ROOM)
+		pfree(room);
+	return result;
 }

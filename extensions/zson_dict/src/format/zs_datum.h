@@ -131,6 +131,9 @@ extern struct varlena *zs_from_image(const uint8 *image, Size len,
 /* With the dictionary that suits the document. */
 extern struct varlena *zs_from_jsonb(const Jsonb *jb);
 
+/* The same of JSON text, or NULL: it is for jsonb_in() to parse or refuse. */
+extern struct varlena *zs_from_text(const char *text, Size len);
+
 #define ZsonPGetDatum(p) PointerGetDatum(p)
 
 #endif							/* ZS_DATUM_H */
