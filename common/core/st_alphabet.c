@@ -597,6 +597,24 @@ unpack_exactly(const StAlphabet *a, const AlphabetPayload *p, uint64_t bit,
 	memcpy(dst + whole, last, len - whole);
 }
 
+/* The packed string at a bit position, exactly len bytes of it. */
+static void
+unpack_string(const StAlphabet *a, const AlphabetPayload *p, uint64_t bit,
+			  uint8_t *dst, uint32_t len)
+{
+	TemplatePieces t;
+	uint8_t		string[ST_STR_SLACK];
+
+	if (a->template_len == 0)
+	{
+		unpack_exactly(a, p, bit, dst, len);
+		return;
+	}
+	split_template(a, &t);
+	unpack_template(a, a->bits, &t, p->packed, p->end, bit, string);
+	memcpy(dst, string, len);
+}
+
 StStatus
 st_alphabet_at(const StAlphabet *a, const uint8_t *src, size_t len, int n,
 			   const uint32_t *lens, int i, uint8_t *dst)
@@ -611,16 +629,28 @@ st_alphabet_at(const StAlphabet *a, const uint8_t *src, size_t len, int n,
 	raw = locate(a, &p, lens, i, &bit);
 	if (raw != NULL)
 		memcpy(dst, raw, lens[i]);
-	else if (a->template_len > 0)
-	{
-		TemplatePieces t;
-		uint8_t		string[ST_STR_SLACK];
-
-		split_template(a, &t);
-		unpack_template(a, a->bits, &t, p.packed, p.end, bit, string);
-		memcpy(dst, string, lens[i]);
-	}
 	else
-		unpack_exactly(a, &p, bit, dst, lens[i]);
+		unpack_string(a, &p, bit, dst, lens[i]);
+	return ST_OK;
+}
+
+StStatus
+st_alphabet_even_at(const StAlphabet *a, const uint8_t *src, size_t len, int n,
+					uint32_t each, int i, uint8_t *dst)
+{
+	AlphabetPayload p = {0};
+	uint64_t	bits = (uint64_t) a->bits *
+		(a->template_len ? template_nvar(a) : each);
+	StByteReader r;
+
+	st_reader_init(&r, src, len);
+	if (st_read_varint(&r) != 0 || (a->template_len && a->template_len != each))
+		return ST_NOTFIT;
+	p.packed = st_read_span(&r, (bits * (uint64_t) n + 7) / 8);
+	p.end = r.p;
+	if (st_reader_finish(&r) != ST_OK)
+		return ST_NOTFIT;
+	if (each > 0)
+		unpack_string(a, &p, bits * (uint64_t) i, dst, each);
 	return ST_OK;
 }

@@ -143,6 +143,12 @@ count_unbounded(int n, int width)
 		uint64_t	mask = low_bits(width); \
 		int			fast = count_unbounded(n, width); \
 		int			i = 0; \
+		if (width == 0) \
+		{ \
+			for (; i < n; i++) \
+				v[i] = base; \
+			return; \
+		} \
 		if (width <= 57) \
 			for (; i < fast; i++, bit += (size_t) width) \
 				v[i] = base + (type) \
@@ -151,8 +157,7 @@ count_unbounded(int n, int width)
 			for (; i < fast; i++, bit += (size_t) width) \
 				v[i] = base + (type) load_bits(in, bit, width); \
 		for (; i < n; i++, bit += (size_t) width) \
-			v[i] = width == 0 ? base : \
-				base + (type) load_bits_bounded(in, size, bit, width); \
+			v[i] = base + (type) load_bits_bounded(in, size, bit, width); \
 	}
 
 DEFINE_UNPACK_SEQUENTIAL(unpack_sequential, uint64_t)

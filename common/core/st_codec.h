@@ -109,8 +109,9 @@ extern StCodecDict *st_codec_dict_create(int codec, int level,
 extern void st_codec_dict_free(StCodecDict *dict);
 
 /*
- * The same for one direction only, at less memory (zstd only, NULL else): a
- * dictionary of either kind must not be used in the other direction.
+ * The same for one direction only, at less memory: a dictionary of either
+ * kind must not be used in the other direction.  Packing: zstd only, NULL
+ * else.
  */
 extern StCodecDict *st_codec_dict_create_pack(int codec, int level,
 											  const void *bytes, size_t len);

@@ -52,8 +52,9 @@ zstd_digest(StCodecDict *dict, const void *bytes, size_t len)
 	return dict->cdict != NULL && dict->ddict != NULL;
 }
 
+/* What lz4 needs of a dictionary to decompress: its last bytes. */
 static bool
-lz4_digest(StCodecDict *dict, const void *bytes, size_t len)
+lz4_keep_bytes(StCodecDict *dict, const void *bytes, size_t len)
 {
 	if (len > LZ4_DICT_MAX)
 	{
@@ -61,12 +62,22 @@ lz4_digest(StCodecDict *dict, const void *bytes, size_t len)
 		len = LZ4_DICT_MAX;
 	}
 	dict->bytes = malloc(len ? len : 1);
-	dict->lz4_loaded = malloc(sizeof(StLz4State));
-	if (dict->bytes == NULL || dict->lz4_loaded == NULL)
+	if (dict->bytes == NULL)
 		return false;
 	if (len > 0)
 		memcpy(dict->bytes, bytes, len);
 	dict->len = (int) len;
+	return true;
+}
+
+static bool
+lz4_digest(StCodecDict *dict, const void *bytes, size_t len)
+{
+	if (!lz4_keep_bytes(dict, bytes, len))
+		return false;
+	dict->lz4_loaded = malloc(sizeof(StLz4State));
+	if (dict->lz4_loaded == NULL)
+		return false;
 	if (dict->level < LZ4HC_CLEVEL_MIN)
 	{
 		LZ4_initStream(&dict->lz4_loaded->fast, sizeof(LZ4_stream_t));
@@ -129,17 +140,21 @@ StCodecDict *
 st_codec_dict_create_unpack(int codec, const void *bytes, size_t len)
 {
 	StCodecDict *dict;
+	bool		ok;
 
-	if (codec != ST_CODEC_ZSTD)
+	if (codec != ST_CODEC_ZSTD && codec != ST_CODEC_LZ4)
 		return NULL;
 	dict = calloc(1, sizeof(StCodecDict));
 	if (dict == NULL)
 		return NULL;
 	dict->codec = codec;
-	dict->ddict = ZSTD_createDDict(bytes, len);
-	if (dict->ddict != NULL)
+	if (codec == ST_CODEC_ZSTD)
+		ok = (dict->ddict = ZSTD_createDDict(bytes, len)) != NULL;
+	else
+		ok = lz4_keep_bytes(dict, bytes, len);
+	if (ok)
 		return dict;
-	free(dict);
+	st_codec_dict_free(dict);
 	return NULL;
 }
 

@@ -11,6 +11,9 @@
  */
 #include "st_int_format.h"
 
+/* Runs whose lengths are read for less than a vector costs. */
+#define CHEAP_RUNS 16
+
 static StStatus decode_level(StByteReader *r, int level, int n, uint64_t *v);
 
 /* ---- delta, delta of delta ---- */
@@ -284,28 +287,49 @@ get_run(StByteReader *r, int n, int i, uint64_t *out)
 	return ST_CORRUPT;
 }
 
+/* Sums of differences: values before i are not needed one by one. */
+static StStatus
+get_delta(StByteReader *r, int n, int i, uint64_t *out)
+{
+	uint64_t	start = (uint64_t) st_read_zigzag(r);
+	StLeafSums	sums;
+	StStatus	status = st_leaf_sum(r, st_read_u8(r), n, i + 1, &sums);
+
+	*out = start + sums.plain;
+	return status;
+}
+
+static StStatus
+get_delta2(StByteReader *r, int n, int i, uint64_t *out)
+{
+	uint64_t	start = (uint64_t) st_read_zigzag(r);
+	uint64_t	delta = (uint64_t) st_read_zigzag(r);
+	StLeafSums	sums;
+	StStatus	status = st_leaf_sum(r, st_read_u8(r), n, i + 1, &sums);
+
+	*out = start + (uint64_t) (i + 1) * delta + sums.of_sums;
+	return status;
+}
+
 /* Value i of the rest of r: see decode_level. */
 static StStatus
 get_level(StByteReader *r, int level, int n, int i, uint64_t *out)
 {
-	uint64_t	v[ST_VECTOR_SIZE];
-	StByteReader before = *r;
 	int			scheme = st_read_u8(r);
-	StStatus	status;
 
 	if (st_leaf_scheme(scheme))
 		return st_leaf_get(r, scheme, n, i, out);
+	if (scheme == ST_INT_DELTA && level >= ST_INT_LEVEL_DELTA)
+		return get_delta(r, n, i, out);
+	if (scheme == ST_INT_DELTA2 && level >= ST_INT_LEVEL_DELTA)
+		return get_delta2(r, n, i, out);
 	if (scheme == ST_INT_GCD && level >= ST_INT_LEVEL_GCD)
 		return get_gcd(r, n, i, out);
 	if (scheme == ST_INT_DICT && level >= ST_INT_LEVEL_DICT)
 		return get_dictionary(r, n, i, out);
 	if (scheme == ST_INT_RLE && level >= ST_INT_LEVEL_RLE)
 		return get_run(r, n, i, out);
-
-	status = decode_level(&before, level, n, v);
-	if (status == ST_OK)
-		*out = v[i];
-	return status;
+	return ST_CORRUPT;
 }
 
 StStatus
@@ -376,6 +400,24 @@ st_int_at_decodes(const uint8_t *src, size_t len)
 		(void) st_read_varint(&r);
 		scheme = st_read_u8(&r);
 	}
-	return scheme == ST_INT_DELTA || scheme == ST_INT_DELTA2 ||
-		scheme == ST_INT_RLE;
+	if (scheme == ST_INT_RLE)
+		return st_read_varint(&r) > CHEAP_RUNS;
+	if (scheme != ST_INT_DELTA && scheme != ST_INT_DELTA2)
+		return false;
+	(void) st_read_zigzag(&r);
+	if (scheme == ST_INT_DELTA2)
+		(void) st_read_zigzag(&r);
+	return !st_leaf_sum_is_cheap(&r);
+}
+
+bool
+st_int_constant(const uint8_t *src, size_t len, int64_t *value)
+{
+	StByteReader r;
+
+	st_reader_init(&r, src, len);
+	if (st_read_u8(&r) != ST_INT_CONSTANT)
+		return false;
+	*value = st_read_zigzag(&r);
+	return st_reader_finish(&r) == ST_OK;
 }

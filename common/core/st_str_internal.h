@@ -159,4 +159,9 @@ extern StStatus st_alphabet_at(const StAlphabet *a,
 							   const uint8_t *src, size_t len, int n,
 							   const uint32_t *lens, int i, uint8_t *dst);
 
+/* The same where all strings have each bytes; ST_NOTFIT: ask st_alphabet_at. */
+extern StStatus st_alphabet_even_at(const StAlphabet *a,
+									const uint8_t *src, size_t len, int n,
+									uint32_t each, int i, uint8_t *dst);
+
 #endif							/* ST_STR_INTERNAL_H */

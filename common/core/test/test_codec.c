@@ -219,7 +219,7 @@ make_samples(Samples *s)
 
 static size_t
 check_dict_roundtrip(StCodecCtx *ctx, const StCodecDict *dict,
-					 const uint8_t *raw, size_t n)
+					 const StCodecDict *unpack, const uint8_t *raw, size_t n)
 {
 	uint8_t		comp[2 * SAMPLE_MAX + 512];
 	uint8_t		back[SAMPLE_MAX];
@@ -231,6 +231,9 @@ check_dict_roundtrip(StCodecCtx *ctx, const StCodecDict *dict,
 	copy = test_exact_copy(comp, len);
 	CHECK(st_codec_decompress_dict(ctx, dict, copy, len, back, n) == ST_OK);
 	CHECK(memcmp(back, raw, n) == 0);
+	memset(back, 0, sizeof(back));
+	CHECK(st_codec_decompress_dict(ctx, unpack, copy, len, back, n) == ST_OK);
+	CHECK(memcmp(back, raw, n) == 0);
 	free(copy);
 	return len;
 }
@@ -240,14 +243,15 @@ check_dict(int codec, int level, const Samples *s,
 		   const void *bytes, size_t dictlen)
 {
 	StCodecDict *dict = st_codec_dict_create(codec, level, bytes, dictlen);
+	StCodecDict *unpack = st_codec_dict_create_unpack(codec, bytes, dictlen);
 	StCodecCtx *ctx = st_codec_ctx_create();
 	size_t		sum = 0;
 	size_t		pos = 0;
 
-	CHECK(dict != NULL);
+	CHECK(dict != NULL && unpack != NULL);
 	for (int i = 0; i < 200; i++)
 	{
-		sum += check_dict_roundtrip(i % 2 ? ctx : NULL, dict, s->bytes + pos,
+		sum += check_dict_roundtrip(i % 2 ? ctx : NULL, dict, unpack, s->bytes + pos,
 									s->sizes[i]);
 		pos += s->sizes[i];
 	}
@@ -255,7 +259,7 @@ check_dict(int codec, int level, const Samples *s,
 	if (dictlen > 1000)
 		CHECK_MSG(sum < pos / 2, "codec %d level %d: %zu of %zu", codec, level,
 				  sum, pos);
-	check_dict_roundtrip(ctx, dict, s->bytes, 0);
+	check_dict_roundtrip(ctx, dict, unpack, s->bytes, 0);
 	{
 		HostileArg	arg = {.codec = codec,.rawlen = s->sizes[0],.dict = dict,
 		.ctx = ctx};
@@ -269,6 +273,7 @@ check_dict(int codec, int level, const Samples *s,
 									 len - 1, &len) == ST_NOSPACE);
 	}
 	st_codec_ctx_free(ctx);
+	st_codec_dict_free(unpack);
 	st_codec_dict_free(dict);
 }
 

@@ -202,26 +202,34 @@ decode_frames(RcBatch *batch, RcChunk *chunk, RcPiece *piece, AttrNumber attno)
 {
 	Size		room = rc_value_room(&chunk->type);
 	Size		align = Max(rc_value_align(&chunk->type), sizeof(int32));
+	Size		total = rc_frames_length(batch->reader, piece, 0, batch->nrows);
 	Datum	   *values;
 	uint8	   *p;
 
 	/* a value's header, itself, its terminator, and what aligns the next */
-	piece->arena = p = rc_batch_alloc(batch, piece->ends[batch->nrows - 1] +
-									  batch->nrows * (room + 1 + align));
+	total += batch->nrows * (room + 1 + align);
+	piece->arena = p = rc_batch_alloc(batch, total);
 	piece->v.rep = RC_REP_DATUM;
 	piece->v.nlarge = piece->nlarge;
 	piece->v.u.datum = values = rc_batch_alloc(batch, batch->nrows * sizeof(Datum));
-	for (uint32 i = 0; i < batch->nrows; i++)
+	for (uint32 frame = 0; frame < piece->nframes; frame++)
 	{
-		uint32		len;
-		const uint8 *bytes = rc_frame_value(batch, attno, piece, i, &len);
+		uint32		first;
+		uint32		last;
+		const uint8 *bytes = rc_frame_bytes(batch, attno, piece, frame, &first, &last);
 
-		if (chunk->type.kind == RC_KIND_FIXED && len != chunk->type.typlen &&
-			!rc_vector_isnull(&piece->v, i) && rc_piece_large(piece, i) < 0)
-			rc_corrupt(batch->reader, "strings of a batch");
-		memcpy(p + room, bytes, len);
-		values[i] = rc_value_datum(&chunk->type, p + room, len);
-		p += TYPEALIGN(align, room + len + 1);
+		for (uint32 i = first; i < last; i++)
+		{
+			uint32		len = piece->lens[i];
+
+			if (chunk->type.kind == RC_KIND_FIXED && len != chunk->type.typlen &&
+				!rc_vector_isnull(&piece->v, i) && rc_piece_large(piece, i) < 0)
+				rc_corrupt(batch->reader, "strings of a batch");
+			memcpy(p + room, bytes, len);
+			bytes += len;
+			values[i] = rc_value_datum(&chunk->type, p + room, len);
+			p += TYPEALIGN(align, room + len + 1);
+		}
 	}
 	for (uint32 i = 0; i < piece->nlarge; i++)
 		values[piece->large[i]] = (Datum) 0;

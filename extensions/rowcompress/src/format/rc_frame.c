@@ -16,27 +16,20 @@
 
 /*
  * Lengths and places.  Proves that frames cover all values, in order, and
- * lie inside of the piece.
+ * lie inside of the piece.  Lengths are proved when a frame is unpacked: a
+ * fetch adds up those of one frame only.
  */
 void
 rc_frames_locate(RcBatch *batch, RcPiece *piece, StByteReader *b)
 {
 	StReader   *r = batch->reader;
 	uint32		n = batch->nrows;
-	uint64		total = 0;
 	uint64		stored = 0;
 	uint64		nframes;
 	size_t		len;
 
-	piece->ends = rc_batch_alloc(batch, n * sizeof(uint32));
-	rc_take_u32_array(batch, b, piece->ends, n);
-	for (uint32 i = 0; i < n; i++)
-	{
-		total += piece->ends[i];
-		if (piece->ends[i] >= RC_LARGE_BYTES)
-			rc_corrupt(r, "lengths of a batch");
-		piece->ends[i] = (uint32) total;
-	}
+	piece->lens = rc_batch_alloc(batch, n * sizeof(uint32));
+	rc_take_u32_array(batch, b, piece->lens, n);
 	nframes = st_read_varint(b);
 	if (nframes == 0 || nframes > n)
 		rc_corrupt(r, "frames of a batch");
@@ -62,16 +55,28 @@ rc_frames_locate(RcBatch *batch, RcPiece *piece, StByteReader *b)
 	memset(piece->unpacked, 0, nframes * sizeof(uint8 *));
 }
 
-static void
-unpack_frame(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 frame)
+uint32
+rc_frames_length(const StReader *r, const RcPiece *piece, uint32 first, uint32 last)
+{
+	uint32		total = 0;
+
+	for (uint32 i = first; i < last; i++)
+	{
+		if (piece->lens[i] >= RC_LARGE_BYTES)
+			rc_corrupt(r, "lengths of a batch");
+		total += piece->lens[i];
+	}
+	return total;
+}
+
+static uint8 *
+unpack_frame(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 frame,
+			 uint32 first, uint32 last)
 {
 	StReader   *r = batch->reader;
 	RcChunk    *chunk = rc_chunk_open(r, attno);
 	uint32		n = piece->nframes;
-	uint32		first = piece->frames[frame];
-	uint32		last = frame + 1 < n ? piece->frames[frame + 1] : batch->nrows;
-	uint32		start = first > 0 ? piece->ends[first - 1] : 0;
-	uint32		raw = piece->ends[last - 1] - start;
+	uint32		raw = rc_frames_length(r, piece, first, last);
 	uint32		off = frame > 0 ? piece->frames[n + frame - 1] : 0;
 	uint32		stored = piece->frames[n + frame] - off;
 	uint8	   *to = rc_batch_alloc(batch, raw);
@@ -91,16 +96,28 @@ unpack_frame(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 frame)
 	if (status != ST_OK)
 		rc_corrupt(r, "codec frame of a batch");
 	r->bytes_decoded += raw;
-	piece->unpacked[frame] = to;
+	return to;
+}
+
+const uint8 *
+rc_frame_bytes(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 frame,
+			   uint32 *first, uint32 *last)
+{
+	*first = piece->frames[frame];
+	*last = frame + 1 < piece->nframes ? piece->frames[frame + 1] : batch->nrows;
+	if (piece->unpacked[frame] == NULL)
+		piece->unpacked[frame] = unpack_frame(batch, attno, piece, frame, *first, *last);
+	return piece->unpacked[frame];
 }
 
 const uint8 *
 rc_frame_value(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 row, uint32 *len)
 {
-	uint32		start = row > 0 ? piece->ends[row - 1] : 0;
+	const uint8 *bytes;
 	uint32		lo = 0;
 	uint32		hi = piece->nframes;
 	uint32		first;
+	uint32		last;
 
 	while (hi - lo > 1)
 	{
@@ -111,9 +128,9 @@ rc_frame_value(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 row, uin
 		else
 			hi = mid;
 	}
-	if (piece->unpacked[lo] == NULL)
-		unpack_frame(batch, attno, piece, lo);
-	*len = piece->ends[row] - start;
-	first = piece->frames[lo];
-	return piece->unpacked[lo] + start - (first > 0 ? piece->ends[first - 1] : 0);
+	bytes = rc_frame_bytes(batch, attno, piece, lo, &first, &last);
+	for (uint32 i = first; i < row; i++)
+		bytes += piece->lens[i];
+	*len = piece->lens[row];
+	return bytes;
 }

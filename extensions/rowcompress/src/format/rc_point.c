@@ -22,6 +22,7 @@
 
 /* Single values of a piece before it is decoded: numbers, bytes. */
 #define NUMBERS_BEFORE_VECTOR	6
+#define SUMS_BEFORE_VECTOR		1
 #define BYTES_BEFORE_VECTOR		12
 
 /* A fetch of fewer columns than one in this many reads only their pieces. */
@@ -264,9 +265,10 @@ decode_now(RcPiece *piece)
 		case RC_ENC_INT:
 		case RC_ENC_DECIMAL64:
 		case RC_ENC_CODE:
-			/* differences are summed up for one value, too: keep the others */
+			/* differences that are added up for one value are, for others, too */
 			return touched > NUMBERS_BEFORE_VECTOR ||
-				st_int_at_decodes(piece->values, piece->len);
+				(touched > SUMS_BEFORE_VECTOR &&
+				 st_int_at_decodes(piece->values, piece->len));
 		case RC_ENC_FLOAT8:
 		case RC_ENC_FLOAT4:
 		case RC_ENC_DECIMAL128:

@@ -92,7 +92,7 @@ typedef struct RcPiece
 	int16		scale;
 	const uint8 *values;		/* in the batch's bytes */
 	Size		len;
-	uint32	   *ends;			/* RC_ENC_FRAMES: of each value, in all of them */
+	uint32	   *lens;			/* RC_ENC_FRAMES: of each value */
 	uint32		nframes;
 	uint32	   *frames;			/* nframes each: first value, end of the frame
 								 * in values */
@@ -166,6 +166,17 @@ extern void rc_frames_locate(RcBatch *batch, RcPiece *piece, StByteReader *b);
 
 /* Finds the parts of a column's piece. */
 extern RcPiece *rc_batch_piece(RcBatch *batch, AttrNumber attno);
+
+/* Proves the lengths of the values from first to before last; their sum. */
+extern uint32 rc_frames_length(const StReader *r, const RcPiece *piece, uint32 first,
+							   uint32 last);
+
+/*
+ * Bytes of the values of a frame, unpacked, and which these are: first to
+ * before last.
+ */
+extern const uint8 *rc_frame_bytes(RcBatch *batch, AttrNumber attno, RcPiece *piece,
+								   uint32 frame, uint32 *first, uint32 *last);
 
 /* Bytes of a value of RC_ENC_FRAMES, its frame unpacked. */
 extern const uint8 *rc_frame_value(RcBatch *batch, AttrNumber attno, RcPiece *piece,
