@@ -86,12 +86,24 @@ st_fetch_end(StFetch *f)
 	st_fetch_init(f, f->rel);
 }
 
+static void
+fetch_memory(StFetch *f)
+{
+	int			natts = RelationGetNumberOfAttributes(f->rel);
+
+	if (f->mcxt != NULL)
+		return;
+	f->mcxt = AllocSetContextCreate(CurrentMemoryContext, "row fetch",
+									ALLOCSET_SMALL_SIZES);
+	f->values = MemoryContextAlloc(f->mcxt, Max(natts, 1) * sizeof(Datum));
+	f->isnull = MemoryContextAlloc(f->mcxt, Max(natts, 1) * sizeof(bool));
+}
+
 /* Opens what every fetch needs.  Returns false if there are no row groups. */
 static bool
 fetch_open(StFetch *f)
 {
 	StMeta		meta;
-	int			natts = RelationGetNumberOfAttributes(f->rel);
 
 	if (f->catalog_open)
 		return true;
@@ -102,10 +114,7 @@ fetch_open(StFetch *f)
 		return false;
 	f->catalog_open = true;
 	f->incarnation = meta.incarnation;
-	f->mcxt = AllocSetContextCreate(CurrentMemoryContext, "row fetch",
-									ALLOCSET_SMALL_SIZES);
-	f->values = MemoryContextAlloc(f->mcxt, Max(natts, 1) * sizeof(Datum));
-	f->isnull = MemoryContextAlloc(f->mcxt, Max(natts, 1) * sizeof(bool));
+	fetch_memory(f);
 	return true;
 }
 
@@ -496,6 +505,19 @@ fetch_seen(StFetch *f, ItemPointer tid, uint64 row, Snapshot snapshot,
 	return true;
 }
 
+/* A row that a snapshot saw which is no MVCC one. */
+static void
+store_found(StFetch *f, const StGroup *group, bool finished, uint64 row,
+			TupleTableSlot *slot)
+{
+	find_columns(f, slot);
+	if (f->columns != NULL && finished)
+		store_needed(f, NULL, group, row, slot);
+	else
+		store_all(f, finished ? single_reader(f, group) : NULL, group, row,
+				  slot);
+}
+
 bool
 st_fetch_row(StFetch *f, ItemPointer tid, Snapshot snapshot,
 			 TupleTableSlot *slot)
@@ -515,6 +537,16 @@ st_fetch_row(StFetch *f, ItemPointer tid, Snapshot snapshot,
 	{
 		snapshot->xmin = snapshot->xmax = InvalidTransactionId;
 		snapshot->speculativeToken = 0;
+		if (st_row_buried(f->rel, row) == ST_BURIED)
+			return false;
+	}
+	else if (snapshot->snapshot_type == SNAPSHOT_ANY && slot != NULL &&
+			 st_locked_group(f->rel, row, &group))
+	{
+		/* The row that a statement is about to change, or has changed. */
+		fetch_memory(f);
+		store_found(f, &group, true, row, slot);
+		return true;
 	}
 	if (!fetch_open(f))
 		return false;
@@ -524,13 +556,7 @@ st_fetch_row(StFetch *f, ItemPointer tid, Snapshot snapshot,
 	if (!fetch_visible(f, row, snapshot, &group, &finished))
 		return false;
 	group.incarnation = f->incarnation;
-	if (slot == NULL)
-		return true;
-	find_columns(f, slot);
-	if (f->columns != NULL && finished)
-		store_needed(f, NULL, &group, row, slot);
-	else
-		store_all(f, finished ? single_reader(f, &group) : NULL, &group, row,
-				  slot);
+	if (slot != NULL)
+		store_found(f, &group, finished, row, slot);
 	return true;
 }

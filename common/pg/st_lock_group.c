@@ -9,6 +9,11 @@
  * groups locked so are remembered for the transaction (and forgotten with the
  * subtransaction that locked them), so that it costs once per group.
  *
+ * With a group are remembered the rows of it that the transaction has deleted
+ * or updated: a bitmap, which saves looking for tombstones of one's own (an
+ * UPDATE's unique check meets the entry of the very row it replaces).  After
+ * the abort of a subtransaction nobody knows any more: bitmaps are dropped.
+ *
  * Nobody holds a pin of the TOAST relation's index while he waits here, only
  * that of the descriptor's own page: VACUUM need not wait for him.
  *
@@ -36,7 +41,9 @@ typedef struct StLockedGroup
 {
 	StLockedGroupKey key;		/* first: hash key */
 	uint32		nrows;
-	StGroup		group;			/* incarnation 0 */
+	StGroup		group;
+	uint64	   *buried;			/* bitmap of rows; NULL: none */
+	bool		forgotten;		/* there may be others than those of buried */
 	SubTransactionId subid;
 	bool		own;			/* made by this transaction, as command cmin */
 	CommandId	cmin;
@@ -67,6 +74,36 @@ st_locked_group(Relation rel, uint64 row, StGroup *group)
 	return true;
 }
 
+void
+st_note_buried(Relation rel, uint64 row)
+{
+	StLockedGroup *known = locked_group_find(rel, row);
+	uint64		off;
+
+	if (known == NULL)
+		return;
+	if (known->buried == NULL)
+		known->buried = MemoryContextAllocZero(TopTransactionContext,
+											   (known->nrows + 63) / 64 * sizeof(uint64));
+	off = row - known->key.first_row;
+	known->buried[off >> 6] |= UINT64CONST(1) << (off & 63);
+}
+
+StBuried
+st_row_buried(Relation rel, uint64 row)
+{
+	StLockedGroup *known = locked_group_find(rel, row);
+	uint64		off;
+
+	if (known == NULL)
+		return ST_BURIED_UNKNOWN;
+	off = row - known->key.first_row;
+	if (known->buried != NULL &&
+		(known->buried[off >> 6] & (UINT64CONST(1) << (off & 63))) != 0)
+		return ST_BURIED;
+	return known->forgotten ? ST_BURIED_UNKNOWN : ST_NOT_BURIED;
+}
+
 static StLockedGroupKey
 locked_group_key(Relation rel, uint64 first_row)
 {
@@ -82,8 +119,10 @@ static void
 locked_group_remember(Relation rel, const StGroup *group, HeapTupleHeader header)
 {
 	StLockedGroupKey key = locked_group_key(rel, group->first_row);
+	StMeta		meta;
 	bool		found;
 
+	st_meta_read(rel, &meta);
 	if (locked_groups == NULL)
 	{
 		HASHCTL		ctl;
@@ -99,6 +138,9 @@ locked_group_remember(Relation rel, const StGroup *group, HeapTupleHeader header
 		return;
 	last_locked->nrows = group->nrows;
 	last_locked->group = *group;
+	last_locked->group.incarnation = meta.incarnation;
+	last_locked->buried = NULL;
+	last_locked->forgotten = false;
 	last_locked->subid = GetCurrentSubTransactionId();
 	last_locked->own = TransactionIdIsCurrentTransactionId(group->xmin);
 	last_locked->cmin = last_locked->own ? HeapTupleHeaderGetCmin(header) :
@@ -220,6 +262,12 @@ lock_subxact_callback(SubXactEvent event, SubTransactionId subid,
 	hash_seq_init(&seq, locked_groups);
 	while ((g = hash_seq_search(&seq)) != NULL)
 	{
+		if (event == SUBXACT_EVENT_ABORT_SUB && g->buried != NULL)
+		{
+			pfree(g->buried);
+			g->buried = NULL;
+			g->forgotten = true;
+		}
 		if (g->subid != subid)
 			continue;
 		if (event == SUBXACT_EVENT_COMMIT_SUB)

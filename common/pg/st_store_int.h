@@ -390,6 +390,20 @@ extern bool st_add_key_lock(StRowOp *op, ItemPointer new_tid);
 extern bool st_locked_group(Relation rel, uint64 row, StGroup *group);
 
 /*
+ * Has the running transaction made a tombstone of the row, that still counts?
+ * Unknown for rows of other groups than the one that was locked last.
+ */
+typedef enum StBuried
+{
+	ST_BURIED_UNKNOWN,
+	ST_NOT_BURIED,
+	ST_BURIED
+} StBuried;
+
+extern StBuried st_row_buried(Relation rel, uint64 row);
+extern void st_note_buried(Relation rel, uint64 row);
+
+/*
  * The lock that heap_update() would ask for: NO KEY UPDATE unless a column
  * of a unique key changes.
  */

@@ -120,7 +120,8 @@ st_tuple_fetch_row_version(Relation rel, ItemPointer tid, Snapshot snapshot,
 	st_fetch_init(&fetch, rel);
 	found = st_fetch_row(&fetch, tid, snapshot, slot);
 	st_fetch_end(&fetch);
-	if (found && snapshot == SnapshotAny)
+	if (found && snapshot == SnapshotAny &&
+		st_row_buried(rel, st_row_from_tid(tid)) != ST_NOT_BURIED)
 		st_stamp_deleter(slot, rel);
 	return found;
 }

@@ -132,3 +132,27 @@ SELECT twin_do('dm', 'dm_heap', 'DELETE FROM TBL');
 SELECT count(*) FROM dm;
 DROP TABLE dm, dm_heap;
 DROP FUNCTION dm_trigger();
+
+-- Rows deleted in a subtransaction that is rolled back are there again, for
+-- unique checks and for what shows xmax; those deleted before it stay deleted.
+CREATE TABLE again (id int PRIMARY KEY, v int) USING @am@;
+INSERT INTO again SELECT i, i FROM generate_series(1, 2000) i;
+BEGIN;
+DELETE FROM again WHERE id = 1 RETURNING id, xmax::text <> '0' AS deleted;
+SAVEPOINT s;
+DELETE FROM again WHERE id IN (2, 3) RETURNING id, xmax::text <> '0' AS deleted;
+UPDATE again SET v = -4 WHERE id = 4 RETURNING id, v, xmax::text <> '0' AS deleted;
+ROLLBACK TO s;
+INSERT INTO again VALUES (1, -1) ON CONFLICT DO NOTHING RETURNING id;
+INSERT INTO again VALUES (2, -2) ON CONFLICT DO NOTHING RETURNING id;
+INSERT INTO again VALUES (4, -4) ON CONFLICT (id) DO UPDATE SET v = again.v + 1000 RETURNING id, v;
+SAVEPOINT s;
+INSERT INTO again VALUES (3, -3);
+ROLLBACK TO s;
+UPDATE again SET v = v + 1 WHERE id <= 5;
+DELETE FROM again WHERE id = 5 RETURNING id, v, xmax::text <> '0' AS deleted;
+INSERT INTO again VALUES (5, -5);
+COMMIT;
+SELECT id, v FROM again WHERE id <= 6 ORDER BY id;
+SELECT count(*), sum(v) FROM again;
+DROP TABLE again;
