@@ -181,7 +181,8 @@ write_string(Encoder *enc, const StStr *s)
 			return;
 	}
 	if (st_zs_form_find(s, &form) &&
-		!(enc->to_tail && form.tag == ZS_HEX && form.n > TAIL_MIN_HEX))
+		!(enc->to_tail && s->len >= 2 * TAIL_MIN_HEX &&
+		  st_zs_is_hex(form.tag)))
 	{
 		st_write_u8(&enc->w, form.tag);
 		st_write_bytes(&enc->w, form.payload, form.n);

@@ -26,6 +26,7 @@
  *	e5			string in the tail: bytes v
  *	e6, e7		string: time of seconds (5 bytes), milliseconds (6 bytes),
  *				"2024-01-31T23:59:59Z", "2024-01-31T23:59:59.999Z"
+ *	e8 .. ef	string: 4, 6, 8, 10, 12, 16, 20, 32 bytes as hexadecimal digits
  *	f0, f1		empty array, empty object
  *	f2			array: sizes, count v, strides, values
  *	f3			object: sizes, shape v, strides, values
@@ -88,6 +89,7 @@ enum
 	ZS_TAIL = 0xe5,
 	ZS_SECONDS = 0xe6,
 	ZS_MILLIS = 0xe7,
+	ZS_HASH = 0xe8,
 	ZS_EMPTY_ARRAY = 0xf0,
 	ZS_EMPTY_OBJECT = 0xf1,
 	ZS_ARRAY = 0xf2,
@@ -157,6 +159,15 @@ extern size_t st_zs_hex_write(const uint8_t *p, size_t n, uint8_t *dst);
 extern size_t st_zs_digits_write(uint64_t v, uint8_t *dst);
 extern size_t st_zs_uuid_write(const uint8_t *p, uint8_t *dst);
 extern size_t st_zs_time_write(int64_t v, bool ms, uint8_t *dst);
+
+/* Hashes of usual lengths have a tag of their own. */
+#define ZS_NHASHES 8
+
+ST_INLINE bool
+st_zs_is_hex(unsigned tag)
+{
+	return tag == ZS_HEX || (tag >= ZS_HASH && tag < ZS_HASH + ZS_NHASHES);
+}
 
 /* Largest values that st_zs_time_write() takes. */
 #define ZS_MAX_SECONDS INT64_C(315569519999)	/* 9999-12-31T23:59:59 from 0000 */

@@ -26,7 +26,7 @@
 	X16(1), X16(1), \
 	1, 1, 1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 5, 9, \
 	2, 3, 4, 5, 2, 3, 4, 5, 2, 3, 4, 5, 0, 0, 0, 0, \
-	0, 0, 0, 0, 17, 0, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0, \
+	0, 0, 0, 0, 17, 0, 6, 7, 5, 7, 9, 11, 13, 17, 21, 33, \
 	1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 const uint8_t st_zs_fixed_size[2][256] = {
 	{VALUES_AND_STRINGS, UP16(1), UP16(17), NUMBERS_AND_OTHERS},
@@ -322,7 +322,7 @@ long_number(const uint8_t *p, const uint8_t *next, StZsonValue *v)
 	return ST_OK;
 }
 
-/* Forms e0 to e7. */
+/* Forms e0 to ef. */
 static StStatus
 long_string(const uint8_t *p, const uint8_t *next, StZsonValue *v)
 {
@@ -360,11 +360,14 @@ long_string(const uint8_t *p, const uint8_t *next, StZsonValue *v)
 			if ((tag == ZS_MILLIS ? v->num / 1000 : v->num) > ZS_MAX_SECONDS)
 				return ST_CORRUPT;
 			break;
-		default:
+		case ZS_TAIL:
 			zs_varint(&p, next, &n);
 			if (n == 0)
 				return ST_CORRUPT;
 			set_string(v, ST_ZSON_TAIL, NULL, (uint32_t) n);
+			break;
+		default:
+			set_string(v, ST_ZSON_HEX, p, (uint32_t) (next - p));
 	}
 	return ST_OK;
 }

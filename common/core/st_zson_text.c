@@ -248,6 +248,26 @@ set_form(ZsForm *form, int tag, const void *payload, size_t n)
 	return true;
 }
 
+/* 2n hexadecimal digits, by the tag of their number if it has one. */
+static bool
+hex_form(const uint8_t *s, size_t n, ZsForm *form)
+{
+	static const uint8_t usual[ZS_NHASHES] = {4, 6, 8, 10, 12, 16, 20, 32};
+	int			i = 0;
+
+	if (!hex_read(s, n, form->payload + 1))
+		return false;
+	while (i < ZS_NHASHES && usual[i] != n)
+		i++;
+	if (i < ZS_NHASHES)
+	{
+		memmove(form->payload, form->payload + 1, n);
+		return set_form(form, ZS_HASH + i, NULL, n);
+	}
+	form->payload[0] = (uint8_t) n;
+	return set_form(form, ZS_HEX, NULL, 1 + n);
+}
+
 bool
 st_zs_form_find(const StStr *s, ZsForm *form)
 {
@@ -275,10 +295,5 @@ st_zs_form_find(const StStr *s, ZsForm *form)
 	if (len == MILLIS_LEN && p[10] == 'T' && p[23] == 'Z' &&
 		time_read(s, true, &time) && time < INT64_C(1) << 48)
 		return set_form(form, ZS_MILLIS, &time, 6);
-	if (len >= MIN_HEX && len % 2 == 0 && hex_read(p, len / 2, form->payload + 1))
-	{
-		form->payload[0] = (uint8_t) (len / 2);
-		return set_form(form, ZS_HEX, NULL, 1 + len / 2);
-	}
-	return false;
+	return len >= MIN_HEX && len % 2 == 0 && hex_form(p, len / 2, form);
 }
