@@ -53,7 +53,9 @@ typedef struct AnalyzeScan
 	BlockNumber nblocks;		/* of the main fork */
 	TransactionId oldest_xmin;
 
-	StGroupVersions *groups;	/* not dead to all; sorted by start_block */
+	StGroupVersions *groups;	/* not dead to all */
+	struct AnalyzeExtent *extents;	/* of them, sorted */
+	int			nextents;
 	BlockNumber extent_blocks;
 	double		group_live;		/* rows in all groups */
 	double		group_dead;
@@ -78,11 +80,19 @@ typedef struct AnalyzeScan
 
 /* ---- preparation ---- */
 
-static int
-compare_start_block(const void *a, const void *b)
+/* Pages of a row group, in a row. */
+typedef struct AnalyzeExtent
 {
-	BlockNumber x = ((const StGroupVersion *) a)->group.start_block;
-	BlockNumber y = ((const StGroupVersion *) b)->group.start_block;
+	StExtentRange range;
+	uint32		first_page;		/* of the group's image */
+	int			group;
+} AnalyzeExtent;
+
+static int
+compare_extents(const void *a, const void *b)
+{
+	BlockNumber x = ((const AnalyzeExtent *) a)->range.start;
+	BlockNumber y = ((const AnalyzeExtent *) b)->range.start;
 
 	return x < y ? -1 : x > y ? 1 : 0;
 }
@@ -133,6 +143,37 @@ count_group(AnalyzeScan *a, const StGroupVersion *v)
 }
 
 static void
+list_extents(AnalyzeScan *a)
+{
+	const StGroupVersions *g = a->groups;
+	uint64		nranges = 1;
+
+	for (int i = 0; i < g->n; i++)
+		nranges += Max(1, g->v[i].group.nruns);
+	a->extents = palloc_extended(nranges * sizeof(AnalyzeExtent),
+								 MCXT_ALLOC_HUGE);
+	for (int i = 0; i < g->n; i++)
+	{
+		StExtentRange runs[ST_MAX_RUNS];
+		int			n = st_group_extents(&g->v[i].group, runs);
+		uint32		page = 0;
+
+		for (int k = 0; k < n; k++)
+		{
+			AnalyzeExtent *e = &a->extents[a->nextents++];
+
+			e->range = runs[k];
+			e->first_page = page;
+			e->group = i;
+			page += runs[k].end - runs[k].start;
+		}
+	}
+	if (a->nextents > 1)
+		qsort(a->extents, a->nextents, sizeof(AnalyzeExtent),
+			  compare_extents);
+}
+
+static void
 load_groups(AnalyzeScan *a)
 {
 	StGroupVersions *g = st_group_versions(a->scan->base.rs_rd,
@@ -150,9 +191,8 @@ load_groups(AnalyzeScan *a)
 		count_group(a, &g->v[i]);
 	}
 	g->n = kept;
-	if (kept > 1)
-		qsort(g->v, kept, sizeof(StGroupVersion), compare_start_block);
 	a->groups = g;
+	list_extents(a);
 }
 
 /* The highest statistics target of the table's columns. */
@@ -230,26 +270,25 @@ analyze_begin(StScan *scan)
 
 /* ---- blocks ---- */
 
-/* Finds whose extent a block is of; -1: it is a page of the delta. */
-static int
-find_extent(const StGroupVersions *groups, BlockNumber block)
+/* Finds whose extent a block is of; NULL: it is a page of the delta. */
+static const AnalyzeExtent *
+find_extent(const AnalyzeScan *a, BlockNumber block)
 {
 	int			lo = 0;
-	int			hi = groups->n;
+	int			hi = a->nextents;
 
 	while (lo < hi)
 	{
 		int			mid = lo + (hi - lo) / 2;
-		const StGroup *g = &groups->v[mid].group;
 
-		if (g->start_block + g->nblocks <= block)
+		if (a->extents[mid].range.end <= block)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (lo < groups->n && groups->v[lo].group.start_block <= block)
-		return lo;
-	return -1;
+	if (lo < a->nextents && a->extents[lo].range.start <= block)
+		return &a->extents[lo];
+	return NULL;
 }
 
 /* Rows to skip until the next one that is kept. */
@@ -318,19 +357,20 @@ static void
 enter_group(AnalyzeScan *a)
 {
 	BlockNumber block = ((HeapScanDesc) a->heap)->rs_cblock;
+	const AnalyzeExtent *e = find_extent(a, block);
 	const StGroup *g;
 	BlockNumber page;
 
 	a->heap_done = true;
-	a->group = find_extent(a->groups, block);
-	if (a->group < 0)
+	a->group = e == NULL ? -1 : e->group;
+	if (e == NULL)
 	{
 		a->heap_blocks_seen++;
 		return;
 	}
 
 	g = &a->groups->v[a->group].group;
-	page = block - g->start_block;
+	page = block - e->range.start + e->first_page;
 	a->row = (uint32) ((uint64) g->nrows * page / g->nblocks);
 	a->row_end = (uint32) ((uint64) g->nrows * (page + 1) / g->nblocks);
 	if (a->deaths_of != a->group)

@@ -88,7 +88,8 @@ group_writer_finish(GroupWriter *w)
 {
 	StGroup		group;
 	StImage    *img;
-	StDescriptorPayload payload;
+	StDescriptorRunsPayload payload;
+	Size		len;
 	StCatalog	cat;
 
 	if (w->writer == NULL)
@@ -100,14 +101,14 @@ group_writer_finish(GroupWriter *w)
 	group.first_row = st_reserve_rows(w->to, w->nrows);
 	img = st_image_create(w->mcxt);
 	w->format->writer_finish(w->writer, img, &group);
-	st_extent_write(w->to, img, &group, false);
+	st_extent_write(w->to, img, &group, 1, 0);
 
 	if (!st_catalog_open(&cat, w->to, RowExclusiveLock))
 		elog(ERROR, "relation \"%s\" has no TOAST relation",
 			 RelationGetRelationName(w->to));
-	st_descriptor_encode(&group, true, &payload);
+	len = st_descriptor_encode(&group, true, &payload);
 	st_catalog_insert(&cat, ST_DESCRIPTOR, group.first_row, &payload,
-					  sizeof(payload), GetCurrentCommandId(true),
+					  len, GetCurrentCommandId(true),
 					  HEAP_INSERT_FROZEN, NULL);
 	st_catalog_close(&cat);
 
@@ -517,16 +518,22 @@ visit_unsettled(ClusterCopy *c, TupleTableSlot *slot)
 /*
  * Gives the tuple of a row-group row the header that heap would have given
  * it.  death is its tombstone, or NULL.
+ *
+ * An inserter that all snapshots see is frozen: its xid may be older than the
+ * table's relfrozenxid, as that of the TOAST relation, where the descriptor is,
+ * advances by itself.
  */
 static void
-set_header(HeapTuple tuple, const StGroupVersion *version,
-		   const StRowDeath *death)
+set_header(const ClusterCopy *c, HeapTuple tuple,
+		   const StGroupVersion *version, const StRowDeath *death)
 {
 	HeapTupleHeader header = tuple->t_data;
 
 	header->t_infomask &= ~(HEAP_XACT_MASK);
 	header->t_infomask2 &= ~(HEAP2_XACT_MASK);
 	HeapTupleHeaderSetXmin(header, version->xmin);
+	if (TransactionIdPrecedes(version->xmin, c->oldest_xmin))
+		header->t_infomask |= HEAP_XMIN_FROZEN;
 	HeapTupleHeaderSetCmin(header, version->group.cmin);
 	header->t_ctid = tuple->t_self;
 	if (death == NULL && TransactionIdIsValid(version->xmax))
@@ -567,7 +574,7 @@ copy_unsettled_row(ClusterCopy *c, StGroupVersion *v, uint32 row,
 	st_row_reader_fetch(&c->rows, &v->group, row, c->slot);
 	tuple = ExecCopySlotHeapTuple(c->slot);
 	tuple->t_self = c->slot->tts_tid;
-	set_header(tuple, v, death);
+	set_header(c, tuple, v, death);
 	if (state == HEAPTUPLE_RECENTLY_DEAD ||
 		state == HEAPTUPLE_DELETE_IN_PROGRESS)
 		c->tups_recently_dead += 1;

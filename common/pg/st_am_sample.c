@@ -29,7 +29,8 @@ typedef struct StSample
 	BlockNumber next;			/* without NextSampleBlock: in sequence */
 	StRowCursor *cursor;
 	BlockNumber *first_block;	/* of each group, then nblocks */
-	StGroup    *extents;		/* groups sorted by start_block */
+	StExtentRange *extents;		/* of groups, sorted */
+	int			nextents;
 
 	/* current block, if in a row group */
 	BlockNumber block;			/* InvalidBlockNumber: heap's */
@@ -69,15 +70,6 @@ sample_rescan(StScan *scan)
 	ss->block = InvalidBlockNumber;
 }
 
-static int
-compare_start_block(const void *a, const void *b)
-{
-	BlockNumber x = ((const StGroup *) a)->start_block;
-	BlockNumber y = ((const StGroup *) b)->start_block;
-
-	return x < y ? -1 : x > y ? 1 : 0;
-}
-
 static StSample *
 sample_begin(StScan *scan)
 {
@@ -93,19 +85,15 @@ sample_begin(StScan *scan)
 
 	groups = ss->cursor->groups;
 	ss->first_block = palloc((groups->ngroups + 1) * sizeof(BlockNumber));
-	ss->extents = palloc(Max(groups->ngroups, 1) * sizeof(StGroup));
+	ss->extents = st_list_extents(groups, &ss->nextents);
 	ss->nblocks = ss->nheap;
 	for (int i = 0; i < groups->ngroups; i++)
 	{
 		ss->first_block[i] = ss->nblocks;
-		ss->extents[i] = groups->groups[i];
 		ss->nblocks += (groups->groups[i].nrows + ST_ROWS_PER_VBLOCK - 1) /
 			ST_ROWS_PER_VBLOCK;
 	}
 	ss->first_block[groups->ngroups] = ss->nblocks;
-	if (groups->ngroups > 1)
-		qsort(ss->extents, groups->ngroups, sizeof(StGroup),
-			  compare_start_block);
 
 	scan->am_state = ss;
 	scan->am_rescan = sample_rescan;
@@ -119,16 +107,16 @@ static bool
 in_extent(const StSample *ss, BlockNumber block)
 {
 	int			lo = 0;
-	int			hi = ss->cursor->groups->ngroups;
+	int			hi = ss->nextents;
 
 	while (lo < hi)
 	{
 		int			mid = lo + (hi - lo) / 2;
-		const StGroup *g = &ss->extents[mid];
+		const StExtentRange *e = &ss->extents[mid];
 
-		if (block < g->start_block)
+		if (block < e->start)
 			hi = mid;
-		else if (block >= g->start_block + g->nblocks)
+		else if (block >= e->end)
 			lo = mid + 1;
 		else
 			return true;

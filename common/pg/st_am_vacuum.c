@@ -29,7 +29,7 @@
 #include "utils/sampling.h"
 
 #include "st_am_states.h"
-#include "st_compact.h"
+#include "st_compact_int.h"
 #include "st_reclaim.h"
 #include "st_store_int.h"
 
@@ -37,15 +37,6 @@
 #define DELTA_SAMPLE_PAGES 1000
 
 static StDeltaGrown delta_grown = NULL;
-
-static int
-compare_start_block(const void *a, const void *b)
-{
-	BlockNumber x = ((const StGroupVersion *) a)->group.start_block;
-	BlockNumber y = ((const StGroupVersion *) b)->group.start_block;
-
-	return x < y ? -1 : x > y ? 1 : 0;
-}
 
 /* Live tuples on one page of the delta. */
 static uint32
@@ -86,7 +77,7 @@ count_live_tuples(Relation rel, BlockNumber block, TransactionId oldest_xmin,
 
 /*
  * Estimates the rows of the delta: exactly if it is small, else from randomly
- * chosen pages.  groups are sorted by start_block.
+ * chosen pages.
  */
 static double
 estimate_delta_rows(Relation rel, const StGroupVersions *groups,
@@ -96,13 +87,15 @@ estimate_delta_rows(Relation rel, const StGroupVersions *groups,
 	BlockNumber extent_blocks = 0;
 	BlockNumber delta_blocks;
 	BlockNumber shift = 0;		/* extent pages before the current one */
-	int			group = 0;
+	StExtentRanges extents;
+	int			next = 0;
 	BlockSamplerData sampler;
 	BlockNumber sampled;
 	double		live = 0;
 
-	for (int i = 0; i < groups->n; i++)
-		extent_blocks += groups->v[i].group.nblocks;
+	st_extent_ranges(&extents, groups);
+	for (int i = 0; i < extents.n; i++)
+		extent_blocks += extents.v[i].end - extents.v[i].start;
 	if (extent_blocks >= nblocks)
 		return 0;
 	delta_blocks = nblocks - extent_blocks;
@@ -114,12 +107,13 @@ estimate_delta_rows(Relation rel, const StGroupVersions *groups,
 		BlockNumber block = BlockSampler_Next(&sampler) + shift;
 
 		st_vacuum_delay_point(false);
-		while (group < groups->n &&
-			   groups->v[group].group.start_block <= block)
+		while (next < extents.n && extents.v[next].start <= block)
 		{
-			shift += groups->v[group].group.nblocks;
-			block += groups->v[group].group.nblocks;
-			group++;
+			BlockNumber n = extents.v[next].end - extents.v[next].start;
+
+			shift += n;
+			block += n;
+			next++;
 		}
 		live += count_live_tuples(rel, block, oldest_xmin, strategy);
 	}
@@ -158,7 +152,7 @@ count_group_rows(Relation rel, const StGroupVersions *groups,
 	return rows;
 }
 
-/* Groups that somebody may see, sorted by their place. */
+/* Groups that somebody may see. */
 static void
 live_versions(const StGroupVersions *versions, StGroupVersions *groups)
 {
@@ -169,9 +163,6 @@ live_versions(const StGroupVersions *versions, StGroupVersions *groups)
 		if (versions->v[i].state != HEAPTUPLE_DEAD)
 			groups->v[groups->n++] = versions->v[i];
 	}
-	if (groups->n > 1)
-		qsort(groups->v, groups->n, sizeof(StGroupVersion),
-			  compare_start_block);
 }
 
 /*

@@ -292,12 +292,14 @@ descriptor_checksum(const StDescriptorPayload *payload)
 						 ST_DESCRIPTOR);
 }
 
-void
+Size
 st_descriptor_encode(const StGroup *group, bool finished,
-					 StDescriptorPayload *payload)
+					 StDescriptorRunsPayload *out)
 {
-	memset(payload, 0, sizeof(*payload));
-	payload->version = ST_DESCRIPTOR_VERSION;
+	StDescriptorPayload *payload = &out->base;
+
+	memset(out, 0, sizeof(*out));
+	payload->version = group->nruns > 0 ? ST_DESCRIPTOR_VERSION : 2;
 	payload->flags = (finished ? ST_DESCRIPTOR_FINISHED : 0) |
 		(group->full ? ST_DESCRIPTOR_FULL : 0);
 	payload->nrows = group->nrows;
@@ -310,6 +312,10 @@ st_descriptor_encode(const StGroup *group, bool finished,
 	payload->format_version = group->format_version;
 	payload->order_hash = group->order_hash;
 	payload->checksum = descriptor_checksum(payload);
+	if (group->nruns == 0)
+		return sizeof(*payload);
+	st_runs_encode(group, &out->runs);
+	return sizeof(*out);
 }
 
 static void
@@ -348,19 +354,21 @@ check_version(Relation rel, const StCatalogEntry *entry, Size len,
 bool
 st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 {
+	StDescriptorRunsPayload whole;
 	StDescriptorPayload payload;
-
+	Size		len = sizeof(payload);
 	bool		intact;
 
-	check_version(rel, entry, entry->len == ST_DESCRIPTOR_V1_SIZE ?
-				  ST_DESCRIPTOR_V1_SIZE : sizeof(payload),
-				  ST_DESCRIPTOR_VERSION, "descriptor");
+	if (entry->len == ST_DESCRIPTOR_V1_SIZE || entry->len == sizeof(whole))
+		len = entry->len;
+	check_version(rel, entry, len, ST_DESCRIPTOR_VERSION, "descriptor");
 
 	/* It may be finished in place at this very moment. */
-	memset(&payload, 0, sizeof(payload));
+	memset(&whole, 0, sizeof(whole));
 	LockBuffer(entry->buffer, BUFFER_LOCK_SHARE);
-	memcpy(&payload, entry->payload, entry->len);
+	memcpy(&whole, entry->payload, len);
 	LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
+	payload = whole.base;
 	if (payload.version == 1)
 	{
 		/* the checksum stands where order_hash is now */
@@ -371,7 +379,8 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 		payload.order_hash = 0;
 	}
 	else
-		intact = entry->len == sizeof(payload) &&
+		intact = len == (payload.version == 2 ? sizeof(payload) :
+						 sizeof(whole)) &&
 			payload.checksum == descriptor_checksum(&payload);
 	if (!intact || payload.first_row != entry->row)
 		corrupt_entry(rel, entry, "descriptor");
@@ -381,6 +390,8 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 	group->nrows = payload.nrows;
 	group->start_block = payload.start_block;
 	group->nblocks = payload.nblocks;
+	if (payload.version > 2 && !st_runs_decode(&whole.runs, group))
+		corrupt_entry(rel, entry, "descriptor");
 	group->image_len = payload.image_len;
 	group->footer_off = payload.footer_off;
 	group->footer_len = payload.footer_len;
@@ -436,11 +447,11 @@ st_catalog_overwrite(StCatalog *cat, StKeyBase base, uint64 row,
 void
 st_descriptor_finish(StCatalog *cat, const StGroup *group)
 {
-	StDescriptorPayload payload;
+	StDescriptorRunsPayload payload;
+	Size		len = st_descriptor_encode(group, true, &payload);
 
-	st_descriptor_encode(group, true, &payload);
 	if (!st_catalog_overwrite(cat, ST_DESCRIPTOR, group->first_row, &payload,
-							  sizeof(payload)))
+							  len))
 		elog(ERROR, "descriptor of row " UINT64_FORMAT " of relation \"%s\" is missing",
 			 group->first_row, RelationGetRelationName(cat->rel));
 }
@@ -448,23 +459,23 @@ st_descriptor_finish(StCatalog *cat, const StGroup *group)
 void
 st_descriptor_sorted(StCatalog *cat, const StGroup *group)
 {
-	StDescriptorPayload payload;
+	StDescriptorRunsPayload payload;
+	Size		len = st_descriptor_encode(group, true, &payload);
 
-	st_descriptor_encode(group, true, &payload);
 	(void) st_catalog_overwrite(cat, ST_DESCRIPTOR, group->first_row, &payload,
-								sizeof(payload));
+								len);
 }
 
 void
 st_descriptor_drop(StCatalog *cat, const StGroup *group)
 {
-	StDescriptorPayload payload;
+	StDescriptorRunsPayload payload;
+	Size		len = st_descriptor_encode(group, true, &payload);
 
-	st_descriptor_encode(group, true, &payload);
-	payload.flags |= ST_DESCRIPTOR_DROPPED;
-	payload.checksum = descriptor_checksum(&payload);
+	payload.base.flags |= ST_DESCRIPTOR_DROPPED;
+	payload.base.checksum = descriptor_checksum(&payload.base);
 	(void) st_catalog_overwrite(cat, ST_DESCRIPTOR, group->first_row, &payload,
-								sizeof(payload));
+								len);
 }
 
 void

@@ -23,6 +23,7 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
+#include "st_runs.h"
 #include "st_store.h"
 
 typedef enum StKeyBase
@@ -46,7 +47,7 @@ StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 1000, "key bases must not overlap");
 /* Longest payload of a visibility tuple: a page holds four, as of TOAST. */
 #define ST_MAX_PAYLOAD	1900
 
-#define ST_DESCRIPTOR_VERSION	2
+#define ST_DESCRIPTOR_VERSION	3
 #define ST_TOMBSTONE_VERSION	1
 #define ST_ANCHOR_VERSION	1
 
@@ -77,6 +78,13 @@ typedef struct StDescriptorPayload
 StaticAssertDecl(sizeof(StDescriptorPayload) == 64, "on-disk size");
 
 #define ST_DESCRIPTOR_V1_SIZE	56
+
+/* Version 3 of a descriptor; without runs it is written as version 2. */
+typedef struct StDescriptorRunsPayload
+{
+	StDescriptorPayload base;
+	StRunsPayload runs;
+} StDescriptorRunsPayload;
 
 /* chunk_data of a tombstone. */
 typedef struct StTombstonePayload
@@ -135,10 +143,17 @@ typedef struct StRetiredPayload
 	uint16		unused;
 	uint32		nrows;
 	BlockNumber start_block;
-	uint32		nblocks;
+	uint32		nblocks;		/* 0: they are free already */
 } StRetiredPayload;
 
 StaticAssertDecl(sizeof(StRetiredPayload) == 16, "on-disk size");
+
+/* Version 2 of it; without runs it is written as version 1. */
+typedef struct StRetiredRunsPayload
+{
+	StRetiredPayload base;
+	StRunsPayload runs;
+} StRetiredRunsPayload;
 
 /* An open TOAST relation with its indexes. */
 typedef struct StCatalog
@@ -221,8 +236,10 @@ extern Buffer st_catalog_scan_end_pinned(StCatalogScan *scan, HeapTuple tuple);
  */
 extern bool st_descriptor_decode(Relation rel, const StCatalogEntry *entry,
 								 StGroup *group);
-extern void st_descriptor_encode(const StGroup *group, bool finished,
-								 StDescriptorPayload *payload);
+
+/* Returns how many bytes of the payload are to be written. */
+extern Size st_descriptor_encode(const StGroup *group, bool finished,
+								 StDescriptorRunsPayload *payload);
 
 /*
  * Overwrites the descriptor of group->first_row, which the running

@@ -22,7 +22,11 @@
  * changes the new version.
  *
  * The old extent, tombstones and index entries stay for older snapshots; an
- * entry for the retired group tells VACUUM (st_reclaim.c).
+ * entry for the retired group tells VACUUM (st_reclaim.c).  If no snapshot is
+ * older any more when the next step begins, the extent is entered into the
+ * directory of free ones then, so that one call does not need free space for
+ * all that it rewrites (st_retired_release()).  A job that goes to the end
+ * does not do that: it would move what it has just put into order.
  *
  *-------------------------------------------------------------------------
  */
@@ -113,8 +117,7 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 
 	st_meta_read(rel, &meta);
 	st_sink_begin(&sink, rel, catalog, meta.incarnation);
-	if (plan->group_rows > 0)
-		sink.max_rows = Min(sink.max_rows, plan->group_rows);
+	sink.before = plan->before;
 	for (int i = 0; i < plan->ngroups; i++)
 	{
 		if (!retire_group(catalog, &plan->groups[i]))
@@ -135,6 +138,7 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	job->delta_rows += sink.rows - group_rows;
 	job->groups_in += ngroups;
 	job->groups_out += sink.groups;
+	job->released = ngroups == 0 && job->released;
 	job->steps++;
 	report(job);
 	return true;
@@ -168,8 +172,17 @@ with_catalog(Relation rel, StCompactJob *job, LOCKMODE lockmode, bool run)
 
 	if (st_catalog_open(&catalog, rel, lockmode))
 	{
-		found = plan_step(rel, &catalog, job, run, &plan, &extents);
-		if (found && run)
+		bool		released = false;
+
+		if (run && !job->released && !job->to_the_end)
+		{
+			/* in a transaction of its own: extents are free after that */
+			job->released = true;
+			released = st_retired_release(&catalog);
+		}
+		found = released ||
+			plan_step(rel, &catalog, job, run, &plan, &extents);
+		if (found && run && !released)
 			run_plan(rel, &catalog, job, &plan, &extents);
 		st_catalog_close(&catalog);
 	}

@@ -33,6 +33,7 @@ typedef struct StCompactJob
 	double		blocks_left;	/* pages of row groups that may be rewritten */
 	int			order_steps;	/* that only sorted */
 	bool		started;
+	bool		released;		/* extents of replaced groups, as far as may be */
 	bool		moved_last;		/* the last group of the file was moved once */
 
 	/* results */
@@ -47,7 +48,8 @@ typedef struct StCompactJob
  * One step: reads and writes about a row group (some, where rows are sorted).
  * To be called at the start of a transaction that does nothing else, with
  * ShareUpdateExclusiveLock on rel and an active snapshot; the caller commits.
- * False, having changed nothing: there is nothing left to do.
+ * False, having changed nothing: there is nothing left to do.  A step that only
+ * makes room for the next one is not counted in job->steps.
  *
  * Runs functions of indexes: the caller has switched to the table's owner.
  * Raises an error if anything fails; then nothing has happened.

@@ -145,8 +145,10 @@ compact_table(CompactCall *call, Oid relid)
 	if (!is_needed(call, relid))
 		return;
 	pgstat_progress_start_command(PROGRESS_COMMAND_ST_COMPACT, relid);
-	while (call->steps < call->max_steps && run_step(call, relid))
-		call->steps++;
+	while (call->steps + call->job.steps < call->max_steps &&
+		   run_step(call, relid))
+		;
+	call->steps += call->job.steps;
 	SPI_commit();
 	pgstat_progress_end_command();
 }

@@ -62,17 +62,18 @@ st_extent_ranges_add_free(StExtentRanges *out, StCatalog *cat)
 void
 st_extent_ranges(StExtentRanges *out, const StGroupVersions *groups)
 {
+	uint64		nranges = 1;
+
+	for (int i = 0; i < groups->n; i++)
+		nranges += Max(1, groups->v[i].group.nruns);
 	out->n = 0;
-	out->v = palloc(Max(groups->n, 1) * sizeof(StExtentRange));
+	out->v = palloc_extended(nranges * sizeof(StExtentRange), MCXT_ALLOC_HUGE);
 	for (int i = 0; i < groups->n; i++)
 	{
 		const StGroupVersion *v = &groups->v[i];
 
-		if (!v->finished || v->state == HEAPTUPLE_DEAD)
-			continue;
-		out->v[out->n].start = v->group.start_block;
-		out->v[out->n].end = v->group.start_block + v->group.nblocks;
-		out->n++;
+		if (v->finished && v->state != HEAPTUPLE_DEAD)
+			out->n += st_group_extents(&v->group, out->v + out->n);
 	}
 	if (out->n > 1)
 		qsort(out->v, out->n, sizeof(StExtentRange), compare_ranges);

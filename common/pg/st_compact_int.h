@@ -43,6 +43,7 @@ typedef struct StCompactSink
 	const StFormat *format;
 	uint64		incarnation;
 	uint32		max_rows;
+	BlockNumber before;			/* free extents before it are used */
 	int			natts;
 
 	/* the group under construction */
@@ -122,7 +123,7 @@ typedef struct StCompactPlan
 	StGroupVersion *groups;		/* to be rewritten, sorted by first_row */
 	bool		delta;			/* take rows of the delta, too */
 	uint64		max_rows;		/* rows to take, all in all */
-	uint32		group_rows;		/* rows of a new group, or 0: as many as may be */
+	BlockNumber before;			/* free extents before it may be used */
 } StCompactPlan;
 
 extern bool st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,

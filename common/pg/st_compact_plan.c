@@ -16,11 +16,16 @@
  *	 5. Row groups that overlap in the order of the option orderby
  *	    (st_compact_order.c).
  *
- * Where there are free extents, but none is large enough for the group of a
- * step of kind 3 or 4, it is written in pieces: the file does not grow.
+ * Free space: a group goes into several free extents where none is large
+ * enough (st_free_extent.c), so what counts is how much is free.  A rewritten
+ * group needs a place before its old one becomes free, so that the file cannot
+ * do without a group's worth of free pages.  It grows for a rewrite (2, 3)
+ * only if next to nothing is free, or next to nothing is missing: else the
+ * step waits for VACUUM, or takes another group.  Rows of the delta do not
+ * wait; but small groups join them only where there is room.
  *
  * One call rewrites a limited share of the row groups, because the old extents
- * are not free before the next VACUUM.
+ * are not free before old snapshots have gone.
  *
  * A job that goes to the end takes everything without thresholds of size.
  * Groups that others held when a step wanted them are left alone for the
@@ -55,12 +60,12 @@
 #define FREE_SHARE	0.125
 #define FREE_SHARE_TO_THE_END	0.03
 
-/* Share of the file that is free from which it should not grow. */
+/*
+ * Share of the file that is free from which it should not grow, unless by no
+ * more than the other share.
+ */
 #define FRAGMENTED_SHARE	0.05
-
-/* A group is not cut into more pieces than that, or into smaller ones. */
-#define MAX_PIECES	4
-#define MIN_PIECE_ROWS	1024
+#define GROWTH_SHARE		0.02
 
 /* Share of the row groups' pages that one call rewrites. */
 #define REWRITE_SHARE	0.15
@@ -175,26 +180,20 @@ estimate_blocks(const StCandidate *c)
 }
 
 /*
- * Is there a place for live rows on so many pages before block `before`?  A
- * free extent; or several for as many groups, of *group_rows each.  Without
- * one, if less than share of the file is free, it grows.
+ * Is there a place for a group of so many pages before block `before`?  Or
+ * may the file grow: little is free, or little is missing.
  */
 static bool
-find_room(StCatalog *catalog, uint64 live, double blocks, BlockNumber before,
-		  double share, uint32 *group_rows)
+has_room(StCatalog *catalog, double blocks, BlockNumber before)
 {
+	BlockNumber size = RelationGetNumberOfBlocks(catalog->rel);
 	BlockNumber total;
-	int			pieces = st_free_extent_look(catalog, blocks, before,
-											 MAX_PIECES, &total);
+	BlockNumber missing;
 
-	*group_rows = 0;
-	if (pieces == 1 ||
-		total < RelationGetNumberOfBlocks(catalog->rel) * share)
-		return true;
-	if (pieces == 0 || live / pieces < MIN_PIECE_ROWS)
-		return false;
-	*group_rows = live / pieces + 1;
-	return true;
+	st_free_extent_look(catalog, blocks, before, &total, &missing);
+	if (before < MaxBlockNumber)
+		return missing == 0;
+	return missing <= size * GROWTH_SHARE || total < size * FRAGMENTED_SHARE;
 }
 
 /*
@@ -208,7 +207,6 @@ choose_small(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 	uint64		total = delta_rows;
 	double		blocks = 0;
 	double		estimate = 0;
-	uint32		pieces;
 	int			chosen = 0;
 
 	for (int i = 0; i < n; i++)
@@ -219,6 +217,10 @@ choose_small(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 			break;
 		if (!job->to_the_end && total > 0 && c[i].live > 2 * total)
 			break;
+		if (!job->to_the_end && total > 0 &&
+			!has_room(catalog, estimate_blocks(&c[i]) *
+					  (total + c[i].live) / c[i].live, MaxBlockNumber))
+			break;
 		c[i].chosen = true;
 		total += c[i].live;
 		blocks += c[i].version->group.nblocks;
@@ -227,9 +229,7 @@ choose_small(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 	}
 	if (delta_rows == 0 &&
 		(chosen < 2 || !may_rewrite(job, blocks) ||
-		 !(job->to_the_end ||
-		   (find_room(catalog, total, estimate, MaxBlockNumber,
-					  FRAGMENTED_SHARE, &pieces) && pieces == 0))))
+		 !(job->to_the_end || has_room(catalog, estimate, MaxBlockNumber))))
 	{
 		for (int i = 0; i < n; i++)
 			c[i].chosen = false;
@@ -247,14 +247,12 @@ choose_small(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
  */
 static int
 choose_deleted(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
-			   uint64 others, uint64 max_rows, uint32 *group_rows)
+			   uint64 others, uint64 max_rows)
 {
 	double		least = job->to_the_end ?
 		DELETED_SHARE_TO_THE_END : DELETED_SHARE;
 	StCandidate *worst = NULL;
-	uint32		rows;
 
-	*group_rows = 0;
 	for (int i = 0; i < n; i++)
 	{
 		uint32		nrows = c[i].version->group.nrows;
@@ -265,39 +263,47 @@ choose_deleted(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 			(others > 0 && others + c[i].live > max_rows))
 			continue;
 		blocks = estimate_blocks(&c[i]) * (others + c[i].live) / c[i].live;
-		rows = 0;
-		if (job->to_the_end ||
-			find_room(catalog, others + c[i].live, blocks, MaxBlockNumber,
-					  FRAGMENTED_SHARE, &rows))
+		if (job->to_the_end || has_room(catalog, blocks, MaxBlockNumber))
 		{
-			*group_rows = rows;
 			worst = &c[i];
 			least = share;
 		}
 	}
 	if (worst == NULL || !may_rewrite(job, worst->version->group.nblocks))
-	{
-		*group_rows = 0;
 		return 0;
-	}
 	job->blocks_left -= worst->version->group.nblocks;
 	worst->chosen = true;
 	return 1;
 }
 
+/* Where the last one of its runs begins. */
+static BlockNumber
+last_extent_start(const StGroup *group)
+{
+	StExtentRange runs[ST_MAX_RUNS];
+	int			n = st_group_extents(group, runs);
+	BlockNumber start = 0;
+
+	for (int i = 0; i < n; i++)
+		start = Max(start, runs[i].start);
+	return start;
+}
+
 /*
- * Chooses the last group of the file to be moved to the front.  Not one that
- * this job has written.  One of them per call whatever was rewritten before,
- * because that takes no new space.
+ * Chooses the last group of the file to be moved to the front; *before: to
+ * where.  Not one that this job has written.  One of them per call whatever was
+ * rewritten before, because that takes no new space.
  */
 static int
 choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
-			uint32 *group_rows)
+			BlockNumber *before)
 {
 	StCandidate *last = NULL;
 	double		blocks = 0;
 	double		worth;
 	BlockNumber total;
+	BlockNumber missing;
+	BlockNumber start;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -305,7 +311,7 @@ choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 
 		blocks += group->nblocks;
 		if (last == NULL ||
-			group->start_block > last->version->group.start_block)
+			st_group_end(group) > st_group_end(&last->version->group))
 			last = &c[i];
 	}
 	if (last == NULL || last->version->group.first_row >= job->first_new_row ||
@@ -313,16 +319,12 @@ choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 		return 0;
 	worth = RelationGetNumberOfBlocks(catalog->rel) *
 		(job->to_the_end ? FREE_SHARE_TO_THE_END : FREE_SHARE);
-	(void) st_free_extent_look(catalog, 0, 0, 1, &total);
+	st_free_extent_look(catalog, 0, 0, &total, &missing);
+	start = last_extent_start(&last->version->group);
 	if (total < Min(worth, blocks / 2) ||
-		!find_room(catalog, last->live, estimate_blocks(last),
-				   last->version->group.start_block, 0.0, group_rows))
+		!has_room(catalog, estimate_blocks(last), start))
 		return 0;
-	if (*group_rows > 0 && job->to_the_end)
-	{
-		*group_rows = 0;		/* else the next job would join the pieces */
-		return 0;
-	}
+	*before = start;
 	job->blocks_left -= last->version->group.nblocks;
 	job->moved_last = true;
 	last->chosen = true;
@@ -398,18 +400,18 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 		delta_rows = 0;
 	plan->delta = delta_rows > 0;
 	plan->max_rows = max_rows;
+	plan->before = MaxBlockNumber;
 
 	n = find_candidates(catalog, job, versions, candidates);
 	chosen = choose_small(catalog, job, candidates, n, delta_rows, max_rows);
 	if (plan->delta)
 		chosen += choose_deleted(catalog, job, candidates, n,
 								 chosen_rows(candidates, n) + delta_rows,
-								 max_rows, &plan->group_rows);
+								 max_rows);
 	if (chosen == 0 && !plan->delta)
-		chosen = choose_deleted(catalog, job, candidates, n, 0, max_rows,
-								&plan->group_rows);
+		chosen = choose_deleted(catalog, job, candidates, n, 0, max_rows);
 	if (chosen == 0 && !plan->delta)
-		chosen = choose_last(catalog, job, candidates, n, &plan->group_rows);
+		chosen = choose_last(catalog, job, candidates, n, &plan->before);
 	if (chosen == 0 && !plan->delta && may_sort(job, n))
 	{
 		chosen = st_compact_choose_order(rel, catalog, candidates, n,

@@ -151,7 +151,8 @@ index_group(StCompactSink *sink, const StGroup *group)
 static void
 finish_group(StCompactSink *sink, bool full)
 {
-	StDescriptorPayload payload;
+	StDescriptorRunsPayload payload;
+	Size		len;
 	StGroup		group;
 	StImage    *img;
 
@@ -166,11 +167,11 @@ finish_group(StCompactSink *sink, bool full)
 	group.order_hash = sink->order_hash;
 	img = st_image_create(sink->group_mcxt);
 	sink->format->writer_finish(sink->writer, img, &group);
-	st_extent_write(sink->rel, img, &group, true);
+	st_extent_write(sink->rel, img, &group, ST_MAX_RUNS, sink->before);
 
-	st_descriptor_encode(&group, true, &payload);
+	len = st_descriptor_encode(&group, true, &payload);
 	st_catalog_insert(sink->catalog, ST_DESCRIPTOR, group.first_row, &payload,
-					  sizeof(payload), GetCurrentCommandId(true), 0, NULL);
+					  len, GetCurrentCommandId(true), 0, NULL);
 	pgstat_count_heap_insert(sink->rel, group.nrows);
 
 	sink->writer = NULL;
@@ -199,8 +200,6 @@ static void
 write_row(StCompactSink *sink, const Datum *values, const bool *isnull,
 		  uint64 old)
 {
-	bool		full;
-
 	if (sink->writer == NULL)
 	{
 		sink->writer = sink->format->writer_create(sink->rel, sink->group_mcxt);
@@ -211,11 +210,9 @@ write_row(StCompactSink *sink, const Datum *values, const bool *isnull,
 	sink->nrows++;
 	if (sink->nmoved % PROGRESS_ROWS == 0)
 		pgstat_progress_update_param(ST_PROGRESS_WRITTEN, sink->nmoved);
-	full = sink->format->writer_full(sink->writer);
-	if (full || sink->nrows >= sink->max_rows)
-		/* a piece of a group that found no room is not full */
-		finish_group(sink, full ||
-					 sink->nrows >= sink->format->max_rows(sink->rel));
+	if (sink->format->writer_full(sink->writer) ||
+		sink->nrows >= sink->max_rows)
+		finish_group(sink, true);
 }
 
 /* ---- the sink ---- */
@@ -244,6 +241,7 @@ st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 	sink->format = st_relation_format(rel);
 	sink->incarnation = incarnation;
 	sink->max_rows = sink->format->max_rows(rel);
+	sink->before = MaxBlockNumber;
 	sink->natts = RelationGetNumberOfAttributes(rel);
 	sink->group_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "compacted row group",

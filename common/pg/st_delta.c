@@ -41,21 +41,6 @@ struct StDeltaScan
 	BlockNumber end_block;
 };
 
-typedef struct ExtentRange
-{
-	BlockNumber start;
-	BlockNumber end;
-} ExtentRange;
-
-static int
-compare_extents(const void *a, const void *b)
-{
-	BlockNumber l = ((const ExtentRange *) a)->start;
-	BlockNumber r = ((const ExtentRange *) b)->start;
-
-	return l < r ? -1 : l > r;
-}
-
 static void
 add_gap(StDeltaScan *scan, BlockNumber start, BlockNumber end)
 {
@@ -73,18 +58,12 @@ add_gap(StDeltaScan *scan, BlockNumber start, BlockNumber end)
 static void
 find_gaps(StDeltaScan *scan, const StGroupList *groups, BlockNumber nblocks)
 {
-	ExtentRange *extents = palloc(Max(groups->ngroups, 1) * sizeof(ExtentRange));
+	int			n;
+	StExtentRange *extents = st_list_extents(groups, &n);
 	BlockNumber next = ST_META_BLOCK + 1;
 
-	for (int i = 0; i < groups->ngroups; i++)
-	{
-		extents[i].start = groups->groups[i].start_block;
-		extents[i].end = extents[i].start + groups->groups[i].nblocks;
-	}
-	qsort(extents, groups->ngroups, sizeof(ExtentRange), compare_extents);
-
-	scan->gaps = palloc((groups->ngroups + 1) * sizeof(DeltaGap));
-	for (int i = 0; i < groups->ngroups; i++)
+	scan->gaps = palloc((n + 1) * sizeof(DeltaGap));
+	for (int i = 0; i < n; i++)
 	{
 		add_gap(scan, next, Min(extents[i].start, nblocks));
 		next = Max(next, extents[i].end);

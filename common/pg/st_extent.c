@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * st_extent.c
- *	  Images of row groups, and the extents of contiguous pages that hold
- *	  them on disk.
+ *	  Images of row groups, and the extents of pages that hold them on
+ *	  disk.
  *
  * An extent is written once, each page as one full image in WAL, and never
  * changed.  New pages are made at the end of the file under the relation
@@ -200,6 +200,43 @@ extent_put_page(Relation rel, Buffer buffer, const char *image, Buffer vmbuffer)
 	END_CRIT_SECTION();
 }
 
+typedef struct ExtentWriter
+{
+	Relation	rel;
+	const StImage *img;
+	const StGroup *group;		/* first_row and nblocks */
+	uint64		xid;
+	uint32		pageno;			/* of the next page */
+	Buffer		vmbuffer;
+} ExtentWriter;
+
+/* Writes the next n pages of the image from block `start` on. */
+static void
+write_run(ExtentWriter *w, BlockNumber start, uint32 n, bool reuse)
+{
+	PGAlignedBlock image;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		BlockNumber block = start + i;
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		extent_fill_page(image.data, w->img, w->group, w->pageno++, w->xid);
+
+		/* Pin before the page exists: it must not be unlocked once it does. */
+		visibilitymap_pin(w->rel, block, &w->vmbuffer);
+		buffer = reuse ? extent_lock_free(w->rel, block) :
+			st_extend_locked(w->rel, NULL);
+		if (BufferGetBlockNumber(buffer) != block)
+			elog(ERROR, "extent of relation \"%s\" is not contiguous at block %u",
+				 RelationGetRelationName(w->rel), block);
+
+		extent_put_page(w->rel, buffer, image.data, w->vmbuffer);
+		UnlockReleaseBuffer(buffer);
+	}
+}
+
 /*
  * Extents that VACUUM has freed are used first, else the file grows.  A free
  * extent is ours from the moment it is taken, so no lock on the file is
@@ -207,48 +244,37 @@ extent_put_page(Relation rel, Buffer buffer, const char *image, Buffer vmbuffer)
  */
 void
 st_extent_write(Relation rel, const StImage *img, StGroup *group,
-				bool may_reuse)
+				int max_runs, BlockNumber before)
 {
-	uint64		npages = Max(1, (img->len + ST_EXTENT_PAYLOAD - 1) / ST_EXTENT_PAYLOAD);
-	uint64		xid = U64FromFullTransactionId(GetTopFullTransactionId());
-	PGAlignedBlock image;
-	Buffer		vmbuffer = InvalidBuffer;
-	bool		reuse = may_reuse &&
-		st_free_extent_take(rel, npages, &group->start_block);
+	ExtentWriter w = {.rel = rel, .img = img, .group = group};
+	uint32		npages = Max(1, (img->len + ST_EXTENT_PAYLOAD - 1) / ST_EXTENT_PAYLOAD);
+	StExtentRange runs[ST_MAX_RUNS];
+	int			nruns = 0;
 
-	if (!reuse)
-	{
-		LockRelationForExtension(rel, ExclusiveLock);
-		group->start_block = RelationGetNumberOfBlocks(rel);
-		extent_check_room(rel, group->start_block, npages);
-	}
+	w.xid = U64FromFullTransactionId(GetTopFullTransactionId());
+	w.vmbuffer = InvalidBuffer;
 	group->nblocks = npages;
 	group->image_len = img->len;
 
-	for (uint32 i = 0; i < group->nblocks; i++)
+	if (before > 0)
+		nruns = st_free_extent_take(rel, npages, max_runs, before, runs);
+	for (int i = 0; i < nruns; i++)
+		write_run(&w, runs[i].start, runs[i].end - runs[i].start, true);
+
+	if (w.pageno < npages)
 	{
-		BlockNumber block = group->start_block + i;
-		Buffer		buffer;
+		StExtentRange *last = &runs[nruns++];
 
-		CHECK_FOR_INTERRUPTS();
-		extent_fill_page(image.data, img, group, i, xid);
-
-		/* Pin before the page exists: it must not be unlocked once it does. */
-		visibilitymap_pin(rel, block, &vmbuffer);
-		buffer = reuse ? extent_lock_free(rel, block) :
-			st_extend_locked(rel, NULL);
-		if (BufferGetBlockNumber(buffer) != block)
-			elog(ERROR, "extent of relation \"%s\" is not contiguous at block %u",
-				 RelationGetRelationName(rel), block);
-
-		extent_put_page(rel, buffer, image.data, vmbuffer);
-		UnlockReleaseBuffer(buffer);
-	}
-
-	if (!reuse)
+		LockRelationForExtension(rel, ExclusiveLock);
+		last->start = RelationGetNumberOfBlocks(rel);
+		last->end = last->start + npages - w.pageno;
+		extent_check_room(rel, last->start, npages - w.pageno);
+		write_run(&w, last->start, npages - w.pageno, false);
 		UnlockRelationForExtension(rel, ExclusiveLock);
-	if (BufferIsValid(vmbuffer))
-		ReleaseBuffer(vmbuffer);
+	}
+	if (BufferIsValid(w.vmbuffer))
+		ReleaseBuffer(w.vmbuffer);
+	st_group_set_extents(group, runs, nruns);
 }
 
 /* No line pointer in use: no index entry, scan or chain leads here. */
@@ -337,7 +363,7 @@ extent_check_page(Relation rel, const StGroup *group, uint32 pageno, Page page,
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("block %u of relation \"%s\" was written by a newer version",
-						group->start_block + pageno,
+						st_group_block(group, pageno),
 						RelationGetRelationName(rel)),
 				 errdetail("Its layout version is %u, this build reads up to %u.",
 						   header->layout_version, ST_EXTENT_VERSION)));
@@ -352,7 +378,7 @@ extent_check_page(Relation rel, const StGroup *group, uint32 pageno, Page page,
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("block %u of relation \"%s\" is damaged",
-						group->start_block + pageno,
+						st_group_block(group, pageno),
 						RelationGetRelationName(rel)),
 				 errdetail_internal("%s", problem)));
 }
@@ -394,7 +420,7 @@ st_read_image_verified(Relation rel, const StGroup *group, uint64 off,
 		Page		page;
 
 		CHECK_FOR_INTERRUPTS();
-		buffer = ReadBuffer(rel, group->start_block + pageno);
+		buffer = ReadBuffer(rel, st_group_block(group, pageno));
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		page = BufferGetPage(buffer);
 		extent_check_page(rel, group, pageno, page,

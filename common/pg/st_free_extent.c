@@ -103,33 +103,55 @@ st_free_extent_known(StCatalog *cat, BlockNumber block)
 	return found;
 }
 
+/* ---- choosing ---- */
+
+/* Pieces of extents that are worth a run of a group's pages. */
+#define MIN_RUN_BLOCKS	16
+
 /* A usable extent. */
 typedef struct UsableExtent
 {
 	BlockNumber start;
-	uint32		nblocks;		/* 0: none */
+	uint32		nblocks;
+	uint32		wanted;			/* blocks to take, or 0 */
 	TransactionId freed_by;
 	bool		own;			/* what this transaction left of one it took */
 	ItemPointerData tid;
 } UsableExtent;
 
-/*
- * The smallest usable extent of at least nblocks, the first one of its size.
- * What the running (sub)transaction left over can be used by it, too.
- */
-static void
-find_best(StCatalog *cat, uint32 nblocks, TransactionId oldest_xmin,
-		  UsableExtent *best)
+/* Largest first, of equal ones the first of the file. */
+static int
+compare_usable(const void *a, const void *b)
 {
+	const UsableExtent *x = a;
+	const UsableExtent *y = b;
+
+	if (x->nblocks != y->nblocks)
+		return x->nblocks > y->nblocks ? -1 : 1;
+	return x->start < y->start ? -1 : 1;
+}
+
+/*
+ * The usable extents before block `before`, largest first.  What the running
+ * (sub)transaction left over can be used by it, too.  *total: how many blocks
+ * are free, usable or not.
+ */
+static UsableExtent *
+read_usable(StCatalog *cat, BlockNumber before, int *n, BlockNumber *total)
+{
+	TransactionId oldest_xmin = GetOldestNonRemovableTransactionId(cat->rel);
+	int			allocated = 16;
+	UsableExtent *out = palloc(allocated * sizeof(UsableExtent));
 	StCatalogScan scan;
 	StCatalogEntry *entry;
 
-	best->nblocks = 0;
+	*n = 0;
+	*total = 0;
 	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
 						  SnapshotSelf);
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
-		uint32		n = decode_nblocks(cat->rel, entry);
+		uint32		nblocks = decode_nblocks(cat->rel, entry);
 		TransactionId xmin = HeapTupleHeaderGetXmin(entry->tuple->t_data);
 		StFreeExtentPayload payload;
 		bool		own;
@@ -138,59 +160,76 @@ find_best(StCatalog *cat, uint32 nblocks, TransactionId oldest_xmin,
 		memcpy(&payload, entry->payload, sizeof(payload));
 		own = payload.remainder != 0 && TransactionIdIsNormal(xmin) &&
 			xmin == GetCurrentTransactionIdIfAny();
-		if (n < nblocks || (best->nblocks > 0 && n >= best->nblocks) ||
+		*total += nblocks;
+		if (nblocks == 0 || entry->row + nblocks > before ||
 			(!own && !TransactionIdPrecedes(xmin, oldest_xmin)))
 			continue;
-		best->start = (BlockNumber) entry->row;
-		best->nblocks = n;
-		best->freed_by = xmin;
-		best->own = own;
-		best->tid = entry->tuple->t_self;
+		if (*n == allocated)
+		{
+			allocated *= 2;
+			out = repalloc(out, allocated * sizeof(UsableExtent));
+		}
+		out[*n].start = (BlockNumber) entry->row;
+		out[*n].nblocks = nblocks;
+		out[*n].freed_by = xmin;
+		out[*n].own = own;
+		out[(*n)++].tid = entry->tuple->t_self;
 	}
 	st_catalog_scan_end(&scan);
+	if (*n > 1)
+		qsort(out, *n, sizeof(UsableExtent), compare_usable);
+	return out;
 }
 
 /*
- * Into how many equal pieces, at most max_pieces, must something of nblocks
- * blocks be cut for the usable extents before block `before` to hold it?  0 if
- * more would be needed.  *total: how many blocks are free.
+ * Chooses extents for nblocks blocks, sorted largest first: the smallest that
+ * is large enough; else the largest, and the same for the rest, but not more
+ * than max_runs.  Sets what is wanted of each, returns for how many blocks
+ * there was no place.
  */
-int
-st_free_extent_look(StCatalog *cat, double nblocks, BlockNumber before,
-					int max_pieces, BlockNumber *total)
+static uint32
+choose_runs(UsableExtent *extents, int n, uint32 nblocks, int max_runs)
 {
-	TransactionId oldest_xmin = GetOldestNonRemovableTransactionId(cat->rel);
-	uint32	   *places = palloc0((max_pieces + 1) * sizeof(uint32));
-	StCatalogScan scan;
-	StCatalogEntry *entry;
-	int			pieces = 0;
+	int			first = 0;
 
-	*total = 0;
-	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
-						  SnapshotSelf);
-	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	for (int i = 0; i < n; i++)
+		extents[i].wanted = 0;
+	for (int run = 0; run < max_runs && nblocks > 0 && first < n; run++)
 	{
-		uint32		n = decode_nblocks(cat->rel, entry);
+		int			fit = first;
 
-		CHECK_FOR_INTERRUPTS();
-		*total += n;
-		if (entry->row >= before ||
-			!TransactionIdPrecedes(HeapTupleHeaderGetXmin(entry->tuple->t_data),
-								   oldest_xmin))
+		if (extents[first].nblocks < nblocks)
+		{
+			if (run == max_runs - 1 || extents[first].nblocks < MIN_RUN_BLOCKS)
+				break;
+			extents[first].wanted = extents[first].nblocks;
+			nblocks -= extents[first++].nblocks;
 			continue;
-		/* pieces do not come out equally long, and each has a footer */
-		places[1] += n / Max(nblocks, 1);
-		for (int k = 2; k <= max_pieces; k++)
-			places[k] += n / (nblocks / k * 1.05 + 1);
+		}
+		while (fit + 1 < n && extents[fit + 1].nblocks >= nblocks)
+			fit++;
+		while (fit > first && extents[fit - 1].nblocks == extents[fit].nblocks)
+			fit--;
+		extents[fit].wanted = nblocks;
+		nblocks = 0;
 	}
-	st_catalog_scan_end(&scan);
-	for (int k = max_pieces; k > 0; k--)
-	{
-		if (places[k] >= k)
-			pieces = k;
-	}
-	pfree(places);
-	return pieces;
+	return nblocks;
+}
+
+/*
+ * How much of nblocks blocks of a compacted group has no place before block
+ * `before` (*missing)?  The file would grow by that.  *total: how many blocks
+ * are free, usable or not.
+ */
+void
+st_free_extent_look(StCatalog *cat, BlockNumber nblocks, BlockNumber before,
+					BlockNumber *total, BlockNumber *missing)
+{
+	int			n;
+	UsableExtent *extents = read_usable(cat, before, &n, total);
+
+	*missing = choose_runs(extents, n, nblocks, ST_MAX_RUNS);
+	pfree(extents);
 }
 
 /* Marks an entry of this transaction as a rest, or shortens it, in place. */
@@ -206,46 +245,81 @@ set_remainder(StCatalog *cat, BlockNumber start, uint32 nblocks)
 }
 
 /*
- * Takes an extent of nblocks pages out of the directory.  False if none is
- * large enough, old enough and not being taken by somebody else, or if this
- * is no time to change tuples (parallel mode).
+ * Takes what is wanted of an extent out of the directory.  False if somebody
+ * else is taking it.
  */
-bool
-st_free_extent_take(Relation rel, uint32 nblocks, BlockNumber *start)
+static bool
+take_one(StCatalog *cat, UsableExtent *e, StExtentRange *run)
 {
-	StCatalog	cat;
-	UsableExtent best;
-	bool		taken = false;
-
-	if (IsInParallelMode() || !st_catalog_open(&cat, rel, RowExclusiveLock))
-		return false;
-
-	find_best(&cat, nblocks, GetOldestNonRemovableTransactionId(rel), &best);
-	if (best.nblocks > 0 && best.own)
+	run->start = e->start;
+	if (e->own)
 	{
 		/*
 		 * From its end, in place: a command cannot delete what it made, and an
 		 * abort brings the extent back of which this is the rest.
 		 */
-		set_remainder(&cat, best.start, best.nblocks - nblocks);
-		*start = best.start + best.nblocks - nblocks;
-		taken = true;
+		set_remainder(cat, e->start, e->nblocks - e->wanted);
+		run->start = e->start + e->nblocks - e->wanted;
 	}
-	else if (best.nblocks > 0 && st_catalog_delete(&cat, &best.tid))
+	else if (!st_catalog_delete(cat, &e->tid))
+		return false;
+	else
 	{
-		*start = best.start;
-		if (best.nblocks > nblocks)
+		if (e->nblocks > e->wanted)
 		{
-			st_free_extent_add(&cat, best.start + nblocks,
-							   best.nblocks - nblocks);
-			set_remainder(&cat, best.start + nblocks, best.nblocks - nblocks);
+			st_free_extent_add(cat, e->start + e->wanted,
+							   e->nblocks - e->wanted);
+			set_remainder(cat, e->start + e->wanted, e->nblocks - e->wanted);
 		}
-		if (TransactionIdIsNormal(best.freed_by))
-			st_log_snapshot_conflict(rel, st_full_xid(best.freed_by));
-		taken = true;
+		if (TransactionIdIsNormal(e->freed_by))
+			st_log_snapshot_conflict(cat->rel, st_full_xid(e->freed_by));
 	}
+	run->end = run->start + e->wanted;
+	return true;
+}
+
+static int
+compare_runs(const void *a, const void *b)
+{
+	BlockNumber x = ((const StExtentRange *) a)->start;
+	BlockNumber y = ((const StExtentRange *) b)->start;
+
+	return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/*
+ * Takes extents of together at most nblocks pages out of the directory, before
+ * block `before`.  Returns how many, sorted.  If max_runs is 1, one of
+ * nblocks or none; else up to max_runs, or up to max_runs - 1 which the caller
+ * completes at the end of the file.  None if this is no time to change tuples
+ * (parallel mode).
+ */
+int
+st_free_extent_take(Relation rel, uint32 nblocks, int max_runs,
+					BlockNumber before, StExtentRange *runs)
+{
+	StCatalog	cat;
+	UsableExtent *extents;
+	BlockNumber total;
+	int			n;
+	int			nruns = 0;
+
+	if (IsInParallelMode() || !st_catalog_open(&cat, rel, RowExclusiveLock))
+		return 0;
+
+	extents = read_usable(&cat, before, &n, &total);
+	(void) choose_runs(extents, n, nblocks, max_runs);
+	for (int i = 0; i < n; i++)
+	{
+		if (extents[i].wanted > 0 &&
+			take_one(&cat, &extents[i], &runs[nruns]))
+			nruns++;
+	}
+	if (nruns > 1)
+		qsort(runs, nruns, sizeof(StExtentRange), compare_runs);
+	pfree(extents);
 	st_catalog_close(&cat);
-	return taken;
+	return nruns;
 }
 
 /* ---- merging neighbours ---- */

@@ -164,7 +164,7 @@ pending_flush(StPending *p, Relation rel, bool forced)
 	 * A free extent is taken by deleting a tuple, and that must not be undone
 	 * while the descriptor, inserted by another subtransaction, stays.
 	 */
-	st_extent_write(rel, img, &group, !foreign);
+	st_extent_write(rel, img, &group, 1, foreign ? 0 : MaxBlockNumber);
 
 	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
 		elog(ERROR, "relation \"%s\" has lost its TOAST relation",
@@ -365,7 +365,8 @@ static void
 pending_begin_group(StPending *p, Relation rel, CommandId cid, int options)
 {
 	StGroup		group;
-	StDescriptorPayload payload;
+	StDescriptorRunsPayload payload;
+	Size		len;
 	StCatalog	cat;
 
 	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
@@ -374,13 +375,13 @@ pending_begin_group(StPending *p, Relation rel, CommandId cid, int options)
 	group.nrows = p->format->max_rows(rel);
 	group.first_row = st_reserve_rows(rel, group.nrows);
 	group.start_block = InvalidBlockNumber;
-	st_descriptor_encode(&group, false, &payload);
+	len = st_descriptor_encode(&group, false, &payload);
 
 	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
 		elog(ERROR, "relation \"%s\" has no TOAST relation",
 			 RelationGetRelationName(rel));
 	st_catalog_insert(&cat, ST_DESCRIPTOR, group.first_row, &payload,
-					  sizeof(payload), cid, options & HEAP_INSERT_FROZEN,
+					  len, cid, options & HEAP_INSERT_FROZEN,
 					  NULL);
 	st_catalog_close(&cat);
 

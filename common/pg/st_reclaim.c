@@ -459,39 +459,6 @@ delete_entries(StCatalog *cat, StKeyBase base, const StGroup *group)
 	st_catalog_scan_end(&scan);
 }
 
-/* Does the extent still hold the image of this group? */
-static bool
-extent_is_of(Relation rel, const StGroup *group)
-{
-	Buffer		buffer;
-	StExtentPageHeader *header;
-	bool		result;
-
-	if (group->start_block + (uint64) group->nblocks >
-		RelationGetNumberOfBlocks(rel))
-		return false;
-	buffer = ReadBuffer(rel, group->start_block);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	header = st_extent_header(BufferGetPage(buffer));
-	result = header != NULL && header->first_row == group->first_row &&
-		header->npages == group->nblocks;
-	UnlockReleaseBuffer(buffer);
-	return result;
-}
-
-/*
- * The extent of a dead group, unless it has been cut off (st_truncate.c), or is
- * free already: that of an aborted group may have been before, and that of a
- * group whose descriptor could not be deleted was an orphan meanwhile.
- */
-static void
-free_extent(Reclaim *r, StCatalog *cat, const StGroup *group)
-{
-	if (extent_is_of(r->rel, group) &&
-		!st_free_extent_known(cat, group->start_block))
-		st_free_extent_add(cat, group->start_block, group->nblocks);
-}
-
 /*
  * Drops a group that nobody sees.  The descriptor of an aborted one is left
  * to heap; its extent may be in use by another group since, which its pages
@@ -505,7 +472,7 @@ drop_group(Reclaim *r, StCatalog *cat, const StGroupVersion *v)
 	if (v->aborted)
 	{
 		if (v->finished)
-			free_extent(r, cat, &v->group);
+			st_free_extents_of(cat, &v->group);
 		return;
 	}
 	if (v->state == HEAPTUPLE_LIVE)
@@ -514,7 +481,7 @@ drop_group(Reclaim *r, StCatalog *cat, const StGroupVersion *v)
 		return;
 	delete_entries(cat, ST_TOMBSTONE, &v->group);
 	delete_entries(cat, ST_ANCHOR, &v->group);
-	free_extent(r, cat, &v->group);
+	st_free_extents_of(cat, &v->group);
 }
 
 static void

@@ -31,6 +31,8 @@ typedef struct StRetired
 extern void st_retired_add(StCatalog *cat, const StGroup *group);
 extern StRetired *st_retired_read(StCatalog *cat, TransactionId oldest_xmin,
 								  int *n);
+extern bool st_retired_release(StCatalog *cat);
+extern void st_free_extents_of(StCatalog *cat, const StGroup *group);
 
 /* Removes anchors that nobody locks any more: st_reclaim_anchors.c */
 extern uint64 st_reclaim_anchors(Relation rel, TransactionId oldest_xmin,

@@ -52,17 +52,30 @@ st_row_from_tid(const ItemPointerData *tid)
 		ST_ROWS_PER_VBLOCK + ItemPointerGetOffsetNumberNoCheck(tid) - 1;
 }
 
+/* A range of blocks. */
+typedef struct StExtentRange
+{
+	BlockNumber start;
+	BlockNumber end;			/* exclusive */
+} StExtentRange;
+
+/* Into how many runs of pages a row group may be cut. */
+#define ST_MAX_RUNS 8
+
 /*
  * A row group as its descriptor tells it.  Rows are numbered
  * first_row .. first_row + nrows - 1; first_row is the group's identity.
- * The image (encoded bytes) lies in nblocks contiguous pages.
+ * The image (encoded bytes) lies in nblocks pages: contiguous ones, or a few
+ * runs of them (st_runs.h).
  */
 typedef struct StGroup
 {
 	uint64		first_row;
 	uint32		nrows;
-	BlockNumber start_block;
+	BlockNumber start_block;	/* of the first page */
 	uint32		nblocks;
+	uint32		nruns;			/* 0: contiguous */
+	StExtentRange runs[ST_MAX_RUNS];	/* in the order of the image */
 	uint64		image_len;		/* bytes of the image */
 	uint64		footer_off;		/* the format's footer inside the image */
 	uint32		footer_len;

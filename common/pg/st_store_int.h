@@ -103,13 +103,14 @@ StaticAssertDecl(sizeof(StExtentPageHeader) == 48, "on-disk size");
 #define ST_EXTENT_PAYLOAD (BLCKSZ - ST_EXTENT_PAYLOAD_OFF)
 
 /*
- * Writes the image to a free extent, or to a new one at the end of rel, and
- * sets start_block, nblocks and image_len of the group, whose first_row is
- * set.  may_reuse: a free extent may be taken, because the group's descriptor
- * belongs to the running subtransaction and goes if that is rolled back.
+ * Writes the image to free extents, or to new pages at the end of rel, and
+ * sets the place and image_len of the group, whose first_row is set.  max_runs:
+ * into how many runs of pages it may be cut.  Free extents before block
+ * `before` may be taken: none (0) unless the group's descriptor belongs to the
+ * running subtransaction and goes if that is rolled back.
  */
 extern void st_extent_write(Relation rel, const StImage *img, StGroup *group,
-							bool may_reuse);
+							int max_runs, BlockNumber before);
 
 /* Sets up an empty page whose body heap leaves alone (metapage, extents). */
 extern void st_page_init(Page page);
@@ -541,27 +542,21 @@ extern bool st_am_scan_analyze_next_tuple(TableScanDesc scan, TransactionId olde
 extern void st_reclaim(Relation rel, struct VacuumParams *params,
 					   TransactionId oldest_xmin, BufferAccessStrategy strategy);
 
-/* A range of blocks. */
-typedef struct StExtentRange
-{
-	BlockNumber start;
-	BlockNumber end;			/* exclusive */
-} StExtentRange;
-
 /* Free extents: st_free_extent.c */
 extern StExtentRange *st_free_extent_all(StCatalog *cat, int *n);
 extern void st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks);
 extern bool st_free_extent_known(StCatalog *cat, BlockNumber block);
-extern int	st_free_extent_look(StCatalog *cat, double nblocks,
-								BlockNumber before, int max_pieces,
-								BlockNumber *total);
+extern void st_free_extent_look(StCatalog *cat, BlockNumber nblocks,
+								BlockNumber before, BlockNumber *total,
+								BlockNumber *missing);
 extern void st_free_extent_coalesce(StCatalog *cat);
 extern BlockNumber st_free_extent_tail(StCatalog *cat, BlockNumber end);
 extern void st_free_extent_cut(StCatalog *cat, BlockNumber end);
 
 /* Gives free pages at the end of the file back: st_truncate.c */
 extern void st_truncate(Relation rel, int elevel);
-extern bool st_free_extent_take(Relation rel, uint32 nblocks, BlockNumber *start);
+extern int	st_free_extent_take(Relation rel, uint32 nblocks, int max_runs,
+								BlockNumber before, StExtentRange *runs);
 
 extern void st_am_relation_copy_for_cluster(Relation from, Relation to, Relation index,
 											bool use_sort, TransactionId oldest_xmin,

@@ -34,6 +34,7 @@
 
 #include "st_compat.h"
 #include "st_inspect.h"
+#include "st_runs.h"
 
 /* Bytes of an image read at a time. */
 #define READ_CHUNK (256 * 1024)
@@ -145,17 +146,39 @@ run_step(VerifyState *state, VerifyStep step)
 	MemoryContextReset(state->mcxt);
 }
 
+static bool
+extents_overlap(const StExtentRange *runs, int nruns, const StGroup *other)
+{
+	StExtentRange others[ST_MAX_RUNS];
+	int			nothers = st_group_extents(other, others);
+
+	for (int i = 0; i < nruns; i++)
+	{
+		for (int k = 0; k < nothers; k++)
+		{
+			if (others[k].start < runs[i].end && runs[i].start < others[k].end)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Descriptors against the file and against each other. */
 static void
 check_extent(VerifyState *state)
 {
 	const StGroup *group = &state->groups->groups[state->groupno];
 	uint64		nblocks = RelationGetNumberOfBlocks(state->rel);
-	uint64		end = (uint64) group->start_block + group->nblocks;
+	StExtentRange runs[ST_MAX_RUNS];
+	int			nruns = st_group_extents(group, runs);
 
-	if (group->start_block == 0 || end > nblocks)
-		report(state, -1, psprintf("extent of blocks %u to " UINT64_FORMAT " is not inside of the relation's " UINT64_FORMAT " blocks",
-								   group->start_block, end, nblocks));
+	for (int r = 0; r < nruns; r++)
+	{
+		if (runs[r].start == 0 || runs[r].end > nblocks ||
+			runs[r].end < runs[r].start)
+			report(state, -1, psprintf("extent of blocks %u to %u is not inside of the relation's " UINT64_FORMAT " blocks",
+									   runs[r].start, runs[r].end, nblocks));
+	}
 	if ((uint64) group->footer_off + group->footer_len > group->image_len)
 		report(state, -1, "footer is not inside of the image");
 	for (int i = 0; i < state->groups->ngroups; i++)
@@ -164,8 +187,7 @@ check_extent(VerifyState *state)
 
 		if (i == state->groupno)
 			continue;
-		if (other->start_block < end &&
-			group->start_block < (uint64) other->start_block + other->nblocks)
+		if (extents_overlap(runs, nruns, other))
 			report(state, -1, psprintf("extent overlaps that of the row group at row " UINT64_FORMAT,
 									   other->first_row));
 		if (other->first_row < group->first_row + group->nrows &&
