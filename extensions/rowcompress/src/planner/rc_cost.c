@@ -88,6 +88,34 @@ decode_cost(RelOptInfo *rel, Relation relation, const Bitmapset *attnos)
 	return cost;
 }
 
+/* Participants that share the CPU's work. */
+static double
+cpu_divisor(int workers)
+{
+	double		divisor = workers;
+
+	if (workers == 0)
+		return 1;
+	if (parallel_leader_participation)
+		divisor += Max(0.0, 1.0 - 0.3 * workers);
+	return divisor;
+}
+
+/*
+ * The server has costed its own scan as if the rows were heap's; they are
+ * taken out of batches one by one, all columns of them.
+ */
+void
+rc_cost_plain_scan(Path *path, RelOptInfo *rel, Relation relation)
+{
+	Bitmapset  *whole_row = bms_make_singleton(0 - FirstLowInvalidHeapAttributeNumber);
+
+	path->total_cost += rel->tuples * cpu_tuple_cost *
+		(RC_ROW_COST + decode_cost(rel, relation, whole_row)) /
+		cpu_divisor(path->parallel_workers);
+	bms_free(whole_row);
+}
+
 void
 rc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 			 const Bitmapset *attnos)
@@ -123,10 +151,8 @@ rc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 
 	if (path->parallel_workers > 0)
 	{
-		double		divisor = path->parallel_workers;
+		double		divisor = cpu_divisor(path->parallel_workers);
 
-		if (parallel_leader_participation)
-			divisor += Max(0.0, 1.0 - 0.3 * path->parallel_workers);
 		cpu_cost /= divisor;
 		path->rows = clamp_row_est(path->rows / divisor);
 	}

@@ -120,6 +120,20 @@ make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 }
 
 static void
+cost_plain_scans(List *paths, RelOptInfo *rel, Relation relation)
+{
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->pathtype == T_SeqScan)
+			rc_cost_plain_scan(path, rel, relation);
+	}
+}
+
+static void
 add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 {
 	Relids		required_outer = rel->lateral_relids;
@@ -130,6 +144,8 @@ add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 	if (!rc_enable_custom_scan || has_current_of(rel) || needs_tuple_header(attnos))
 		return;
 
+	cost_plain_scans(rel->pathlist, rel, relation);
+	cost_plain_scans(rel->partial_pathlist, rel, relation);
 	cpath = make_scan_path(root, rel, relation, param_info, attnos, 0);
 	add_path(rel, &cpath->path);
 

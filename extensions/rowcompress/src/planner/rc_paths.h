@@ -27,6 +27,9 @@ extern void rc_paths_init(void);
 extern void rc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel,
 						 Relation relation, const Bitmapset *attnos);
 
+/* Adds to the server's own scan path what taking rows out of batches costs. */
+extern void rc_cost_plain_scan(Path *path, RelOptInfo *rel, Relation relation);
+
 /* Pages that the rows would take in a heap: the measure of work to share. */
 extern double rc_heap_pages(RelOptInfo *rel, Relation relation);
 

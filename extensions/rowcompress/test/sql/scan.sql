@@ -109,6 +109,14 @@ SELECT sum(k), count(f), sum(n) FROM sc WHERE n > 10;
 SELECT sum(k), count(f), sum(n) FROM sc_heap WHERE n > 10;
 RESET ALL;
 
+-- all of many columns: never the server's own scan, which takes rows one by one
+SELECT format('CREATE TABLE sw (%s) USING rowcompress', string_agg('c' || i || ' int', ', ')) FROM generate_series(1, 24) i \gexec
+SELECT format('INSERT INTO sw SELECT %s FROM generate_series(1, 5000) g', string_agg('g % ' || i, ', ')) FROM generate_series(1, 24) i \gexec
+ANALYZE sw;
+EXPLAIN (COSTS OFF) SELECT * FROM sw;
+EXPLAIN (COSTS OFF) SELECT * FROM sw WHERE c8 = 3;
+DROP TABLE sw;
+
 -- cursors
 BEGIN;
 DECLARE c SCROLL CURSOR FOR SELECT id FROM sc WHERE id < 8;
