@@ -354,6 +354,9 @@ extern size_t st_zson_quick_cut(const StZsonQuick *q, const uint8_t *data,
 extern bool st_zson_quick_string(const StZsonDict *dict, const uint8_t *p,
 								 StStr *s);
 
+/* The member's number, if it is one of the usual integers. */
+extern bool st_zson_quick_integer(const uint8_t *p, int64_t *num);
+
 /* The member as a value; doc is for functions that take it with the value. */
 extern StStatus st_zson_quick_value(StZsonDoc *doc, const StZsonDict *dict,
 									const uint8_t *p, uint32_t n,

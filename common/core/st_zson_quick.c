@@ -169,10 +169,33 @@ st_zson_quick_cut(const StZsonQuick *q, const uint8_t *data, const uint8_t *p,
 	return q->header + n;
 }
 
+/* High bits of the bytes that are 128 or more, or 0 (or behind one of 0). */
+#define ODD_BYTES(w, ones) (((w) | ((w) - (ones))) & 0x80 * (ones))
+
+/* ASCII without NUL; words overlap at the end. */
+static inline bool
+plain_ascii(const uint8_t *p, uint32_t n)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t	odd = 0;
+
+	if (n >= 8)
+	{
+		for (uint32_t i = 0; i + 8 < n; i += 8)
+			odd |= ODD_BYTES(st_load_u64(p + i), ones);
+		return (odd | ODD_BYTES(st_load_u64(p + n - 8), ones)) == 0;
+	}
+	if (n >= 4)
+		return ((ODD_BYTES(st_load_u32(p), (uint32_t) ones)) |
+				ODD_BYTES(st_load_u32(p + n - 4), (uint32_t) ones)) == 0;
+	for (uint32_t i = 0; i < n; i++)
+		odd |= ODD_BYTES(p[i], 1u);
+	return odd == 0;
+}
+
 bool
 st_zson_quick_string(const StZsonDict *dict, const uint8_t *p, StStr *s)
 {
-	unsigned	other = 0;
 	uint32_t	id;
 
 	if (*p < ZS_STR)
@@ -185,9 +208,26 @@ st_zson_quick_string(const StZsonDict *dict, const uint8_t *p, StStr *s)
 	if (*p < ZS_STR || *p >= ZS_FSST)
 		return false;
 	*s = (StStr) {p + 1, (uint32_t) *p & 0x1f};
-	for (uint32_t i = 0; i < s->len; i++)
-		other |= (unsigned) (s->data[i] >= 0x80) | (s->data[i] == 0);
-	return other == 0;
+	return plain_ascii(s->data, s->len);
+}
+
+bool
+st_zson_quick_integer(const uint8_t *p, int64_t *num)
+{
+	unsigned	tag = *p;
+	uint64_t	v = 0;
+
+	if (tag >= ZS_INT && tag < ZS_NULL)
+		v = tag & 0x1f;
+	else if (tag >= ZS_POS && tag < ZS_NEG1)
+	{
+		for (unsigned i = tag - ZS_POS + 1; i > 0; i--)
+			v = v << 8 | p[i];
+	}
+	else
+		return false;
+	*num = (int64_t) v;
+	return v <= INT64_MAX;
 }
 
 StStatus

@@ -121,6 +121,9 @@ extern void zs_append_value(StringInfo out, ZsDoc *z, const StZsonValue *v);
 extern char *zs_to_cstring(Datum value);
 extern text *zs_to_text(ZsDoc *z, const StZsonValue *v);
 
+/* num * 10^-scale */
+extern text *zs_decimal_text(int64 num, int scale);
+
 /* ---- making one ---- */
 
 /* NULL: without a dictionary. */

@@ -162,11 +162,16 @@ put_string(StringInfo out, ZsDoc *z, const StZsonValue *v)
 	put(out, "\"", 1);
 }
 
-/* num * 10^-scale in digits, as numeric's output writes it. */
-static void
-put_decimal(StringInfo out, int64 num, int scale)
+/* The longest decimal: a sign, a zero, a point and 63 digits behind it. */
+#define MAX_DECIMAL 96
+
+/*
+ * num * 10^-scale in digits, as numeric's output writes it; returns the end
+ * of them.
+ */
+static char *
+write_decimal(char *p, int64 num, int scale)
 {
-	char	   *p = reserve(out, 96);
 	char		digits[24];
 	uint64		magnitude = num < 0 ? 0 - (uint64) num : (uint64) num;
 	int			n = pg_ulltoa_n(magnitude, digits);
@@ -189,7 +194,19 @@ put_decimal(StringInfo out, int64 num, int scale)
 		memcpy(p, digits + Max(whole, 0), n - Max(whole, 0));
 		p += n - Max(whole, 0);
 	}
-	out->len = (int) (p - out->data);
+	return p;
+}
+
+text *
+zs_decimal_text(int64 num, int scale)
+{
+	char		buf[MAX_DECIMAL];
+	Size		n = write_decimal(buf, num, scale) - buf;
+	text	   *result = palloc(VARHDRSZ + n);
+
+	memcpy(VARDATA(result), buf, n);
+	SET_VARSIZE(result, VARHDRSZ + n);
+	return result;
 }
 
 static void
@@ -200,7 +217,9 @@ put_number(StringInfo out, const StZsonValue *v)
 
 	if (likely(v->form != ST_ZSON_NUMERIC))
 	{
-		put_decimal(out, v->num, v->scale);
+		char	   *p = reserve(out, MAX_DECIMAL);
+
+		out->len = (int) (write_decimal(p, v->num, v->scale) - out->data);
 		return;
 	}
 	numeric = zs_value_numeric(v);

@@ -120,6 +120,10 @@ zs_value_text(ZsDoc *z, const StZsonValue *v)
 			return NULL;
 		case ST_ZSON_STRING:
 			return string_text(z, v);
+		case ST_ZSON_NUMBER:
+			if (v->form != ST_ZSON_NUMERIC)
+				return zs_decimal_text(v->num, v->scale);
+			/* FALLTHROUGH */
 		default:
 			return zs_to_text(z, v);
 	}
@@ -128,12 +132,16 @@ zs_value_text(ZsDoc *z, const StZsonValue *v)
 text *
 zs_quick_text(const ZsSpot *spot)
 {
-	const StZsonDict *dict = zs_dict_read(spot->doc.dict_id);
+	const StZsonDict *dict;
 	text	   *result;
 	StZsonValue v;
 	ZsDoc		z;
 	StStr		s;
+	int64		num;
 
+	if (st_zson_quick_integer(spot->p, &num))
+		return zs_decimal_text(num, 0);
+	dict = zs_dict_read(spot->doc.dict_id);
 	if (!st_zson_quick_string(dict, spot->p, &s))
 	{
 		if (st_zson_quick_value(&z.doc, dict, spot->p, spot->n, &v) != ST_OK ||
