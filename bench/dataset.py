@@ -68,6 +68,7 @@ class Dataset:
     order          column the rows come ordered by
     queries        the analytical queries
     keys           the queries asked without and with `key_indexes`
+    key_rows       queries of whole rows, asked with `key_indexes` only
     indexes        index sets by the name systems use for them; a set that is
                    not named here is empty
     key_indexes    what a table gets for the second round of `keys`
@@ -94,6 +95,7 @@ class Dataset:
     update: str
     residue: str
     unique_key: str = ""
+    key_rows: tuple[Query, ...] = ()
     single_row: str = ""
     duckdb_values: dict[str, str] = field(default_factory=dict)
 

@@ -233,6 +233,17 @@ KEYS = (
     ),
 )
 
+# All columns of the rows that K7 and K8 count.
+KEY_ROWS = tuple(
+    Query(
+        f"{query.name} rows",
+        query.sql.replace("count(*), sum(amount), avg(price)", "*"),
+        real=(9,),
+    )
+    for query in KEYS
+    if query.name in ("K7", "K8")
+)
+
 GIN = (
     Index("gin (metadata jsonb_path_ops)"),
     Index("gin (tags)"),
@@ -246,6 +257,7 @@ EVENTS_DATA = Dataset(
     order="event_date",
     queries=QUERIES,
     keys=KEYS,
+    key_rows=KEY_ROWS,
     indexes={
         "heap": (
             Index("(id)", primary=True),

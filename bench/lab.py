@@ -175,9 +175,13 @@ class Lab:
         self.csv(dataset).unlink(missing_ok=True)
         (self.scratch / f"{dataset.name}.duckdb").unlink(missing_ok=True)
 
-    def close(self) -> None:
-        """Close all engines and remove the scratch directory."""
+    def disconnect(self) -> None:
+        """Close all engines; they are opened again when they are asked for."""
         for engine in self._engines.values():
             engine.close()
         self._engines.clear()
+
+    def close(self) -> None:
+        """Close all engines and remove the scratch directory."""
+        self.disconnect()
         shutil.rmtree(self.scratch, ignore_errors=True)

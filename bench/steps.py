@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bench import keyorder, tpcb, zson
+from bench import keyorder, points, tpcb, zson
 from bench.churn import COMPACTED, Churn
 from bench.config import Config
 from bench.dataset import Dataset, Query
@@ -58,8 +58,10 @@ def plan(config: Config) -> Iterator[Step]:
         yield from _query_steps(dataset, PARALLEL, dataset.queries)
         yield from _query_steps(dataset, PARALLEL, _only_keys(dataset))
         yield Step(f"{name}-key-indexes", _with(_key_indexes, dataset))
-        yield from _query_steps(dataset, WITH_KEYS, dataset.keys)
+        yield from _query_steps(dataset, WITH_KEYS, dataset.keys + dataset.key_rows)
         if dataset.unique_key:
+            yield _judged(f"{name}-points", _with(points.cached, dataset))
+            yield _judged(f"{name}-points-starved", _with(points.starved, dataset))
             yield from _churn_steps(dataset)
         yield Step(f"{name}-writes", _with(_writes, dataset))
         if dataset.unique_key:
@@ -170,7 +172,7 @@ def _load(lab: Lab, dataset: Dataset) -> None:
 
 
 def _note_statements(lab: Lab, dataset: Dataset) -> None:
-    queries = dataset.queries + _only_keys(dataset)
+    queries = dataset.queries + _only_keys(dataset) + dataset.key_rows
     texts = lab.results.texts
     texts.append(
         (

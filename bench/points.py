@@ -1,0 +1,130 @@
+"""SELECT of one row by its unique key, as pgbench runs it: prepared, two clients.
+
+Each table is compacted first. Once with everything in memory; then with memory for
+an eighth of heap's table: a server with that much in shared_buffers which reads past
+the system's cache (`debug_io_direct`), and whose sessions keep no more than 1 MB of
+decoded batches. All systems get the same memory, whatever their own size is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+
+from bench.dataset import Dataset
+from bench.lab import Lab
+from bench.load import settle
+from bench.progress import progress
+from bench.report import cell_text
+from bench.results import ERROR, NOT_MEASURED, Cell
+from bench.systems import HEAP, System
+
+CLIENTS = 2
+ROUNDS = 3
+SECTION = f"point SELECT by key, TPS, prepared, {CLIENTS} clients"
+CACHED = "all in memory"
+STARVED = "memory for an eighth of heap's table"
+SHARE = 8
+DIRECT_FROM = 18  # the server's first version whose direct reads are asynchronous
+
+
+def _pgbench(lab: Lab, dataset: Dataset, system: System, cell: Cell) -> None:
+    script = lab.scratch / "point.sql"
+    script.write_text(
+        f"\\set key random(1, {lab.config.rows})\n"
+        f"SELECT * FROM {dataset.name} WHERE {dataset.unique_key} = :key;\n"
+    )
+    settings = "-c rowcompress.batch_cache_size=1MB" if cell.name == STARVED else ""
+    try:
+        done = lab.cluster.run(
+            "pgbench",
+            "--no-vacuum",
+            "--protocol=prepared",
+            f"--client={CLIENTS}",
+            f"--jobs={min(CLIENTS, os.cpu_count() or 1)}",
+            f"--time={lab.config.tpcb}",
+            f"--file={script}",
+            f"{lab.cluster.dsn(lab.database(dataset, system))} options='{settings}'",
+            timeout=lab.config.load_timeout,
+        )
+    except RuntimeError as error:
+        cell.status, cell.note = ERROR, str(error)[-500:]
+        return
+    rate = re.search(r"^tps = ([0-9.]+)", done.stdout, re.M)
+    cell.samples.append(float(rate.group(1)))
+
+
+def _rounds(lab: Lab, dataset: Dataset, name: str) -> None:
+    cells = {
+        system.name: lab.results.add(
+            Cell(dataset.name, SECTION, name, system.name, "TPS")
+        )
+        for system in lab.keyed
+    }
+    for number in range(ROUNDS + 1):
+        shift = number % len(lab.keyed)
+        for system in lab.keyed[shift:] + lab.keyed[:shift]:
+            cell = cells[system.name]
+            if cell.status == ERROR:
+                continue
+            _pgbench(lab, dataset, system, cell)
+            if number == 0:
+                cell.samples.clear()  # reads the table into memory
+    progress(
+        f"{dataset.name}: {SECTION}: {name}:",
+        " · ".join(
+            f"{c.system} {cell_text(c, cells[HEAP])}" for c in cells.values()
+        ),
+    )
+
+
+def cached(lab: Lab, dataset: Dataset) -> None:
+    """Compact the tables; everything in memory."""
+    for system in lab.keyed:
+        if system.compact:
+            lab.engine(dataset, system).rows(system.compact.format(table=dataset.name))
+            settle(lab, dataset, system)
+    _rounds(lab, dataset, CACHED)
+
+
+@contextlib.contextmanager
+def _little_memory(lab: Lab, size: int) -> Iterator[None]:
+    before = dict(lab.cluster.settings)
+    lab.disconnect()
+    lab.cluster.configure(
+        shared_buffers=f"{max(size // SHARE, 1 << 20) // 1024}kB",
+        debug_io_direct="data",
+    )
+    lab.cluster.restart()
+    try:
+        yield
+    finally:
+        lab.disconnect()
+        lab.cluster.settings = before
+        lab.cluster.restart()
+
+
+def starved(lab: Lab, dataset: Dataset) -> None:
+    """The same with little memory, where the server can read directly."""
+    if lab.cluster.server.major < DIRECT_FROM:
+        for system in lab.keyed:
+            lab.results.add(
+                Cell(
+                    dataset.name,
+                    SECTION,
+                    STARVED,
+                    system.name,
+                    "TPS",
+                    status=NOT_MEASURED,
+                    note=f"needs PostgreSQL {DIRECT_FROM}",
+                )
+            )
+        return
+    heap = next(system for system in lab.keyed if system.name == HEAP)
+    ((size,),) = lab.engine(dataset, heap).rows(
+        f"SELECT pg_table_size('{dataset.name}')"
+    )
+    with _little_memory(lab, int(size)):
+        _rounds(lab, dataset, STARVED)
