@@ -74,9 +74,7 @@ def _rounds(lab: Lab, dataset: Dataset, name: str) -> None:
                 cell.samples.clear()  # reads the table into memory
     progress(
         f"{dataset.name}: {SECTION}: {name}:",
-        " · ".join(
-            f"{c.system} {cell_text(c, cells[HEAP])}" for c in cells.values()
-        ),
+        " · ".join(f"{c.system} {cell_text(c, cells[HEAP])}" for c in cells.values()),
     )
 
 
