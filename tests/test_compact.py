@@ -333,6 +333,97 @@ def test_auto_compact_runs_once_for_a_table(make_cluster):
         assert conn.execute(f"SELECT * FROM {AM}.row_groups('off')").fetchall() == []
 
 
+def test_commit_of_many_rows_starts_one_worker(make_cluster):
+    """Single-row inserts and no autovacuum: the session's own commit has them compacted."""
+    cluster = make_cluster(
+        "commit", autovacuum="off", log_min_messages="debug1", max_prepared_transactions=2
+    )
+    with cluster.connect() as conn:
+        conn.execute("CREATE DATABASE crash")
+    database = CrashDatabase(cluster, AM)
+    tables = ("t", "off", "undone", "prepared", "few", "temporary")
+    rows = 50_000  # what a worker is worth
+    with database.connect() as conn, database.connect() as other:
+        conn.execute(f"CREATE EXTENSION {AM}")
+        for name in tables:
+            temporary = "TEMP" if name == "temporary" else ""
+            conn.execute(f"CREATE {temporary} TABLE {name} (id int) USING {AM}")
+            conn.execute(f"SELECT {AM}.set_options('{name}', row_group_rows => 10000)")
+        conn.execute(f"SELECT {AM}.set_options('off', auto_compact => false)")
+        start = cluster.log_size()
+
+        def load(name: str, n: int, on=conn) -> None:
+            on.execute(
+                f"DO $$ BEGIN FOR i IN 1..{n // 500} LOOP INSERT INTO {name}"
+                " SELECT generate_series(i * 500 - 499, i * 500); END LOOP; END $$"
+            )
+
+        def started(name: str) -> int:
+            oid = conn.execute("SELECT %s::regclass::oid", (name,)).fetchone()[0]
+            log = cluster.log_since(start, 10_000_000)
+            return log.count(
+                f' registering background worker "{AM} compaction of relation {oid}"'
+            )
+
+        load("off", rows)
+        load("temporary", rows)
+        conn.execute("BEGIN")
+        load("undone", rows)
+        conn.execute("ROLLBACK")
+        load("undone", 100)
+        conn.execute("BEGIN")
+        load("prepared", rows)
+        conn.execute("PREPARE TRANSACTION 'p'")
+        conn.execute("COMMIT PREPARED 'p'")
+        # rows of rolled back subtransactions do not count, of released ones do
+        for end in ("ROLLBACK TO s; RELEASE s", "RELEASE s"):
+            conn.execute("BEGIN")
+            load("few", 20_000)
+            conn.execute("SAVEPOINT s")
+            load("few", 32_000)
+            conn.execute(end)
+            conn.execute("COMMIT")
+            if end == "RELEASE s":
+                wait_until(lambda: started("few") == 1, "a worker for it is started", 30)
+            else:
+                assert started("few") == 0
+
+        # two sessions that commit at the same time: one works at most
+        with conn.transaction(), other.transaction():
+            conn.execute(
+                f"DO $$ BEGIN FOR i IN 1..{rows} LOOP INSERT INTO t VALUES (i); END LOOP; END $$"
+            )
+            load("t", rows, other)
+        most = 0
+
+        def compacted() -> bool:
+            nonlocal most
+            workers = conn.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE backend_type = %s"
+                " AND state = 'active'",
+                (f"{AM} compaction",),
+            ).fetchone()[0]
+            most = max(most, workers)
+            return (
+                conn.execute(
+                    f"SELECT sum(rows) FROM {AM}.row_groups('t')"
+                ).fetchone()[0]
+                or 0
+            ) >= rows
+
+        wait_until(compacted, "the table is compacted", 60)
+        assert most <= 1
+        assert conn.execute("SELECT count(*), sum(id) FROM t").fetchone() == (
+            2 * rows,
+            rows * (rows + 1),
+        )
+        assert 1 <= started("t") <= 2
+        for name in ("off", "undone", "prepared", "temporary"):
+            assert started(name) == 0
+            assert conn.execute(f"SELECT * FROM {AM}.row_groups('{name}')").fetchall() == []
+        assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
+
+
 def test_schedule_on_pg_cron(make_cluster, server):
     """Jobs of a real pg_cron, whose commands do what they should."""
     if not (server.pkglibdir / "pg_cron.so").exists():

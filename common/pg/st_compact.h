@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "postmaster/bgworker.h"
 #include "storage/block.h"
 #include "utils/rel.h"
 
@@ -98,6 +99,21 @@ extern bool st_compact_worker_start(Relation rel, const char *library,
 /* Is the table still to be compacted?  Asked before each step. */
 typedef bool (*StCompactAllowed) (Relation rel);
 extern void st_compact_worker_main(Datum main_arg, StCompactAllowed allowed);
+
+/*
+ * What st_delta_growth.c starts after a commit.  _wanted() prepares a worker,
+ * in a transaction; false if the table is not to be compacted, or is being
+ * compacted.  _register() cannot fail; the server may have no place for it.
+ */
+typedef struct StCompactWorker
+{
+	BackgroundWorker worker;
+} StCompactWorker;
+
+extern void st_compact_on_commit(const char *library, const char *function,
+								 StCompactAllowed allowed);
+extern bool st_compact_worker_wanted(Relation rel, StCompactWorker *w);
+extern void st_compact_worker_register(StCompactWorker *w);
 
 /* Parameters of the server's progress reporting. */
 typedef enum StProgressParam

@@ -4,7 +4,7 @@
  *	  Compaction by a background worker (option auto_compact).
  *
  * A dynamic worker for one table: started when autovacuum finds many rows in
- * the delta, gone when there is nothing to do any more.  It rests after each
+ * the delta, or a session has committed many (st_delta_growth.c), gone when there is nothing to do any more.  It rests after each
  * step as long as that took, at most ten seconds, so that it takes half of
  * one processor.  It never waits for the table's lock, because somebody who
  * waits makes autovacuum give up: it comes again, for two minutes.
@@ -47,28 +47,84 @@
 #define BUSY_NAP_MS			1000
 #define MAX_BUSY			120
 
+/* Of the access method whose library this is; NULL before it says so. */
+static const char *commit_library = NULL;
+static const char *commit_function = NULL;
+static StCompactAllowed commit_allowed = NULL;
+
+static void
+describe_worker(BackgroundWorker *worker, Relation rel, const char *library,
+				const char *function)
+{
+	memset(worker, 0, sizeof(*worker));
+	worker->bgw_flags = BGWORKER_SHMEM_ACCESS |
+		BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker->bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker->bgw_restart_time = BGW_NEVER_RESTART;
+	worker->bgw_main_arg = ObjectIdGetDatum(RelationGetRelid(rel));
+	memcpy(worker->bgw_extra, &MyDatabaseId, sizeof(MyDatabaseId));
+	snprintf(worker->bgw_library_name, sizeof(worker->bgw_library_name), "%s",
+			 library);
+	snprintf(worker->bgw_function_name, sizeof(worker->bgw_function_name),
+			 "%s", function);
+	snprintf(worker->bgw_type, sizeof(worker->bgw_type), "%s compaction",
+			 library);
+	snprintf(worker->bgw_name, sizeof(worker->bgw_name),
+			 "%s compaction of relation %u", library, RelationGetRelid(rel));
+}
+
 bool
 st_compact_worker_start(Relation rel, const char *library,
 						const char *function)
 {
 	BackgroundWorker worker;
 
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
-		BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	worker.bgw_main_arg = ObjectIdGetDatum(RelationGetRelid(rel));
-	memcpy(worker.bgw_extra, &MyDatabaseId, sizeof(MyDatabaseId));
-	snprintf(worker.bgw_library_name, sizeof(worker.bgw_library_name), "%s",
-			 library);
-	snprintf(worker.bgw_function_name, sizeof(worker.bgw_function_name), "%s",
-			 function);
-	snprintf(worker.bgw_type, sizeof(worker.bgw_type), "%s compaction",
-			 library);
-	snprintf(worker.bgw_name, sizeof(worker.bgw_name),
-			 "%s compaction of relation %u", library, RelationGetRelid(rel));
+	describe_worker(&worker, rel, library, function);
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
+}
+
+void
+st_compact_on_commit(const char *library, const char *function,
+					 StCompactAllowed allowed)
+{
+	commit_library = library;
+	commit_function = function;
+	commit_allowed = allowed;
+}
+
+static void
+set_worker_tag(LOCKTAG *tag, Oid relid)
+{
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, 0, relid, WORKER_LOCK_KIND);
+}
+
+/* Is a worker at this table?  A look only: two may find that none is. */
+static bool
+worker_at_work(Oid relid)
+{
+	LOCKTAG		tag;
+
+	set_worker_tag(&tag, relid);
+	if (LockAcquire(&tag, ShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	(void) LockRelease(&tag, ShareLock, false);
+	return false;
+}
+
+bool
+st_compact_worker_wanted(Relation rel, StCompactWorker *w)
+{
+	if (commit_allowed == NULL || !commit_allowed(rel) ||
+		worker_at_work(RelationGetRelid(rel)))
+		return false;
+	describe_worker(&w->worker, rel, commit_library, commit_function);
+	return true;
+}
+
+void
+st_compact_worker_register(StCompactWorker *w)
+{
+	(void) RegisterDynamicBackgroundWorker(&w->worker, NULL);
 }
 
 /* False: another worker is at this table. */
@@ -77,7 +133,7 @@ lock_as_worker(Oid relid)
 {
 	LOCKTAG		tag;
 
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, 0, relid, WORKER_LOCK_KIND);
+	set_worker_tag(&tag, relid);
 	return LockAcquire(&tag, ExclusiveLock, true, true) !=
 		LOCKACQUIRE_NOT_AVAIL;
 }

@@ -27,7 +27,10 @@ st_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
 
 	if (pending == NULL ||
 		st_pending_delta_share(pending, rel, 1, cid, options) == 1)
+	{
 		st_heapam()->tuple_insert(rel, slot, cid, options, bistate);
+		st_delta_grew(rel, 1);
+	}
 	else
 		st_pending_add(pending, rel, slot, cid, options);
 }
@@ -43,6 +46,7 @@ st_tuple_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid,
 	st_catalog_hold(rel);
 	st_heapam()->tuple_insert_speculative(rel, slot, cid, options, bistate,
 										  token);
+	st_delta_grew(rel, 1);
 }
 
 /*
@@ -59,7 +63,10 @@ st_multi_insert(Relation rel, TupleTableSlot **slots, int nslots,
 	if (pending != NULL)
 		share = st_pending_delta_share(pending, rel, nslots, cid, options);
 	if (share > 0)
+	{
 		st_heapam()->multi_insert(rel, slots, share, cid, options, bistate);
+		st_delta_grew(rel, share);
+	}
 	for (int i = share; i < nslots; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -194,6 +194,7 @@ st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
 									   ItemPointerGetBlockNumber(otid));
 		st_logical_delete(rel, otid, cid);
 		st_heapam()->tuple_insert(rel, slot, cid, 0, NULL);
+		st_delta_grew(rel, 1);
 		if (op.mode == LockTupleNoKeyExclusive)
 			st_copy_key_locks(&op, &slot->tts_tid);
 		bury(&op, &slot->tts_tid);

@@ -198,6 +198,10 @@ extern void st_origin_expire(StCatalog *cat, TransactionId oldest_xmin);
 
 extern void st_pending_init(void);	/* once per backend */
 
+/* Rows of the delta, for the option auto_compact: st_delta_growth.c */
+extern void st_delta_grew(Relation rel, uint64 rows);
+extern void st_delta_growth_init(void);
+
 /* Locks what a unique check may read, before there is an index page lock. */
 extern void st_catalog_hold(Relation rel);
 

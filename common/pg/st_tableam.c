@@ -315,6 +315,7 @@ st_tableam_init(StTableAm *am, const StFormat *format)
 	r->scan_sample_next_tuple = st_am_scan_sample_next_tuple;
 
 	st_pending_init();
+	st_delta_growth_init();
 	st_reader_cache_init();
 	st_lock_init();
 }

@@ -56,4 +56,5 @@ cc_auto_compact_init(void)
 							 PGC_SIGHUP, 0,
 							 NULL, NULL, NULL);
 	st_on_delta_grown(delta_grown);
+	st_compact_on_commit("colcompress", "cc_compact_worker_main", is_wanted);
 }
