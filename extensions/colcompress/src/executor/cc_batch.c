@@ -165,7 +165,8 @@ cc_batch_decode(CcBatch *batch, CcBatchColumn *column)
 	if (column->attno > batch->natts)
 		v = cc_path_column_vector(batch, batch->paths[column->attno - batch->natts - 1]);
 	else if (batch->reader != NULL)
-		v = cc_reader_vector(batch->reader, column->attno, batch->vecno);
+		v = cc_reader_vector_selected(batch->reader, column->attno, batch->vecno,
+									  batch->selection);
 	else
 		v = cc_delta_vector(batch->delta, column->attno);
 	cc_batch_attach(batch, column, v);

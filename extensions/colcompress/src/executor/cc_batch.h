@@ -5,7 +5,9 @@
  *	  scan needs, and which of its rows are still selected.
  *
  * Columns are decoded when they are first asked for: a batch that loses all
- * its rows to a filter never decodes the columns behind it.
+ * its rows to a filter never decodes the columns behind it.  Large values and
+ * shredded documents are made for the rows that are selected by then; rows
+ * leave the selection, but none comes back.
  *
  *-------------------------------------------------------------------------
  */

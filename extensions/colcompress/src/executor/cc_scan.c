@@ -222,7 +222,8 @@ slot_is_ready(const CcScanState *state)
 /*
  * Before the first row of a batch is returned.  Of a batch with few selected
  * rows, columns that no qual has decoded are fetched value by value: nobody
- * unpacks a thousand documents for one of them.
+ * unpacks a thousand documents for one of them.  Large values always are, so
+ * that no more than one of them is in memory, and LIMIT stops before the next.
  */
 static void
 prepare_outputs(CcScanState *state)
@@ -236,7 +237,8 @@ prepare_outputs(CcScanState *state)
 		AttrNumber	attno = state->outputs[i];
 		CcBatchColumn *column = cc_batch_column(batch, attno);
 
-		state->fetched[attno - 1] = sparse && column->access == CC_ACCESS_NONE;
+		state->fetched[attno - 1] = column->access == CC_ACCESS_NONE &&
+			(sparse || cc_reader_is_large(batch->reader, attno));
 		if (state->fetched[attno - 1])
 			state->nfetched++;
 		else

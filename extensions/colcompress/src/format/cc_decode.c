@@ -135,9 +135,8 @@ cc_take_validity(StReader *r, const CcVectorPlace *place, uint32 n,
 	*len -= sizeof(uint16) + bitmap_len;
 }
 
-/* Room for a vector's values of the given size. */
-static void *
-value_buffer(StReader *r, CcChunk *chunk, Size element)
+void *
+cc_value_buffer(StReader *r, CcChunk *chunk, Size element)
 {
 	if (chunk->v.u.i64 == NULL)
 		chunk->v.u.i64 = MemoryContextAlloc(r->mcxt, ST_VECTOR_SIZE * element);
@@ -170,7 +169,7 @@ change_sign(CcChunk *chunk, uint32 n)
 static void
 decode_codes(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n)
 {
-	uint32	   *codes = value_buffer(r, chunk, sizeof(uint32));
+	uint32	   *codes = cc_value_buffer(r, chunk, sizeof(uint32));
 	uint32		nvalues,
 				max = 0;
 
@@ -188,7 +187,7 @@ decode_codes(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n)
 static void
 decode_strings(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n)
 {
-	Datum	   *values = value_buffer(r, chunk, sizeof(Datum));
+	Datum	   *values = cc_value_buffer(r, chunk, sizeof(Datum));
 	uint32		off[ST_VECTOR_SIZE];
 	uint32		lens[ST_VECTOR_SIZE];
 	uint32		room = cc_value_room(chunk);
@@ -211,89 +210,10 @@ decode_strings(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n
 	}
 }
 
-uint64
-cc_blob_lengths(StReader *r, const uint8 *src, Size len, uint32 n,
-				uint32 *raw, uint32 *stored)
-{
-	uint64		off,
-				total = 0;
-	Size		len1;
-
-	if (len < sizeof(uint64) + sizeof(uint16))
-		cc_corrupt(r, "vector of large values");
-	off = st_load_u64(src);
-	len1 = st_load_u16(src + sizeof(uint64));
-	src += sizeof(uint64) + sizeof(uint16);
-	len -= sizeof(uint64) + sizeof(uint16);
-	if (len1 > len || st_int_decode_u32(src, len1, n, raw) != ST_OK ||
-		st_int_decode_u32(src + len1, len - len1, n, stored) != ST_OK)
-		cc_corrupt(r, "vector of large values");
-	for (uint32 i = 0; i < n; i++)
-	{
-		total += stored[i];
-		if (stored[i] > raw[i] || raw[i] > MaxAllocSize - VARHDRSZ)
-			cc_corrupt(r, "vector of large values");
-	}
-	if (off > r->group.image_len || total > r->group.image_len - off)
-		cc_corrupt(r, "vector of large values");
-	return off;
-}
-
-/* off: of the stored bytes in the chunk's blob region. */
-void
-cc_read_blob(StReader *r, CcChunk *chunk, uint64 off, uint32 stored, uint32 raw,
-			 uint8 *dst)
-{
-	uint8	   *packed;
-
-	if (off > chunk->entry->blob_len || stored > chunk->entry->blob_len - off)
-		cc_corrupt(r, "place of a large value");
-	off += chunk->entry->chunk_off;
-	r->bytes_decoded += raw;
-	if (stored == raw)
-	{
-		cc_read_image(r, off, raw, dst);
-		return;
-	}
-	packed = MemoryContextAllocHuge(CurrentMemoryContext, stored);
-	cc_read_image(r, off, stored, packed);
-	if (st_codec_decompress(r->codec_ctx, chunk->codec, packed, stored, dst, raw) != ST_OK)
-		cc_corrupt(r, "codec frame of a large value");
-	pfree(packed);
-}
-
-static void
-decode_blobs(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n)
-{
-	Datum	   *values = value_buffer(r, chunk, sizeof(Datum));
-	uint32		raw[ST_VECTOR_SIZE];
-	uint32		stored[ST_VECTOR_SIZE];
-	uint64		off = cc_blob_lengths(r, src, len, n, raw, stored);
-	Size		room = MAXALIGN(cc_value_room(chunk));
-	Size		need = 0;
-	uint8	   *p;
-
-	chunk->v.rep = CC_REP_DATUM;
-	for (uint32 i = 0; i < n; i++)
-		need += room + MAXALIGN(raw[i] + 1);
-	cc_ensure(r, &chunk->arena, &chunk->arena_cap, need);
-	p = chunk->arena;
-	for (uint32 i = 0; i < n; i++)
-	{
-		/* the header starts aligned, so the value is behind it */
-		uint8	   *data = p + cc_value_room(chunk);
-
-		cc_read_blob(r, chunk, off, stored[i], raw[i], data);
-		values[i] = cc_value_datum(chunk, data, raw[i]);
-		off += stored[i];
-		p += room + MAXALIGN(raw[i] + 1);
-	}
-}
-
 /* The values behind the null bitmap. */
 static void
 decode_values(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 vecno,
-			  uint32 n)
+			  uint32 n, const uint64 *rows)
 {
 	CcVector   *v = &chunk->v;
 	StStatus	status;
@@ -304,7 +224,7 @@ decode_values(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 ve
 		case CC_ENC_DECIMAL64:
 			v->rep = chunk->entry->encoding == CC_ENC_INT ? CC_REP_INT64 : CC_REP_DECIMAL64;
 			status = st_int_decode(src, len, n,
-								   value_buffer(r, chunk, sizeof(int64)));
+								   cc_value_buffer(r, chunk, sizeof(int64)));
 			v->constant = status == ST_OK && !v->has_nulls && src[0] == ST_INT_CONSTANT;
 			if (v->rep == CC_REP_INT64)
 				change_sign(chunk, n);
@@ -312,15 +232,15 @@ decode_values(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 ve
 		case CC_ENC_DECIMAL128:
 			v->rep = CC_REP_DECIMAL128;
 			status = st_int128_decode(src, len, n,
-									  value_buffer(r, chunk, sizeof(int128)));
+									  cc_value_buffer(r, chunk, sizeof(int128)));
 			break;
 		case CC_ENC_FLOAT8:
 			v->rep = CC_REP_FLOAT8;
-			status = st_f64_decode(src, len, n, value_buffer(r, chunk, sizeof(double)));
+			status = st_f64_decode(src, len, n, cc_value_buffer(r, chunk, sizeof(double)));
 			break;
 		case CC_ENC_FLOAT4:
 			v->rep = CC_REP_FLOAT4;
-			status = st_f32_decode(src, len, n, value_buffer(r, chunk, sizeof(float)));
+			status = st_f32_decode(src, len, n, cc_value_buffer(r, chunk, sizeof(float)));
 			break;
 		case CC_ENC_DICT:
 			decode_codes(r, chunk, src, len, n);
@@ -332,11 +252,11 @@ decode_values(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 ve
 			if (len != 0)
 				cc_corrupt(r, "length of a vector");
 			v->rep = CC_REP_DATUM;
-			cc_shred_decode(r, chunk, vecno, n,
-							value_buffer(r, chunk, sizeof(Datum)));
+			cc_shred_decode(r, chunk, vecno, n, rows,
+							cc_value_buffer(r, chunk, sizeof(Datum)));
 			return;
 		default:
-			decode_blobs(r, chunk, src, len, n);
+			cc_blob_decode(r, chunk, src, len, vecno, n, rows);
 			return;
 	}
 	if (status != ST_OK)
@@ -359,7 +279,7 @@ decode_nulls(StReader *r, CcChunk *chunk)
 			break;
 		case CC_ENC_DECIMAL128:
 			v->rep = CC_REP_DECIMAL128;
-			memset(value_buffer(r, chunk, sizeof(int128)), 0,
+			memset(cc_value_buffer(r, chunk, sizeof(int128)), 0,
 				   ST_VECTOR_SIZE * sizeof(int128));
 			return;
 		case CC_ENC_FLOAT8:
@@ -367,20 +287,20 @@ decode_nulls(StReader *r, CcChunk *chunk)
 			break;
 		case CC_ENC_FLOAT4:
 			v->rep = CC_REP_FLOAT4;
-			memset(value_buffer(r, chunk, sizeof(float)), 0,
+			memset(cc_value_buffer(r, chunk, sizeof(float)), 0,
 				   ST_VECTOR_SIZE * sizeof(float));
 			return;
 		case CC_ENC_DICT:
 			v->rep = CC_REP_CODE;
 			v->dict = cc_chunk_dictionary(r, chunk);
-			memset(value_buffer(r, chunk, sizeof(uint32)), 0,
+			memset(cc_value_buffer(r, chunk, sizeof(uint32)), 0,
 				   ST_VECTOR_SIZE * sizeof(uint32));
 			return;
 		default:
 			v->rep = CC_REP_DATUM;
 			break;
 	}
-	memset(value_buffer(r, chunk, sizeof(int64)), 0, ST_VECTOR_SIZE * sizeof(int64));
+	memset(cc_value_buffer(r, chunk, sizeof(int64)), 0, ST_VECTOR_SIZE * sizeof(int64));
 }
 
 /* A column without a chunk: its missing value, or null, n times. */
@@ -423,21 +343,62 @@ missing_vector(StReader *r, AttrNumber attno, uint32 vecno)
 const CcVector *
 cc_reader_vector(StReader *r, AttrNumber attno, uint32 vecno)
 {
-	if (cc_column_is_missing(r, attno))
-		return missing_vector(r, attno, vecno);
-	return cc_chunk_vector(r, cc_chunk_open(r, attno), vecno);
+	return cc_reader_vector_selected(r, attno, vecno, NULL);
 }
 
 const CcVector *
-cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno)
+cc_reader_vector_selected(StReader *r, AttrNumber attno, uint32 vecno,
+						  const uint64 *rows)
+{
+	if (cc_column_is_missing(r, attno))
+		return missing_vector(r, attno, vecno);
+	return cc_chunk_vector(r, cc_chunk_open(r, attno), vecno, rows);
+}
+
+/* Has the vector at hand values in all these rows? */
+static bool
+has_rows(const CcChunk *chunk, const uint64 *rows, uint32 n)
+{
+	if (!chunk->partial)
+		return true;
+	if (rows == NULL)
+		return false;
+	for (uint32 w = 0; w < (n + 63) / 64; w++)
+		if (rows[w] & ~chunk->decoded[w])
+			return false;
+	return true;
+}
+
+/*
+ * Values of some rows only, where each costs much: remembers which.  When the
+ * same vector is asked for again with more rows, values that were handed out
+ * stay where they are until the reader is closed.
+ */
+static void
+note_rows(CcChunk *chunk, uint32 vecno, uint32 n, const uint64 *rows)
+{
+	if (chunk->vector == vecno)
+	{
+		chunk->arena = NULL;
+		chunk->arena_cap = 0;
+	}
+	chunk->partial = rows != NULL && (chunk->entry->encoding == CC_ENC_BLOB ||
+									  chunk->entry->encoding == CC_ENC_SHRED);
+	if (chunk->partial)
+		memcpy(chunk->decoded, rows, (n + 63) / 64 * sizeof(uint64));
+}
+
+const CcVector *
+cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno, const uint64 *rows)
 {
 	CcVector   *v = &chunk->v;
 	const uint8 *src;
 	Size		len;
 	uint32		n = cc_reader_vector_rows(r, vecno);
 
-	if (chunk->vector == vecno)
+	if (chunk->vector == vecno && has_rows(chunk, rows, n))
 		return v;
+	note_rows(chunk, vecno, n, rows);
 	chunk->vector = -1;
 	v->n = n;
 	v->typlen = chunk->type.typlen;
@@ -447,7 +408,7 @@ cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno)
 	src = cc_vector_bytes(r, chunk, vecno, &len);
 	cc_take_validity(r, &chunk->vectors[vecno], n, &src, &len, v->valid);
 	if (chunk->vectors[vecno].nnulls < n)
-		decode_values(r, chunk, src, len, vecno, n);
+		decode_values(r, chunk, src, len, vecno, n, rows);
 	else
 		decode_nulls(r, chunk);
 	chunk->vector = vecno;

@@ -21,6 +21,15 @@ static const StOptionEnum codecs[] = {
 	{NULL, 0}
 };
 
+static const StOptionEnum index_scans[] = {
+	{"auto", CC_INDEX_SCAN_AUTO},
+	{"on", CC_INDEX_SCAN_ON},
+	{"off", CC_INDEX_SCAN_OFF},
+	{"true", CC_INDEX_SCAN_ON},
+	{"false", CC_INDEX_SCAN_OFF},
+	{NULL, 0}
+};
+
 static const StOptionDef defs[] = {
 	{
 		.name = "compression",
@@ -71,6 +80,14 @@ static const StOptionDef defs[] = {
 		.offset = offsetof(StOptions, auto_compact),
 		.default_text = "on",
 		.description = "whether background workers may compact the table"
+	},
+	{
+		.name = "index_scan",
+		.type = ST_OPTION_ENUM,
+		.offset = offsetof(CcOptions, index_scan),
+		.default_text = "auto",
+		.values = index_scans,
+		.description = "whether the planner prefers indexes (on), avoids them (off) or reckons (auto)"
 	}
 };
 
@@ -103,7 +120,7 @@ complete(StOptions *options, const bool *isset, int elevel)
 
 const StOptionSet cc_option_set = {
 	.provider = "colcompress",
-	.size = sizeof(StOptions),
+	.size = sizeof(CcOptions),
 	.ndefs = lengthof(defs),
 	.defs = defs,
 	.complete = complete

@@ -75,14 +75,15 @@ add_valid(const CcVector *v, uint32 n, uint64 *words)
 
 void
 cc_path_rows(StReader *r, CcChunk *chunk, const CcPathPlace *place, uint32 vecno,
-			 CcPathRows *rows)
+			 const uint64 *selection, CcPathRows *rows)
 {
 	const CcPathTree *tree = chunk->shred->tree;
 	uint32		n = cc_reader_vector_rows(r, vecno);
 
 	memset(rows, 0, sizeof(*rows));
 	for (int i = 0; i < place->ncontainers; i++)
-		add_valid(cc_shred_vector(r, chunk, place->containers[i], vecno), n, rows->inside);
+		add_valid(cc_shred_vector(r, chunk, place->containers[i], vecno, selection), n,
+				  rows->inside);
 	if (place->node < 0)
 		return;
 	for (int k = 0; k < CC_LEAF_KINDS; k++)
@@ -91,13 +92,13 @@ cc_path_rows(StReader *r, CcChunk *chunk, const CcPathPlace *place, uint32 vecno
 
 		if (leaf < 0)
 			continue;
-		rows->leaf[k] = cc_shred_vector(r, chunk, leaf, vecno);
+		rows->leaf[k] = cc_shred_vector(r, chunk, leaf, vecno, selection);
 		add_valid(rows->leaf[k], n, rows->own);
 	}
 	for (int leaf = 0; leaf < tree->nleaves; leaf++)
 	{
 		if (cc_leaf_in(&tree->nodes[place->node].below, leaf))
-			add_valid(cc_shred_vector(r, chunk, leaf, vecno), n, rows->below);
+			add_valid(cc_shred_vector(r, chunk, leaf, vecno, selection), n, rows->below);
 	}
 }
 
@@ -295,9 +296,10 @@ make_bool_texts(void)
  */
 static Datum
 outside_value(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno, int row,
-			  bool whole, const CcVector *residue, bool *isnull)
+			  bool whole, const CcVector *residue, const uint64 *selection, bool *isnull)
 {
-	Datum		document = whole ? cc_shred_document(r, chunk, vecno, row) :
+	Datum		document = whole ?
+		cc_shred_document(r, chunk, vecno, row, selection) :
 		cc_vector_datum(residue, row);
 
 	return cc_path_call(path, document, isnull);
@@ -334,7 +336,8 @@ mixed_values(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno,
 					leaf_json(k, rows->leaf[k], row);
 			else if (((whole | rest[w]) >> bit) & 1)
 				v->u.datum[row] = outside_value(r, chunk, path, vecno, row,
-												(whole >> bit) & 1, residue, &isnull);
+												(whole >> bit) & 1, residue, selection,
+												&isnull);
 			else
 				isnull = true;
 			if (isnull)
@@ -363,11 +366,12 @@ path_values(StReader *r, CcChunk *chunk, CcPath *path, CcPathCache *cache,
 			uint32 vecno, const uint64 *selection)
 {
 	uint32		n = cc_reader_vector_rows(r, vecno);
-	const CcVector *residue = cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno);
+	const CcVector *residue = cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno,
+											  selection);
 	CcPathRows	rows;
 	int			kind;
 
-	cc_path_rows(r, chunk, &cache->place, vecno, &rows);
+	cc_path_rows(r, chunk, &cache->place, vecno, selection, &rows);
 	kind = only_kind(&rows);
 	if (kind >= 0 && !any_outside(&rows, residue, n, selection))
 	{
@@ -391,12 +395,13 @@ path_exists(StReader *r, CcChunk *chunk, CcPath *path, CcPathCache *cache,
 			uint32 vecno, const uint64 *selection)
 {
 	uint32		n = cc_reader_vector_rows(r, vecno);
-	const CcVector *residue = cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno);
+	const CcVector *residue = cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno,
+											  selection);
 	CcVector   *v = cc_path_begin(path, CC_REP_INT64, n);
 	uint64		rest[CC_VALIDITY_WORDS];
 	CcPathRows	rows;
 
-	cc_path_rows(r, chunk, &cache->place, vecno, &rows);
+	cc_path_rows(r, chunk, &cache->place, vecno, selection, &rows);
 	cc_path_valid(residue, n, rest);
 	v->has_nulls = cc_shred_validity(r, chunk, vecno, v->valid);
 	for (uint32 row = 0; row < n; row++)
@@ -483,7 +488,7 @@ cc_reader_path_numbers(StReader *r, CcPath *path, uint32 vecno, const uint64 *se
 	if (chunk == NULL || chunk->shred == NULL ||
 		(path->kind != CC_PATH_TEXT && path->kind != CC_PATH_JSON))
 		return NULL;
-	cc_path_rows(r, chunk, &find_cache(r, chunk, path)->place, vecno, &rows);
+	cc_path_rows(r, chunk, &find_cache(r, chunk, path)->place, vecno, selection, &rows);
 	numbers = rows.leaf[CC_LEAF_NUMERIC];
 	if (numbers == NULL)
 		return NULL;
@@ -495,8 +500,8 @@ cc_reader_path_numbers(StReader *r, CcPath *path, uint32 vecno, const uint64 *se
 	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
 		any |= selection[w] & rows.own[w] & ~valid[w] & ~others[w];
 	if (any != 0 ||
-		any_outside(&rows, cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno),
-					n, selection))
+		any_outside(&rows, cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno,
+									   selection), n, selection))
 		return NULL;
 	return numbers;
 }

@@ -170,7 +170,7 @@ kind_of(uint32 type)
  */
 static void
 run_test(StReader *r, CcChunk *chunk, const CcPathTest *test, uint32 vecno,
-		 const uint64 *residue, uint64 *maybe, uint64 *doubt)
+		 const uint64 *selection, const uint64 *residue, uint64 *maybe, uint64 *doubt)
 {
 	uint32		n = cc_reader_vector_rows(r, vecno);
 	CcLeafKind	kind = kind_of(test->value.type);
@@ -180,7 +180,7 @@ run_test(StReader *r, CcChunk *chunk, const CcPathTest *test, uint32 vecno,
 	CcPathRows	rows;
 
 	cc_path_place(chunk->shred->tree, test->nkeys, test->keys, &place);
-	cc_path_rows(r, chunk, &place, vecno, &rows);
+	cc_path_rows(r, chunk, &place, vecno, selection, &rows);
 	if (rows.leaf[kind] != NULL)
 		equal_rows(test, rows.leaf[kind], equal);
 	cc_path_valid(rows.leaf[kind], n, valid);
@@ -204,9 +204,10 @@ cc_path_contains(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno,
 	uint64		residue[CC_VALIDITY_WORDS];
 
 	memcpy(maybe, selection, CC_PATH_WORDS(n) * sizeof(uint64));
-	cc_path_valid(cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno), n, residue);
+	cc_path_valid(cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno, selection),
+				  n, residue);
 	for (int i = 0; i < path->ntests; i++)
-		run_test(r, chunk, &path->tests[i], vecno, residue, maybe, doubt);
+		run_test(r, chunk, &path->tests[i], vecno, selection, residue, maybe, doubt);
 
 	v->has_nulls = cc_shred_validity(r, chunk, vecno, v->valid);
 	for (uint32 row = 0; row < n; row++)
@@ -220,7 +221,8 @@ cc_path_contains(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno,
 
 			if (!cc_vector_isnull(v, row))
 				v->u.i64[row] =
-					DatumGetBool(cc_path_call(path, cc_shred_document(r, chunk, vecno, row),
+					DatumGetBool(cc_path_call(path, cc_shred_document(r, chunk, vecno, row,
+																	  selection),
 											  &isnull));
 		}
 	}

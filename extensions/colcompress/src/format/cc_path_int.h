@@ -33,9 +33,13 @@ typedef struct CcPathRows
 extern void cc_path_place(const CcPathTree *tree, int nkeys, const StStr *keys,
 						  CcPathPlace *place);
 
-/* Decodes the leaves at a place, and finds out which rows have what. */
+/*
+ * Decodes the leaves at a place (large values of the selected rows only), and
+ * finds out which rows have what.
+ */
 extern void cc_path_rows(StReader *r, CcChunk *chunk, const CcPathPlace *place,
-						 uint32 vecno, CcPathRows *rows);
+						 uint32 vecno, const uint64 *selection,
+						 CcPathRows *rows);
 
 /* Rows that a vector has a value in; none if it is NULL. */
 extern void cc_path_valid(const CcVector *v, uint32 n, uint64 *words);

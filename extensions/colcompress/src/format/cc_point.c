@@ -26,8 +26,8 @@
 /* A reader keeps at most so many bytes that it took single values of. */
 #define POINT_KEPT_BYTES ((Size) 16 * 1024 * 1024)
 
-static uint8 *
-point_buffer(StReader *r, CcChunk *chunk, Size len)
+uint8 *
+cc_point_buffer(StReader *r, CcChunk *chunk, Size len)
 {
 	cc_ensure(r, &chunk->point, &chunk->point_cap, POINT_ROOM + len + 1);
 	/* a varlena's header starts at an aligned place, other values do */
@@ -53,30 +53,17 @@ point_string(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n, 
 
 	if (st_str_at(chunk->scheme, src, len, n, i, NULL, 0, &value_len) != ST_OK)
 		cc_corrupt(r, "strings of a vector");
-	dst = point_buffer(r, chunk, value_len);
+	dst = cc_point_buffer(r, chunk, value_len);
 	if (st_str_at(chunk->scheme, src, len, n, i, dst, value_len, &value_len) != ST_OK ||
 		(chunk->type.kind == CC_KIND_FIXED && value_len != chunk->type.typlen))
 		cc_corrupt(r, "strings of a vector");
 	return cc_value_datum(chunk, dst, value_len);
 }
 
-static Datum
-point_blob(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n, uint32 i)
-{
-	uint32		raw[ST_VECTOR_SIZE];
-	uint32		stored[ST_VECTOR_SIZE];
-	uint64		off = cc_blob_lengths(r, src, len, n, raw, stored);
-	uint8	   *dst = point_buffer(r, chunk, raw[i]);
-
-	for (uint32 k = 0; k < i; k++)
-		off += stored[k];
-	cc_read_blob(r, chunk, off, stored[i], raw[i], dst);
-	return cc_value_datum(chunk, dst, raw[i]);
-}
-
 /* Value i of the n behind the null bitmap, on its own. */
 static Datum
-point_value(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n, uint32 i)
+point_value(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 vecno,
+			uint32 n, uint32 i)
 {
 	int64		v;
 	StInt128	wide;
@@ -113,7 +100,7 @@ point_value(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n, u
 		case CC_ENC_STR:
 			return point_string(r, chunk, src, len, n, i);
 		default:
-			return point_blob(r, chunk, src, len, n, i);
+			return cc_blob_value(r, chunk, src, len, vecno, n, i);
 	}
 	cc_corrupt(r, "values of a vector");
 }
@@ -219,6 +206,14 @@ is_integer_coded(const CcChunk *chunk)
 		chunk->entry->encoding == CC_ENC_DICT;
 }
 
+/* Is the value in the vector at hand? */
+static bool
+has_value(const CcChunk *chunk, uint32 vecno, uint32 i)
+{
+	return chunk->vector == vecno &&
+		(!chunk->partial || (chunk->decoded[i >> 6] >> (i & 63)) & 1);
+}
+
 Datum
 cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull)
 {
@@ -231,9 +226,10 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 		chunk->last_vector = vecno;
 		chunk->taken = 0;
 	}
-	if (chunk->vector == vecno || worth_decoding(chunk))
+	if (has_value(chunk, vecno, i) || worth_decoding(chunk))
 	{
-		const CcVector *v = cc_chunk_vector(r, chunk, vecno);
+		const CcVector *v = chunk->partial && has_value(chunk, vecno, i) ?
+			&chunk->v : cc_chunk_vector(r, chunk, vecno, NULL);
 
 		*isnull = cc_vector_isnull(v, i);
 		return *isnull ? (Datum) 0 : vector_value(r, chunk, v, i);
@@ -253,8 +249,8 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 	if (chunk->entry->encoding == CC_ENC_SHRED)
 		return cc_shred_point(r, chunk, vecno, i);
 	if (is_integer_coded(chunk) && st_int_at_decodes(src, len))
-		return vector_value(r, chunk, cc_chunk_vector(r, chunk, vecno), i);
-	return point_value(r, chunk, src, len, n, i);
+		return vector_value(r, chunk, cc_chunk_vector(r, chunk, vecno, NULL), i);
+	return point_value(r, chunk, src, len, vecno, n, i);
 }
 
 static Datum

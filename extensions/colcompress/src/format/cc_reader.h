@@ -6,6 +6,7 @@
  *	 cc_reader.c	open, close, blocks
  *	 cc_meta.c		meta of a chunk, dictionary
  *	 cc_decode.c	vectors
+ *	 cc_blob.c		large values
  *	 cc_point.c		single values
  *	 cc_zone_read.c	zones
  *	 cc_shred_read.c	shredded jsonb
@@ -24,6 +25,8 @@
 #include "st_codec.h"
 #include "st_compat.h"
 #include "st_str.h"
+
+typedef struct CcBlobPlaces CcBlobPlaces;
 
 typedef struct CcBlock
 {
@@ -73,8 +76,11 @@ typedef struct CcChunk
 	/* vector at hand */
 	int64		vector;			/* -1: none */
 	CcVector	v;
+	bool		partial;		/* of some rows only: */
+	uint64		decoded[CC_VALIDITY_WORDS]; /* these */
 	uint8	   *arena;
 	Size		arena_cap;
+	CcBlobPlaces *blobs; /* CC_ENC_BLOB: where values lie, or NULL */
 
 	/* single values */
 	int64		last_vector;	/* that a single value was taken of */
@@ -126,8 +132,9 @@ extern CcChunk *cc_chunk_open(StReader *r, AttrNumber attno);
 extern CcChunk *cc_chunk_make(StReader *r, const CcFooterColumn *e,
 							  const CcColumnType *type);
 
-/* A vector, and a single value, of a chunk. */
-extern const CcVector *cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno);
+/* A vector (see cc_reader_vector_selected()), and a single value, of a chunk. */
+extern const CcVector *cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno,
+									   const uint64 *rows);
 extern Datum cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i,
 							bool *isnull);
 
@@ -173,11 +180,20 @@ extern uint32 cc_value_align(const CcChunk *chunk);
 extern Datum cc_value_datum(const CcChunk *chunk, uint8 *data, uint32 len);
 extern Datum cc_int_datum(int16 typlen, int64 v);
 
-/* Large values of a vector: lengths, and where the first one lies. */
-extern uint64 cc_blob_lengths(StReader *r, const uint8 *src, Size len, uint32 n,
-							  uint32 *raw, uint32 *stored);
-extern void cc_read_blob(StReader *r, CcChunk *chunk, uint64 off, uint32 stored,
-						 uint32 raw, uint8 *dst);
+/* Room for a vector's values of the given size. */
+extern void *cc_value_buffer(StReader *r, CcChunk *chunk, Size element);
+
+/* Room for a single value of len bytes, with what it needs in front. */
+extern uint8 *cc_point_buffer(StReader *r, CcChunk *chunk, Size len);
+
+/*
+ * Large values: those of a vector in the given rows (NULL: all), and a single
+ * one.  src, len: what the vector has behind its null bitmap.
+ */
+extern void cc_blob_decode(StReader *r, CcChunk *chunk, const uint8 *src, Size len,
+						   uint32 vecno, uint32 n, const uint64 *rows);
+extern Datum cc_blob_value(StReader *r, CcChunk *chunk, const uint8 *src, Size len,
+						   uint32 vecno, uint32 n, uint32 i);
 
 /* What is known of a chunk by its entry; chunk is NULL if it is all null. */
 extern void cc_chunk_describe(StReader *r, const CcFooterColumn *entry,

@@ -71,13 +71,14 @@ cc_shred_chunk(StReader *r, CcChunk *chunk, int leaf)
 }
 
 const CcVector *
-cc_shred_vector(StReader *r, CcChunk *chunk, int leaf, uint32 vecno)
+cc_shred_vector(StReader *r, CcChunk *chunk, int leaf, uint32 vecno,
+				const uint64 *rows)
 {
 	CcChunk    *sub = cc_shred_chunk(r, chunk, leaf);
 
 	if (sub == NULL || sub->vectors[vecno].nnulls == cc_reader_vector_rows(r, vecno))
 		return NULL;
-	return cc_chunk_vector(r, sub, vecno);
+	return cc_chunk_vector(r, sub, vecno, rows);
 }
 
 /* Which leaves have a value in each of the n rows. */
@@ -150,28 +151,36 @@ append_document(StReader *r, CcChunk *chunk, const CcDocSource *source,
 	}
 }
 
-/* All documents of a vector; the chunk's null bitmap is in its vector. */
+/*
+ * Documents of a vector; the chunk's null bitmap is in its vector.  Rows that
+ * nobody wants have an empty varlena, at the start of the arena.
+ */
 void
-cc_shred_decode(StReader *r, CcChunk *chunk, uint32 vecno, uint32 n, Datum *values)
+cc_shred_decode(StReader *r, CcChunk *chunk, uint32 vecno, uint32 n,
+				const uint64 *rows, Datum *values)
 {
 	CcShred    *shred = chunk->shred;
 	CcDocSource *source = &shred->source;
 	int			nleaves = shred->tree->nleaves;
 	CcLeafSet  *present = palloc(n * sizeof(CcLeafSet));
-	Size		used = 0;
+	Size		used = VARHDRSZ;
 
 	for (int leaf = 0; leaf < nleaves; leaf++)
-		source->leaf[leaf] = cc_shred_vector(r, chunk, leaf, vecno);
-	source->residue = cc_shred_vector(r, chunk, nleaves, vecno);
+		source->leaf[leaf] = cc_shred_vector(r, chunk, leaf, vecno, rows);
+	source->residue = cc_shred_vector(r, chunk, nleaves, vecno, rows);
 	find_present(source, n, present);
 	for (uint32 i = 0; i < n; i++)
 	{
 		values[i] = (Datum) 0;
-		if (cc_vector_isnull(&chunk->v, i))
+		if (cc_vector_isnull(&chunk->v, i) ||
+			(rows != NULL && ((rows[i / 64] >> (i % 64)) & 1) == 0))
 			continue;
 		values[i] = append_document(r, chunk, source, &present[i], i, used);
 		used = shred->used;
 	}
+	if (used == VARHDRSZ)
+		cc_ensure(r, &chunk->arena, &chunk->arena_cap, VARHDRSZ);
+	SET_VARSIZE(chunk->arena, VARHDRSZ);
 	/* The arena stands still now: offsets become pointers. */
 	for (uint32 i = 0; i < n; i++)
 		values[i] += PointerGetDatum(chunk->arena);
@@ -249,7 +258,8 @@ cc_shred_validity(StReader *r, CcChunk *chunk, uint32 vecno, uint64 *valid)
 }
 
 Datum
-cc_shred_document(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i)
+cc_shred_document(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i,
+				  const uint64 *rows)
 {
 	CcDocSource *source = &chunk->shred->source;
 	int			nleaves = chunk->shred->tree->nleaves;
@@ -258,11 +268,11 @@ cc_shred_document(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i)
 
 	for (int leaf = 0; leaf < nleaves; leaf++)
 	{
-		source->leaf[leaf] = cc_shred_vector(r, chunk, leaf, vecno);
+		source->leaf[leaf] = cc_shred_vector(r, chunk, leaf, vecno, rows);
 		if (source->leaf[leaf] != NULL && !cc_vector_isnull(source->leaf[leaf], i))
 			cc_leaf_add(&present, leaf);
 	}
-	source->residue = cc_shred_vector(r, chunk, nleaves, vecno);
+	source->residue = cc_shred_vector(r, chunk, nleaves, vecno, rows);
 	for (;;)
 	{
 		struct varlena *doc = MemoryContextAllocHuge(CurrentMemoryContext, cap);

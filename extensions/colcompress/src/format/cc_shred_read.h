@@ -27,17 +27,21 @@ extern void cc_shred_open(StReader *r, CcChunk *chunk, StByteReader *b);
 /* The chunk of a leaf, or of the residue (leaf = nleaves); NULL: all null. */
 extern CcChunk *cc_shred_chunk(StReader *r, CcChunk *chunk, int leaf);
 
-/* A vector of it; NULL if it is all null. */
+/* A vector of it, of large values in these rows; NULL if it is all null. */
 extern const CcVector *cc_shred_vector(StReader *r, CcChunk *chunk, int leaf,
-									   uint32 vecno);
+									   uint32 vecno, const uint64 *rows);
 
-/* Documents of a vector, and of one row, that are not null. */
+/* Documents of a vector's rows (NULL: all), and of one row, that are not null. */
 extern void cc_shred_decode(StReader *r, CcChunk *chunk, uint32 vecno, uint32 n,
-							Datum *values);
+							const uint64 *rows, Datum *values);
 extern Datum cc_shred_point(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i);
 
-/* The document of a row that is not null, in the current memory context. */
-extern Datum cc_shred_document(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i);
+/*
+ * The document of a row that is not null, in the current memory context.
+ * rows: for which the vectors of leaves that are at hand were decoded.
+ */
+extern Datum cc_shred_document(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i,
+							   const uint64 *rows);
 
 /* Null bitmap of the documents of a vector; false, and not set, if none is. */
 extern bool cc_shred_validity(StReader *r, CcChunk *chunk, uint32 vecno,

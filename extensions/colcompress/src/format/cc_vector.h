@@ -107,6 +107,18 @@ extern uint32 cc_reader_vector_rows(const StReader *r, uint32 vecno);
 /* Decodes one vector of one column. */
 extern const CcVector *cc_reader_vector(StReader *r, AttrNumber attno, uint32 vecno);
 
+/*
+ * The same for the rows with a bit in rows: what costs much per value, large
+ * values and shredded documents, is made for no other row.  Those have
+ * anything of the type's length, or an empty value.  Values stay valid as
+ * above, also when the vector is asked for again with other rows.
+ */
+extern const CcVector *cc_reader_vector_selected(StReader *r, AttrNumber attno,
+												 uint32 vecno, const uint64 *rows);
+
+/* Do the column's values stand one by one, so that a vector saves nothing? */
+extern bool cc_reader_is_large(StReader *r, AttrNumber attno);
+
 /* vecno = -1: the whole column chunk.  False if nothing at all is known. */
 extern bool cc_reader_zone(StReader *r, AttrNumber attno, int64 vecno, CcZone *zone);
 

@@ -9,6 +9,9 @@
  * So the paths are costed again by the server's own functions, over that
  * share of the pages, and the values' cost is added.
  *
+ * Option index_scan changes no cost: it disables paths as the server's
+ * settings enable_* do, so that a plan is found whatever they say.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -23,6 +26,7 @@
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 
+#include "cc_options.h"
 #include "cc_paths.h"
 #include "st_compat.h"
 
@@ -107,6 +111,12 @@ cost_bitmap_path(PlannerInfo *root, RelOptInfo *rel, BitmapHeapPath *path, Cost 
 	add_value_cost(&path->path, clamp_row_est(selectivity * rel->tuples), per_row);
 }
 
+static bool
+is_index_path(const Path *path)
+{
+	return IsA(path, IndexPath) || IsA(path, BitmapHeapPath);
+}
+
 static int
 cheaper_path(const ListCell *a, const ListCell *b)
 {
@@ -114,7 +124,8 @@ cheaper_path(const ListCell *a, const ListCell *b)
 }
 
 static void
-cost_paths(PlannerInfo *root, RelOptInfo *rel, List *paths, double pages, Cost per_row)
+cost_paths(PlannerInfo *root, RelOptInfo *rel, List *paths, double pages, Cost per_row,
+		   bool disable)
 {
 	BlockNumber whole = rel->pages;
 	ListCell   *lc;
@@ -128,9 +139,60 @@ cost_paths(PlannerInfo *root, RelOptInfo *rel, List *paths, double pages, Cost p
 			cost_index_path(root, rel, (IndexPath *) path, per_row);
 		else if (IsA(path, BitmapHeapPath))
 			cost_bitmap_path(root, rel, (BitmapHeapPath *) path, per_row);
+		if (disable && is_index_path(path))
+			st_path_disable(path);
 	}
 	rel->pages = whole;
 	list_sort(paths, cheaper_path);
+}
+
+bool
+cc_prefers_index(const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (!is_index_path(path) ||
+			!bms_equal(PATH_REQ_OUTER(path), rel->lateral_relids))
+			continue;
+		if (IsA(path, BitmapHeapPath))
+			path = ((BitmapHeapPath *) path)->bitmapqual;
+		if (!IsA(path, IndexPath) || ((IndexPath *) path)->indexclauses != NIL)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The server has thrown away index paths that cost more than its sequential
+ * scan: look for them without it.  Other paths, by TID say, stay.
+ */
+static void
+find_index_paths(PlannerInfo *root, RelOptInfo *rel)
+{
+	List	   *paths = rel->pathlist;
+	List	   *partial_paths = rel->partial_pathlist;
+	ListCell   *lc;
+
+	rel->pathlist = NIL;
+	rel->partial_pathlist = NIL;
+	create_index_paths(root, rel);
+	if (!cc_prefers_index(rel))
+	{
+		rel->pathlist = paths;
+		rel->partial_pathlist = partial_paths;
+		return;
+	}
+	foreach(lc, paths)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->pathtype != T_SeqScan && !is_index_path(path))
+			add_path(rel, path);
+	}
 }
 
 /*
@@ -146,6 +208,11 @@ cc_cost_index_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	double		pages = Max(1.0, ceil(rel->pages * share));
 	Cost		per_row = cc_row_fetch_cost(rel, relation, attnos);
 
-	cost_paths(root, rel, rel->pathlist, pages, per_row);
-	cost_paths(root, rel, rel->partial_pathlist, pages, per_row);
+	CcIndexScan option = cc_index_scan_option(relation);
+
+	if (option == CC_INDEX_SCAN_ON)
+		find_index_paths(root, rel);
+	cost_paths(root, rel, rel->pathlist, pages, per_row, option == CC_INDEX_SCAN_OFF);
+	cost_paths(root, rel, rel->partial_pathlist, pages, per_row,
+			   option == CC_INDEX_SCAN_OFF);
 }

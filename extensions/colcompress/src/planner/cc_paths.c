@@ -32,7 +32,9 @@
 #include "utils/guc.h"
 
 #include "cc_format.h"
+#include "cc_options.h"
 #include "cc_paths.h"
+#include "st_compat.h"
 #include "st_scan_columns.h"
 #include "st_store.h"
 
@@ -128,6 +130,8 @@ make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 		cpath->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	cpath->methods = &path_methods;
 	cc_cost_scan(&cpath->path, root, rel, relation, attnos, vectors != NULL);
+	if (cc_index_scan_option(relation) == CC_INDEX_SCAN_ON && cc_prefers_index(rel))
+		st_path_disable(&cpath->path);
 	return cpath;
 }
 

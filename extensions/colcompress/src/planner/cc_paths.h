@@ -54,9 +54,15 @@ extern bool cc_collect_children(PlannerInfo *root, RelOptInfo *parent, List **ch
 extern void cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel,
 						 Relation relation, const Bitmapset *attnos, bool vectors);
 
-/* The same for the server's index and bitmap scans of the relation. */
+/*
+ * The same for the server's index and bitmap scans of the relation, which
+ * option index_scan may make the only ones, or disable.
+ */
 extern void cc_cost_index_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 								const Bitmapset *attnos);
+
+/* Is there an index or bitmap scan with conditions, and without parameters? */
+extern bool cc_prefers_index(const RelOptInfo *rel);
 
 /* Share of the row's width that the columns have; *ncolumns: their number. */
 extern double cc_column_share(RelOptInfo *rel, Relation relation,
