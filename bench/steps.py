@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bench import keyorder, points, tpcb, zson
+from bench import keyorder, points, tpcb, zson, zson_points
 from bench.churn import COMPACTED, Churn
 from bench.config import Config
 from bench.dataset import Dataset, Query
@@ -73,6 +73,8 @@ def plan(config: Config) -> Iterator[Step]:
     if config.documents:
         for kind in zson.available():
             yield Step(f"zson-{kind.replace(' ', '-')}", _documents(kind))
+        for kind in zson_points.available():
+            yield _judged(f"zson-points-{kind}", _document_points(kind))
 
 
 def _judged(name: str, function: Callable[[Lab], None]) -> Step:
@@ -125,6 +127,17 @@ def _documents(kind: str) -> Callable[[Lab], None]:
                 ),
             )
         judge(lab.systems, results.cells[known:])
+
+    return run
+
+
+def _document_points(kind: str) -> Callable[[Lab], None]:
+    def run(lab: Lab) -> None:
+        results = lab.results
+        results.systems += [
+            name for name in zson_points.SYSTEMS if name not in results.systems
+        ]
+        zson_points.run(lab.cluster.server, results, [kind])
 
     return run
 

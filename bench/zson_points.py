@@ -1,0 +1,182 @@
+"""zson against jsonb under pgbench: one key of a document by random id.
+
+Twice: with everything in shared buffers, and with jsonb's table and index four times as large
+as shared buffers, without the operating system's cache (debug_io_direct = data, from
+PostgreSQL 16 on; else not measured).  The cluster is one of its own.  The systems take turns.
+
+    python3 -m bench.zson_points PG_CONFIG [kind ...]
+
+Environment: ZSON_POINT_ROWS documents (20000; a kind takes a multiple of it), ZSON_POINT_TIME
+seconds per round (5), and what bench/zson.py takes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from bench import zson
+from bench.report import terminal
+from bench.results import NOT_MEASURED, Cell, Results
+
+ROWS = int(os.environ.get("ZSON_POINT_ROWS", "20000"))
+SECONDS = int(os.environ.get("ZSON_POINT_TIME", "5"))
+ROUNDS = 3
+CLIENTS = 4
+SECTION = f"pgbench, one key by id, {CLIENTS} clients"
+
+# kind: key, multiple of the rows
+KINDS = {"metadata": ("campaign", 20), "github": ("type", 2.5)}
+SYSTEMS = {zson.JSONB: "jsonb", zson.LZ4: "jsonb", zson.ZSON: "zson"}
+
+# Smaller caches are full of the catalogs' pages.
+LEAST_BUFFERS = 8 * 2**20
+
+
+def _table(system: str) -> str:
+    return f"t_{system.replace(' ', '_')}"
+
+
+def _fill(cluster, kind: str, n: int) -> None:
+    with cluster.connect() as conn:
+        conn.execute("DROP EXTENSION IF EXISTS zson_dict CASCADE")
+        conn.execute("CREATE EXTENSION zson_dict")
+        conn.execute("DROP TABLE IF EXISTS examples")
+        conn.execute("CREATE TABLE examples (doc jsonb)")
+        zson.copy(conn, "examples", zson.texts(kind, min(n, 20000), 7))
+        conn.execute("SELECT zson_train('examples', 'doc')")
+        documents = zson.texts(kind, n, 11)
+        for system, column_type in SYSTEMS.items():
+            table = _table(system)
+            conn.execute(f"DROP TABLE IF EXISTS {table}")
+            conn.execute(
+                f"CREATE TABLE {table} (id serial PRIMARY KEY, doc {column_type})"
+            )
+            if system == zson.LZ4:
+                conn.execute(f"ALTER TABLE {table} ALTER doc SET COMPRESSION lz4")
+            zson.copy(conn, table, documents)
+            conn.execute(f"VACUUM (ANALYZE, FREEZE) {table}")
+        conn.execute("CHECKPOINT")
+
+
+def _rate(cluster, script: Path) -> float:
+    output = cluster.run(
+        "pgbench", "--no-vacuum", "--protocol=prepared", f"--client={CLIENTS}", "--jobs=2",
+        f"--time={SECONDS}", f"--file={script}", "postgres", timeout=60 + 2 * SECONDS,
+    ).stdout  # fmt: skip
+    return float(re.search(r"^tps = ([0-9.]+)", output, re.M).group(1))
+
+
+def _rounds(
+    cluster, directory: Path, kind: str, n: int, name: str, results: Results
+) -> None:
+    key = KINDS[kind][0]
+    cells = {
+        system: results.add(Cell(f"zson {kind}", SECTION, name, system, "TPS"))
+        for system in SYSTEMS
+    }
+    for number in range(ROUNDS + 1):
+        for system, cell in cells.items():
+            script = directory / f"{_table(system)}.sql"
+            script.write_text(
+                f"\\set id random(1, {n})\n"
+                f"SELECT doc -> '{key}' FROM {_table(system)} WHERE id = :id;\n"
+            )
+            script.chmod(0o644)
+            rate = _rate(cluster, script)
+            # the first round fills the caches
+            if number > 0:
+                cell.samples.append(rate)
+
+
+def _quarter(cluster) -> int:
+    """Bytes of shared buffers that hold a quarter of jsonb's data."""
+    table = _table(zson.JSONB)
+    with cluster.connect() as conn:
+        ((size,),) = conn.execute(
+            f"SELECT pg_total_relation_size('{table}')"
+        ).fetchall()
+    return size // 4
+
+
+def _has_direct_io(cluster) -> bool:
+    with cluster.connect() as conn:
+        found = conn.execute(
+            "SELECT 1 FROM pg_settings WHERE name = 'debug_io_direct'"
+        ).fetchall()
+    return bool(found)
+
+
+def measure(cluster, directory: Path, kind: str, results: Results) -> None:
+    """Both settings, into cells of the results; the cluster runs, and is restarted."""
+    n = max(1000, int(ROWS * KINDS[kind][1]))
+    limited = "memory a quarter of jsonb's data"
+    _fill(cluster, kind, n)
+    _rounds(cluster, directory, kind, n, "in memory", results)
+    buffers = _quarter(cluster)
+    why = None
+    if not _has_direct_io(cluster):
+        why = "the server has no debug_io_direct"
+    elif buffers < LEAST_BUFFERS:
+        why = "jsonb's data are too small"
+    if why:
+        for system in SYSTEMS:
+            results.add(
+                Cell(
+                    f"zson {kind}",
+                    SECTION,
+                    limited,
+                    system,
+                    "TPS",
+                    [],
+                    NOT_MEASURED,
+                    why,
+                )
+            )
+        return
+    usual = cluster.settings["shared_buffers"]
+    cluster.configure(shared_buffers=f"{buffers // 1024}kB", debug_io_direct="data")
+    cluster.restart()
+    _rounds(cluster, directory, kind, n, limited, results)
+    cluster.configure(shared_buffers=usual, debug_io_direct=None)
+    cluster.restart()
+
+
+def run(server, results: Results, kinds: list[str]) -> None:
+    """The kinds in a cluster of their own, on the server's programs."""
+    from strata.cluster import Cluster, running
+
+    with tempfile.TemporaryDirectory(prefix="zson-points-") as place:
+        directory = Path(place)
+        directory.chmod(0o755)
+        settings = {
+            "shared_buffers": "512MB",
+            "autovacuum": "off",
+            "synchronize_seqscans": "off",
+        }
+        with running(Cluster(server, directory / "cluster", settings).init()) as own:
+            for kind in kinds:
+                measure(own, directory, kind, results)
+
+
+def available() -> list[str]:
+    """Kinds whose data is there."""
+    there = zson.available()
+    return [kind for kind in KINDS if kind in there]
+
+
+def main(pg_config: str, kinds: list[str]) -> None:
+    """Measure and print."""
+    sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+    from strata.server import Server
+
+    results = Results(systems=list(SYSTEMS))
+    run(Server(pg_config), results, kinds or available())
+    print(terminal(results))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
