@@ -174,7 +174,7 @@ with_catalog(Relation rel, StCompactJob *job, LOCKMODE lockmode, bool run)
 	{
 		bool		released = false;
 
-		if (run && !job->released && !job->to_the_end)
+		if (run && !job->released)
 		{
 			/* in a transaction of its own: extents are free after that */
 			job->released = true;

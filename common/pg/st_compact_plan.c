@@ -42,6 +42,7 @@
 #include "utils/snapmgr.h"
 
 #include "st_compact_int.h"
+#include "st_sort.h"
 
 /* Rows of the delta that are worth a row group. */
 #define MIN_DELTA_ROWS	1024
@@ -291,8 +292,10 @@ last_extent_start(const StGroup *group)
 
 /*
  * Chooses the last group of the file to be moved to the front; *before: to
- * where.  Not one that this job has written.  One of them per call whatever was
- * rewritten before, because that takes no new space.
+ * where.  Not one that this job has written, unless it goes to the end; then
+ * only where rows have no order, as a group that is moved comes last in scans.
+ * One of them per call whatever was rewritten before, because that takes no new
+ * space.
  */
 static int
 choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
@@ -314,7 +317,9 @@ choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 			st_group_end(group) > st_group_end(&last->version->group))
 			last = &c[i];
 	}
-	if (last == NULL || last->version->group.first_row >= job->first_new_row ||
+	if (last == NULL ||
+		(job->to_the_end ? st_orderby_hash(catalog->rel) != 0 :
+		 last->version->group.first_row >= job->first_new_row) ||
 		(job->moved_last && !may_rewrite(job, last->version->group.nblocks)))
 		return 0;
 	worth = RelationGetNumberOfBlocks(catalog->rel) *
