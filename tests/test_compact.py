@@ -286,6 +286,70 @@ def test_pages_of_a_killed_vacuum_are_found_again(database, rng):
         assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
 
 
+def test_cut_of_the_file_outlives_the_vacuum_that_made_it(database):
+    """VACUUM is cancelled behind the cut: no free extent is where no file is."""
+    with database.connect() as conn:
+        conn.execute(f"CREATE TABLE t (id int, v text) USING {AM}")
+        conn.execute(f"SELECT {AM}.set_options('t', row_group_rows => 2000)")
+
+        def insert(first: int, last: int) -> None:
+            conn.execute(
+                "INSERT INTO t SELECT i, md5(i::text) || md5((-i)::text)"
+                f" FROM generate_series({first}, {last}) i"
+            )
+
+        conn.execute(
+            "INSERT INTO t SELECT -i, repeat('delta', 100) FROM generate_series(1, 900) i"
+        )
+        insert(1, 8000)
+        # Two free extents at the end, the first one from an earlier VACUUM.
+        conn.execute("DELETE FROM t WHERE id BETWEEN 5001 AND 7000")
+        conn.execute("VACUUM t")
+        conn.execute("DELETE FROM t WHERE id > 7000")
+        path = database.cluster.data / (
+            conn.execute("SELECT pg_relation_filepath('t')").fetchone()[0]
+        )
+        before = path.stat().st_size
+        pids, errors = [], []
+
+        def vacuum() -> None:
+            with database.connect() as other:
+                pids.append(other.info.backend_pid)
+                # Slow behind the cut, where it counts rows of the delta.
+                other.execute("SET vacuum_cost_delay = 4")
+                other.execute("SET vacuum_cost_limit = 1")
+                try:
+                    other.execute("VACUUM t")
+                except psycopg.errors.QueryCanceled as error:
+                    errors.append(error)
+
+        thread = threading.Thread(target=vacuum)
+        thread.start()
+        while thread.is_alive() and path.stat().st_size == before:
+            time.sleep(0.001)
+        conn.execute("SELECT pg_cancel_backend(%s)", [pids[0]])
+        thread.join()
+        assert errors, "VACUUM was done before it could be cancelled"
+        assert path.stat().st_size < before
+
+        # The file grows again, then small groups look for a free extent.
+        insert(10001, 14000)
+        for first in (20001, 22001):
+            insert(first, first + 1499)
+        assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
+        assert conn.execute(
+            "SELECT count(*), sum(id) FROM t WHERE id > 0"
+        ).fetchone() == (
+            12000,
+            sum(range(1, 5001)) + sum(range(10001, 14001))
+            + sum(range(20001, 21501)) + sum(range(22001, 23501)),
+        )  # fmt: skip
+        assert conn.execute(
+            "SELECT count(*) FROM t"
+            " WHERE v <> md5(id::text) || md5((-id)::text) AND id > 0"
+        ).fetchone() == (0,)
+
+
 def test_auto_compact_runs_once_for_a_table(make_cluster):
     """Autovacuum finds a grown delta and starts a worker; options switch it off."""
     cluster = make_cluster(

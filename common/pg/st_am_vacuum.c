@@ -223,6 +223,7 @@ st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
 	MemoryContext oldcxt;
 	StGroupVersions *versions;
 	TransactionId oldest_xmin;
+	bool		reclaimed;
 
 	heap_params.truncate = VACOPTVALUE_DISABLED;
 	st_heapam()->relation_vacuum(rel, &heap_params, strategy);
@@ -231,9 +232,11 @@ st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
 								 ALLOCSET_DEFAULT_SIZES);
 	oldcxt = MemoryContextSwitchTo(mcxt);
 	oldest_xmin = GetOldestNonRemovableTransactionId(rel);
-	st_reclaim(rel, params, oldest_xmin, strategy);
+	reclaimed = st_reclaim(rel, params, oldest_xmin, strategy);
 	if (params->truncate != VACOPTVALUE_DISABLED)
 		st_truncate(rel, (params->options & VACOPT_VERBOSE) != 0 ? INFO : DEBUG2);
+	if (reclaimed)
+		st_reclaim_coalesce(rel);
 	if (params->index_cleanup != VACOPTVALUE_DISABLED)
 		st_free_empty_pages(rel, oldest_xmin, strategy);
 	versions = st_group_versions(rel, oldest_xmin, mcxt);

@@ -500,7 +500,6 @@ write_results(Reclaim *r)
 	}
 	if (r->maps_expired)
 		st_origin_expire(&cat, r->oldest_xmin);
-	st_free_extent_coalesce(&cat);
 	st_catalog_close(&cat);
 }
 
@@ -520,19 +519,22 @@ worth_it(const Reclaim *r, const VacuumParams *params)
 /*
  * Reclaims what rows and groups that are dead to all occupy.  Called by
  * VACUUM after heap's part; afterwards the transaction may have written.
+ * True: extents may have become free, neighbours of which are to be made one
+ * (st_reclaim_coalesce()).
  */
-void
+bool
 st_reclaim(Relation rel, VacuumParams *params, TransactionId oldest_xmin,
 		   BufferAccessStrategy strategy)
 {
 	Reclaim		r = {0};
 	StMeta		meta;
 	MemoryContext oldcxt;
+	bool		written;
 
 	st_meta_read(rel, &meta);
 	if (!meta.has_row_groups ||
 		params->index_cleanup == VACOPTVALUE_DISABLED)
-		return;
+		return false;
 
 	r.mcxt = AllocSetContextCreate(CurrentMemoryContext, "reclaim",
 								   ALLOCSET_DEFAULT_SIZES);
@@ -547,7 +549,8 @@ st_reclaim(Relation rel, VacuumParams *params, TransactionId oldest_xmin,
 	r.message_level = (params->options & VACOPT_VERBOSE) != 0 ? INFO : DEBUG2;
 
 	find_dead(&r);
-	if (worth_it(&r, params))
+	written = worth_it(&r, params);
+	if (written)
 	{
 		if (TransactionIdIsNormal(r.newest_death))
 			st_log_snapshot_conflict(rel, st_full_xid(r.newest_death));
@@ -561,4 +564,21 @@ st_reclaim(Relation rel, VacuumParams *params, TransactionId oldest_xmin,
 	st_free_orphans(rel, oldest_xmin, strategy, st_vacuum_begin_writing);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(r.mcxt);
+	return written;
+}
+
+/*
+ * Makes one free extent of neighbours.  Not before the end of the file has
+ * been cut off: an abort after that would bring back the entries of the parts,
+ * which the cut has not seen, for pages that are gone.
+ */
+void
+st_reclaim_coalesce(Relation rel)
+{
+	StCatalog	cat;
+
+	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
+		return;
+	st_free_extent_coalesce(&cat);
+	st_catalog_close(&cat);
 }

@@ -543,7 +543,8 @@ extern bool st_am_scan_analyze_next_tuple(TableScanDesc scan, TransactionId olde
 										  TupleTableSlot *slot);
 
 /* What VACUUM does about row groups: st_reclaim.c */
-extern void st_reclaim(Relation rel, struct VacuumParams *params,
+extern void st_reclaim_coalesce(Relation rel);
+extern bool st_reclaim(Relation rel, struct VacuumParams *params,
 					   TransactionId oldest_xmin, BufferAccessStrategy strategy);
 
 /* Free extents: st_free_extent.c */
