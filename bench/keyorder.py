@@ -268,7 +268,7 @@ def stray(lab: Lab) -> None:
             _timed(
                 connection, cell, f"INSERT INTO {kind.table} SELECT * FROM strays", rows
             )
-            connection.execute(f"ANALYZE {kind.table}")
+            connection.execute(f"VACUUM (ANALYZE) {kind.table}")
         _sizes(lab, connection, "5 % stray")
 
 

@@ -6,8 +6,10 @@
  *
  * A group is a zone with the exact entries up to the next zone.  A leaf, or
  * the few zones of it that a range meets, is copied under its lock and then
- * read without it: what the copy lacks came after the scan's snapshot.  A leaf to the right is found by the copy's right link,
- * one to the left by a descent for the position where the copy begins.
+ * read without it: what the copy lacks came after the scan's snapshot.  A leaf
+ * to the right is found by the copy's right link, or, if leaves were merged
+ * since, by a descent for the position where the copy ends; one to the left by
+ * a descent for the position where it begins.
  *
  *-------------------------------------------------------------------------
  */
@@ -84,7 +86,8 @@ take_part(ZmCursor *cursor, Buffer buf, OffsetNumber first, OffsetNumber last)
 		next = ZmPageGetEntry(page, last + 1);
 	else if (!ZmPageIsRightmost(page))
 		next = ZmPageGetEntry(page, ZM_HIGH_KEY);
-	if (cursor->shared != NULL || last - first >= FEW_ZONES || (next != NULL && !ZmIsZone(next)))
+	if (cursor->shared != NULL || last - first >= FEW_ZONES ||
+		(next != NULL && !ZmIsZone(next)))
 		return false;
 	header->pd_lower = SizeOfPageHeaderData;
 	header->pd_upper = header->pd_special = (char *) opaque - part;
@@ -191,6 +194,42 @@ begin_at_upper(ZmCursor *cursor)
 	}
 }
 
+/*
+ * The leaf where the copy at hand ends, locked, and the zone with which what
+ * comes after the copy begins: the leaf's first, unless leaves were merged
+ * since the copy was made.
+ */
+static Buffer
+next_leaf(ZmCursor *cursor, OffsetNumber *zone)
+{
+	const ZmSpace *space = &cursor->space;
+	Page		page = cursor->leaf;
+	ZmTarget	end;
+	Buffer		buf = ReadBuffer(space->index, ZmPageGetOpaque(page)->right);
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	zm_page_check(space->index, buf);
+	zm_target_from_entry(space, &end, ZmPageGetEntry(page, ZM_HIGH_KEY));
+	page = BufferGetPage(buf);
+	*zone = ZmPageFirst(page);
+	if (ZmPageIsLeaf(page) &&
+		zm_compare(space, &end, ZmPageGetEntry(page, *zone)) == 0)
+		return buf;
+	UnlockReleaseBuffer(buf);
+	buf = zm_descend(space, &end, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buf);
+	*zone = zm_search(space, page, &end);
+	if (!ZmIsZone(ZmPageGetEntry(page, *zone)) ||
+		zm_compare(space, &end, ZmPageGetEntry(page, *zone)) != 0)
+		ereport(ERROR,
+				errcode(ERRCODE_INDEX_CORRUPTED),
+				errmsg("index \"%s\": block %u lacks the zone with which a page began",
+					   RelationGetRelationName(space->index),
+					   BufferGetBlockNumber(buf)),
+				errhint("Please REINDEX it."));
+	return buf;
+}
+
 /* The next group of the range. */
 static bool
 step_right(ZmCursor *cursor)
@@ -210,11 +249,22 @@ step_right(ZmCursor *cursor)
 		ends_before(cursor, ZmPageGetEntry(page, ZM_HIGH_KEY)))
 		return false;
 	CHECK_FOR_INTERRUPTS();
-	buf = ReadBuffer(cursor->space.index, ZmPageGetOpaque(page)->right);
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	zm_page_check(cursor->space.index, buf);
-	take_right(cursor, buf, ZmPageFirst(BufferGetPage(buf)));
+	buf = next_leaf(cursor, &next);
+	take_right(cursor, buf, next);
 	return true;
+}
+
+/* The last entry of the leaf before a position, after which there is more. */
+static OffsetNumber
+entry_before(ZmCursor *cursor, const ZmTarget *position)
+{
+	Page		page = cursor->leaf;
+	OffsetNumber off = zm_search(&cursor->space, page, position);
+
+	while (off > ZmPageFirst(page) &&
+		   zm_compare(&cursor->space, position, ZmPageGetEntry(page, off)) <= 0)
+		off--;
+	return off;
 }
 
 /* The previous group of the range. */
@@ -238,9 +288,9 @@ step_left(ZmCursor *cursor)
 	zone = CopyIndexTuple(zone);
 	zm_target_from_entry(&cursor->space, &low, zone);
 	take_leaf(cursor, zm_descend_before(&cursor->space, &low));
-	pfree(zone);
 	page = cursor->leaf;
-	cursor->zone = zm_zone_at(page, PageGetMaxOffsetNumber(page));
+	cursor->zone = zm_zone_at(page, entry_before(cursor, &low));
+	pfree(zone);
 	return true;
 }
 

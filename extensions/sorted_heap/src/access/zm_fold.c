@@ -136,20 +136,21 @@ repeats(Fold *fold, IndexTuple itup)
 }
 
 /*
- * The exact entries of a group, from off to before end.  `last`: what comes
- * after the group may hold its last key too, so a zone must end before.
+ * The exact entries of a group, from off to before end.  `next`, if not NULL,
+ * is a zone or high key that is not fenced: what comes after the group may hold
+ * its last key too, so a zone must end before.  There a leaf may end, or may
+ * have ended when a scan copied it.
  */
 static void
 fold_group(Fold *fold, Page page, OffsetNumber off, OffsetNumber end,
-		   bool last)
+		   IndexTuple next)
 {
 	bool		may_fold = true;
 	bool		started = false;
 
-	if (last)
+	if (next != NULL)
 		may_fold = end > off &&
-			compare_keys(fold, ZmPageGetEntry(page, end - 1),
-						 ZmPageGetEntry(page, ZM_HIGH_KEY)) < 0;
+			compare_keys(fold, ZmPageGetEntry(page, end - 1), next) < 0;
 	for (OffsetNumber i = off; i < end; i++)
 	{
 		IndexTuple	itup = ZmPageGetEntry(page, i);
@@ -180,7 +181,7 @@ fold_group(Fold *fold, Page page, OffsetNumber off, OffsetNumber end,
 		emit(fold, itup);
 		fold->changed = started = true;
 	}
-	if (last && started)
+	if (next != NULL && started)
 	{
 		ItemPointerData tie;
 
@@ -223,6 +224,7 @@ fold_leaf(Fold *fold, Buffer buf)
 	while (off <= max)
 	{
 		IndexTuple	zone = ZmPageGetEntry(page, off);
+		IndexTuple	next = NULL;
 		OffsetNumber end = off + 1;
 
 		if (ZmBlock(zone) != InvalidBlockNumber &&
@@ -234,9 +236,13 @@ fold_leaf(Fold *fold, Buffer buf)
 		emit(fold, zone);
 		while (end <= max && !ZmIsZone(ZmPageGetEntry(page, end)))
 			end++;
-		fold_group(fold, page, off + 1, end, end > max &&
-				   !ZmPageIsRightmost(page) &&
-				   !(ZmFlags(ZmPageGetEntry(page, ZM_HIGH_KEY)) & ZM_FENCED));
+		if (end <= max)
+			next = ZmPageGetEntry(page, end);
+		else if (!ZmPageIsRightmost(page))
+			next = ZmPageGetEntry(page, ZM_HIGH_KEY);
+		if (next != NULL && (ZmFlags(next) & ZM_FENCED))
+			next = NULL;
+		fold_group(fold, page, off + 1, end, next);
 		off = end;
 	}
 	if (fold->changed)

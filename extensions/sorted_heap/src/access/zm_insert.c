@@ -82,9 +82,10 @@ get_state(Relation index, Relation heap, IndexInfo *info)
 }
 
 /*
- * Whether a zone may begin at the key in the group of a zone.  Not where the
- * group ends with the leaf but its last key may be in the next leaf too: an
- * exact entry there would be covered twice.
+ * Whether a zone may begin at the key in the group of a zone.  Not where what
+ * comes after the group may have its last key too: there a leaf may end, or may
+ * have ended when a scan copied it, and an exact entry of that key would count
+ * twice, or not at all.
  */
 static bool
 may_start_zone(const ZmSpace *space, Page page, OffsetNumber zone,
@@ -96,7 +97,7 @@ may_start_zone(const ZmSpace *space, Page page, OffsetNumber zone,
 		return false;
 	while (++zone <= last)
 		if (ZmIsZone(ZmPageGetEntry(page, zone)))
-			return true;
+			return (ZmFlags(ZmPageGetEntry(page, zone)) & ZM_FENCED) != 0;
 	return ZmPageIsRightmost(page) ||
 		(ZmFlags(ZmPageGetEntry(page, ZM_HIGH_KEY)) & ZM_FENCED);
 }

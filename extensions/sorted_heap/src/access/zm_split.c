@@ -7,7 +7,7 @@
  * which nobody else takes.  Under it a split locks, from the leaf upwards, the
  * page, the new page and the parent, and logs them together: there are no
  * incomplete splits.  The order is safe because nobody waits for a child with
- * its parent locked.
+ * its parent locked.  zm_shrink.c does the opposite, under the same lock.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,15 +21,14 @@
 #include "st_compat.h"
 #include "zm_tree.h"
 
-/* Blocks from the root down to a page. */
-typedef struct TreePath
-{
-	int			depth;
-	BlockNumber blocks[32];
-} TreePath;
-
-static void
-find_path(const ZmSpace *space, const ZmTarget *target, TreePath *path)
+/*
+ * Finds the blocks from the root down to the page of a level, or the root if
+ * it is lower, where the target's position is.  The metapage is locked, so the
+ * structure does not change.
+ */
+void
+zm_find_path(const ZmSpace *space, const ZmTarget *target, uint32 level,
+			 ZmPath *path)
 {
 	BlockNumber block = ZM_ROOT_BLOCK;
 
@@ -38,7 +37,7 @@ find_path(const ZmSpace *space, const ZmTarget *target, TreePath *path)
 	{
 		Buffer		buf = ReadBuffer(space->index, block);
 		Page		page = BufferGetPage(buf);
-		bool		leaf;
+		bool		found;
 
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
 		zm_page_check(space->index, buf);
@@ -46,12 +45,12 @@ find_path(const ZmSpace *space, const ZmTarget *target, TreePath *path)
 			elog(ERROR, "index \"%s\" is too deep",
 				 RelationGetRelationName(space->index));
 		path->blocks[path->depth++] = block;
-		leaf = ZmPageIsLeaf(page);
-		if (!leaf)
+		found = ZmPageGetOpaque(page)->level <= level;
+		if (!found)
 			block = ZmBlock(ZmPageGetEntry(page,
 										   zm_search(space, page, target)));
 		UnlockReleaseBuffer(buf);
-		if (leaf)
+		if (found)
 			return;
 	}
 }
@@ -202,14 +201,21 @@ split_root(const ZmSpace *space, Buffer root)
 	UnlockReleaseBuffer(root);
 }
 
-static OffsetNumber
-find_downlink(Page parent, BlockNumber child)
+/* Where a parent, which is locked, has the downlink to a child. */
+OffsetNumber
+zm_find_downlink(const ZmSpace *space, Page parent, BlockNumber parent_block,
+				 BlockNumber child)
 {
 	for (OffsetNumber off = ZmPageFirst(parent);
 		 off <= PageGetMaxOffsetNumber(parent); off++)
 		if (ZmBlock(ZmPageGetEntry(parent, off)) == child)
 			return off;
-	return InvalidOffsetNumber;
+	ereport(ERROR,
+			errcode(ERRCODE_INDEX_CORRUPTED),
+			errmsg("index \"%s\": no downlink to block %u in block %u",
+				   RelationGetRelationName(space->index), child,
+				   parent_block),
+			errhint("Please REINDEX it."));
 }
 
 /*
@@ -217,7 +223,7 @@ find_downlink(Page parent, BlockNumber child)
  * `needed` bytes.  Returns false if its parent had to be split instead.
  */
 static bool
-split_page(const ZmSpace *space, TreePath *path, int at, Size needed)
+split_page(const ZmSpace *space, ZmPath *path, int at, Size needed)
 {
 	Relation	index = space->index;
 	Buffer		buf = ReadBuffer(index, path->blocks[at]);
@@ -256,14 +262,8 @@ split_page(const ZmSpace *space, TreePath *path, int at, Size needed)
 		split_page(space, path, at - 1, needed);
 		return false;
 	}
-	downlink = find_downlink(BufferGetPage(parent), path->blocks[at]);
-	if (downlink == InvalidOffsetNumber)
-		ereport(ERROR,
-				errcode(ERRCODE_INDEX_CORRUPTED),
-				errmsg("index \"%s\": no downlink to block %u in block %u",
-					   RelationGetRelationName(index), path->blocks[at],
-					   path->blocks[at - 1]),
-				errhint("Please REINDEX it."));
+	downlink = zm_find_downlink(space, BufferGetPage(parent),
+								path->blocks[at - 1], path->blocks[at]);
 
 	right = new_page(index);
 	fill_halves(page, split, start, BufferGetBlockNumber(right),
@@ -292,12 +292,12 @@ void
 zm_split(const ZmSpace *space, const ZmTarget *target, Size needed)
 {
 	Buffer		meta = ReadBuffer(space->index, ZM_META_BLOCK);
-	TreePath	path;
+	ZmPath	path;
 
 	LockBuffer(meta, BUFFER_LOCK_EXCLUSIVE);
 	do
 	{
-		find_path(space, target, &path);
+		zm_find_path(space, target, 0, &path);
 	} while (!split_page(space, &path, path.depth - 1, needed));
 	UnlockReleaseBuffer(meta);
 }

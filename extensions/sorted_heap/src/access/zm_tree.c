@@ -3,9 +3,12 @@
  * zm_tree.c
  *	  Descent in a zonemap index, and which zones cover a key.
  *
- * Readers lock one page at a time, shared.  The root never moves; pages are
- * never merged or reused; a page that was split between reading its parent
- * and locking it is recognised by its high key, and its right link followed.
+ * Readers lock one page at a time, shared.  The root never moves.  Between
+ * reading a link and locking its page, that may have been split: then its high
+ * key tells, and its right link is followed.  Or VACUUM has moved its entries
+ * to the left, or has given the page to another part of the tree (zm_shrink.c):
+ * then its level tells, or that it begins after the target, and the descent
+ * begins again.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,14 +34,33 @@ read_page(Relation index, BlockNumber block, int lockmode)
 	return buf;
 }
 
-/* Follows right links until the page holds the target's position. */
-Buffer
-zm_move_right(const ZmSpace *space, const ZmTarget *target, Buffer buf,
-			  int lockmode)
+/*
+ * Whether the position is in a page, or right of it, after a link to it was
+ * read that said so.  A page that is not in the tree any more has no level.
+ */
+static inline bool
+link_holds(const ZmSpace *space, const ZmTarget *target, Page page,
+		   uint32 level)
+{
+	ZmOpaque	opaque = ZmPageGetOpaque(page);
+
+	return opaque->level == level && !(opaque->flags & ZM_PAGE_UNUSED) &&
+		zm_compare(space, target,
+				   ZmPageGetEntry(page, ZmPageFirst(page))) >= 0;
+}
+
+/*
+ * Follows right links until the page holds the target's position.  Returns
+ * InvalidBuffer if a page went away on the way.
+ */
+static Buffer
+move_right(const ZmSpace *space, const ZmTarget *target, Buffer buf,
+		   int lockmode)
 {
 	for (;;)
 	{
 		Page		page = BufferGetPage(buf);
+		uint32		level = ZmPageGetOpaque(page)->level;
 		BlockNumber right;
 
 		if (ZmPageIsRightmost(page) ||
@@ -48,6 +70,52 @@ zm_move_right(const ZmSpace *space, const ZmTarget *target, Buffer buf,
 		UnlockReleaseBuffer(buf);
 		CHECK_FOR_INTERRUPTS();
 		buf = read_page(space->index, right, lockmode);
+		if (!link_holds(space, target, BufferGetPage(buf), level))
+		{
+			UnlockReleaseBuffer(buf);
+			return InvalidBuffer;
+		}
+	}
+}
+
+/* zm_descend(), or InvalidBuffer if a page went away on the way. */
+static Buffer
+try_descend(const ZmSpace *space, const ZmTarget *target, int lockmode)
+{
+	Buffer		buf = read_page(space->index, ZM_ROOT_BLOCK, BUFFER_LOCK_SHARE);
+
+	for (;;)
+	{
+		Page		page = BufferGetPage(buf);
+		BlockNumber child;
+		uint32		level;
+
+		if (ZmPageIsLeaf(page) && lockmode != BUFFER_LOCK_SHARE)
+		{
+			LockBuffer(buf, BUFFER_LOCK_UNLOCK);
+			LockBuffer(buf, lockmode);
+			/* It may have changed in between: the root, even its level. */
+			if (!link_holds(space, target, page, 0))
+			{
+				UnlockReleaseBuffer(buf);
+				return InvalidBuffer;
+			}
+		}
+		if (ZmPageIsLeaf(page))
+			return move_right(space, target, buf, lockmode);
+		buf = move_right(space, target, buf, BUFFER_LOCK_SHARE);
+		if (!BufferIsValid(buf))
+			return buf;
+		page = BufferGetPage(buf);
+		level = ZmPageGetOpaque(page)->level;
+		child = ZmBlock(ZmPageGetEntry(page, zm_search(space, page, target)));
+		UnlockReleaseBuffer(buf);
+		buf = read_page(space->index, child, BUFFER_LOCK_SHARE);
+		if (!link_holds(space, target, BufferGetPage(buf), level - 1))
+		{
+			UnlockReleaseBuffer(buf);
+			return InvalidBuffer;
+		}
 	}
 }
 
@@ -57,31 +125,13 @@ zm_move_right(const ZmSpace *space, const ZmTarget *target, Buffer buf,
 Buffer
 zm_descend(const ZmSpace *space, const ZmTarget *target, int lockmode)
 {
-	Buffer		buf = read_page(space->index, ZM_ROOT_BLOCK, BUFFER_LOCK_SHARE);
-
 	for (;;)
 	{
-		Page		page = BufferGetPage(buf);
-		BlockNumber child;
+		Buffer		buf = try_descend(space, target, lockmode);
 
-		if (ZmPageIsLeaf(page) && lockmode != BUFFER_LOCK_SHARE)
-		{
-			/* The root may have become an inner page in between. */
-			LockBuffer(buf, BUFFER_LOCK_UNLOCK);
-			LockBuffer(buf, lockmode);
-			if (!ZmPageIsLeaf(page))
-			{
-				LockBuffer(buf, BUFFER_LOCK_UNLOCK);
-				LockBuffer(buf, BUFFER_LOCK_SHARE);
-			}
-		}
-		if (ZmPageIsLeaf(page))
-			return zm_move_right(space, target, buf, lockmode);
-		buf = zm_move_right(space, target, buf, BUFFER_LOCK_SHARE);
-		page = BufferGetPage(buf);
-		child = ZmBlock(ZmPageGetEntry(page, zm_search(space, page, target)));
-		UnlockReleaseBuffer(buf);
-		buf = read_page(space->index, child, BUFFER_LOCK_SHARE);
+		if (BufferIsValid(buf))
+			return buf;
+		CHECK_FOR_INTERRUPTS();
 	}
 }
 
@@ -123,19 +173,16 @@ ends_at(const ZmSpace *space, Page page, const ZmTarget *low)
 		zm_compare(space, low, ZmPageGetEntry(page, ZM_HIGH_KEY)) <= 0;
 }
 
-/*
- * The leaf that ends where another one, whose first position is low, begins.
- * Positions of pages' beginnings stay for ever, so there is one, unless low
- * is the beginning of the tree.
- */
-Buffer
-zm_descend_before(const ZmSpace *space, const ZmTarget *low)
+/* zm_descend_before(), or InvalidBuffer if a page went away on the way. */
+static Buffer
+try_descend_before(const ZmSpace *space, const ZmTarget *low)
 {
 	Buffer		buf = read_page(space->index, ZM_ROOT_BLOCK, BUFFER_LOCK_SHARE);
 
 	for (;;)
 	{
 		Page		page = BufferGetPage(buf);
+		uint32		level = ZmPageGetOpaque(page)->level;
 		OffsetNumber off;
 		BlockNumber next;
 
@@ -150,10 +197,36 @@ zm_descend_before(const ZmSpace *space, const ZmTarget *low)
 				zm_compare(space, low, ZmPageGetEntry(page, off)) == 0)
 				off--;
 			next = ZmBlock(ZmPageGetEntry(page, off));
+			level--;
 		}
 		UnlockReleaseBuffer(buf);
 		CHECK_FOR_INTERRUPTS();
 		buf = read_page(space->index, next, BUFFER_LOCK_SHARE);
+		page = BufferGetPage(buf);
+		if (!link_holds(space, low, page, level) ||
+			zm_compare(space, low, ZmPageGetEntry(page,
+												  ZmPageFirst(page))) == 0)
+		{
+			UnlockReleaseBuffer(buf);
+			return InvalidBuffer;
+		}
+	}
+}
+
+/*
+ * The leaf that has what comes before the position low, at which a leaf began
+ * that is not the first.  It ends there, unless leaves were merged since.
+ */
+Buffer
+zm_descend_before(const ZmSpace *space, const ZmTarget *low)
+{
+	for (;;)
+	{
+		Buffer		buf = try_descend_before(space, low);
+
+		if (BufferIsValid(buf))
+			return buf;
+		CHECK_FOR_INTERRUPTS();
 	}
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * zm_tree.h
- *	  The tree of a zonemap index: descent, splits, logged changes of pages,
+ *	  The tree of a zonemap index: descent, splits, paths, logged changes of pages,
  *	  and which zones cover a key.
  *
  *-------------------------------------------------------------------------
@@ -20,8 +20,19 @@ extern Buffer zm_descend(const ZmSpace *space, const ZmTarget *target,
 extern Buffer zm_descend_near(const ZmSpace *space, const ZmTarget *target,
 							  int lockmode, BlockNumber *hint);
 extern Buffer zm_descend_before(const ZmSpace *space, const ZmTarget *low);
-extern Buffer zm_move_right(const ZmSpace *space, const ZmTarget *target,
-							Buffer buf, int lockmode);
+
+/* Blocks from the root down to a page. */
+typedef struct ZmPath
+{
+	int			depth;
+	BlockNumber blocks[32];
+} ZmPath;
+
+extern void zm_find_path(const ZmSpace *space, const ZmTarget *target,
+						 uint32 level, ZmPath *path);
+extern OffsetNumber zm_find_downlink(const ZmSpace *space, Page parent,
+									 BlockNumber parent_block,
+									 BlockNumber child);
 
 extern void zm_add_logged(Relation index, Buffer buf, IndexTuple itup,
 						  OffsetNumber off);

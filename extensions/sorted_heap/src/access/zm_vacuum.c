@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * zm_vacuum.c
- *	  VACUUM of a zonemap: exact entries of dead rows go, and leaves are
- *	  tightened (zm_fold.c).
+ *	  VACUUM of a zonemap: exact entries of dead rows go, leaves are tightened
+ *	  (zm_fold.c) and merged (zm_shrink.c).
  *
  * Pages are visited by block number.  A split during that moves entries to a
- * page at the end, which is visited later; pages are never reused.
+ * page at the end, which is visited later; a split never takes
+ * a page that was used before.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,6 +23,7 @@
 #include "zm_access.h"
 #include "zm_fold.h"
 #include "zm_page.h"
+#include "zm_shrink.h"
 
 static void
 vacuum_leaf(IndexVacuumInfo *info, Buffer buf, IndexBulkDeleteResult *stats,
@@ -96,6 +98,7 @@ zm_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		return stats;
 	heap = table_open(info->index->rd_index->indrelid, NoLock);
 	zm_fold(info->index, heap, info->strategy);
+	zm_shrink(info->index, info->strategy);
 	table_close(heap, NoLock);
 	if (stats == NULL)
 	{

@@ -63,7 +63,7 @@ StaticAssertDecl(sizeof(ZmOpaqueData) == sizeof(BTPageOpaqueData) &&
 
 #define ZM_PAGE_LEAF BTP_LEAF
 #define ZM_PAGE_META BTP_META
-#define ZM_PAGE_UNUSED (1 << 12)	/* never linked into the tree */
+#define ZM_PAGE_UNUSED (1 << 12)	/* not in the tree (any more), and empty */
 #define ZM_PAGE_ID 0xFF91
 
 #define ZmPageGetOpaque(page) ((ZmOpaque) PageGetSpecialPointer(page))
