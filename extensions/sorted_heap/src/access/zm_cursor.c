@@ -197,36 +197,50 @@ begin_at_upper(ZmCursor *cursor)
 /*
  * The leaf where the copy at hand ends, locked, and the zone with which what
  * comes after the copy begins: the leaf's first, unless leaves were merged
- * since the copy was made.
+ * since the copy was made.  InvalidBuffer if nothing comes.
  */
 static Buffer
 next_leaf(ZmCursor *cursor, OffsetNumber *zone)
 {
 	const ZmSpace *space = &cursor->space;
 	Page		page = cursor->leaf;
-	ZmTarget	end;
+	IndexTuple	high = zm_copy_as(ZmPageGetEntry(page, ZM_HIGH_KEY),
+								  InvalidBlockNumber);
 	Buffer		buf = ReadBuffer(space->index, ZmPageGetOpaque(page)->right);
+	ZmTarget	end;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	zm_page_check(space->index, buf);
-	zm_target_from_entry(space, &end, ZmPageGetEntry(page, ZM_HIGH_KEY));
+	zm_target_from_entry(space, &end, high);
 	page = BufferGetPage(buf);
 	*zone = ZmPageFirst(page);
-	if (ZmPageIsLeaf(page) &&
-		zm_compare(space, &end, ZmPageGetEntry(page, *zone)) == 0)
-		return buf;
-	UnlockReleaseBuffer(buf);
-	buf = zm_descend(space, &end, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buf);
-	*zone = zm_search(space, page, &end);
-	if (!ZmIsZone(ZmPageGetEntry(page, *zone)) ||
-		zm_compare(space, &end, ZmPageGetEntry(page, *zone)) != 0)
-		ereport(ERROR,
-				errcode(ERRCODE_INDEX_CORRUPTED),
-				errmsg("index \"%s\": block %u lacks the zone with which a page began",
-					   RelationGetRelationName(space->index),
-					   BufferGetBlockNumber(buf)),
-				errhint("Please REINDEX it."));
+	while (!ZmPageIsLeaf(page) ||
+		   zm_compare(space, &end, ZmPageGetEntry(page, *zone)) != 0)
+	{
+		UnlockReleaseBuffer(buf);
+		buf = zm_descend(space, &end, BUFFER_LOCK_SHARE);
+		page = BufferGetPage(buf);
+		*zone = zm_search(space, page, &end);
+		if (zm_compare(space, &end, ZmPageGetEntry(page, *zone)) == 0)
+			break;
+		/* The zone was needless, so its group was empty: see zm_fold.c. */
+		while (++*zone <= PageGetMaxOffsetNumber(page))
+			if (ZmIsZone(ZmPageGetEntry(page, *zone)))
+				break;
+		if (*zone <= PageGetMaxOffsetNumber(page))
+			break;
+		if (ZmPageIsRightmost(page))
+		{
+			UnlockReleaseBuffer(buf);
+			buf = InvalidBuffer;
+			break;
+		}
+		pfree(high);
+		high = zm_copy_as(ZmPageGetEntry(page, ZM_HIGH_KEY),
+						  InvalidBlockNumber);
+		zm_target_from_entry(space, &end, high);
+	}
+	pfree(high);
 	return buf;
 }
 
@@ -250,6 +264,8 @@ step_right(ZmCursor *cursor)
 		return false;
 	CHECK_FOR_INTERRUPTS();
 	buf = next_leaf(cursor, &next);
+	if (!BufferIsValid(buf))
+		return false;
 	take_right(cursor, buf, next);
 	return true;
 }

@@ -137,7 +137,7 @@ repeats(Fold *fold, IndexTuple itup)
 
 /*
  * The exact entries of a group, from off to before end.  `next`, if not NULL,
- * is a zone or high key that is not fenced: what comes after the group may hold
+ * is a zone or high key that is not clean: what comes after the group may hold
  * its last key too, so a zone must end before.  There a leaf may end, or may
  * have ended when a scan copied it.
  */
@@ -182,13 +182,7 @@ fold_group(Fold *fold, Page page, OffsetNumber off, OffsetNumber end,
 		fold->changed = started = true;
 	}
 	if (next != NULL && started)
-	{
-		ItemPointerData tie;
-
-		ItemPointerSet(&tie, MaxBlockNumber, MaxOffsetNumber);
-		emit(fold, zm_zone_from(ZmPageGetEntry(page, end - 1),
-								InvalidBlockNumber, ZM_OPEN | ZM_TIE, &tie));
-	}
+		emit(fold, zm_form_close(ZmPageGetEntry(page, end - 1)));
 }
 
 static void
@@ -209,6 +203,15 @@ write_leaf(Fold *fold, Buffer buf)
 	memcpy(GenericXLogRegisterBuffer(state, buf, GENERIC_XLOG_FULL_IMAGE),
 		   image.data, BLCKSZ);
 	GenericXLogFinish(state);
+}
+
+/* Whether a zone says nothing: a hole without entries, after another hole. */
+static bool
+is_needless(Fold *fold, IndexTuple zone, IndexTuple next)
+{
+	return fold->count > 0 && ZmIsZone(next) &&
+		ZmBlock(zone) == InvalidBlockNumber &&
+		ZmBlock(fold->zone) == InvalidBlockNumber;
 }
 
 /* Tightens a leaf that is locked exclusively. */
@@ -233,6 +236,13 @@ fold_leaf(Fold *fold, Buffer buf)
 			zone = zm_copy_as(zone, InvalidBlockNumber);
 			fold->changed = true;
 		}
+		if (off + 1 <= max && is_needless(fold, zone,
+										  ZmPageGetEntry(page, off + 1)))
+		{
+			fold->changed = true;
+			off++;
+			continue;
+		}
 		emit(fold, zone);
 		while (end <= max && !ZmIsZone(ZmPageGetEntry(page, end)))
 			end++;
@@ -240,7 +250,7 @@ fold_leaf(Fold *fold, Buffer buf)
 			next = ZmPageGetEntry(page, end);
 		else if (!ZmPageIsRightmost(page))
 			next = ZmPageGetEntry(page, ZM_HIGH_KEY);
-		if (next != NULL && (ZmFlags(next) & ZM_FENCED))
+		if (next != NULL && zm_is_clean(next))
 			next = NULL;
 		fold_group(fold, page, off + 1, end, next);
 		off = end;

@@ -29,6 +29,7 @@ typedef enum Verdict
 	COVERED,					/* nothing */
 	LOOK_LEFT,					/* a zone may reach over from the left */
 	START_ZONE,
+	START_CLOSED,				/* a zone, and a hole where its group ends */
 	ADD_EXACT,
 } Verdict;
 
@@ -42,6 +43,7 @@ typedef struct InsertState
 	ZmUnique   *unique;			/* NULL: not unique */
 	OffsetNumber position;		/* in the leaf: the last entry not after the
 								 * target */
+	OffsetNumber last;			/* for START_CLOSED: the group's last entry */
 } InsertState;
 
 /*
@@ -97,9 +99,36 @@ may_start_zone(const ZmSpace *space, Page page, OffsetNumber zone,
 		return false;
 	while (++zone <= last)
 		if (ZmIsZone(ZmPageGetEntry(page, zone)))
-			return (ZmFlags(ZmPageGetEntry(page, zone)) & ZM_FENCED) != 0;
+			return zm_is_clean(ZmPageGetEntry(page, zone));
 	return ZmPageIsRightmost(page) ||
-		(ZmFlags(ZmPageGetEntry(page, ZM_HIGH_KEY)) & ZM_FENCED);
+		zm_is_clean(ZmPageGetEntry(page, ZM_HIGH_KEY));
+}
+
+/*
+ * Where no zone may begin, it may in a hole if another hole begins after the
+ * group's last entry, *last, and that is before what comes after the group.
+ */
+static bool
+may_start_closed(const ZmSpace *space, Page page, OffsetNumber zone,
+				 const ZmTarget *target, OffsetNumber *last)
+{
+	IndexTuple	next;
+	ZmTarget	end;
+
+	if (ZmBlock(ZmPageGetEntry(page, zone)) != InvalidBlockNumber ||
+		zm_compare_entry_key(space, target, ZmPageGetEntry(page, zone)) == 0)
+		return false;
+	*last = zone;
+	while (*last < PageGetMaxOffsetNumber(page) &&
+		   !ZmIsZone(ZmPageGetEntry(page, *last + 1)))
+		(*last)++;
+	if (*last == zone ||
+		zm_compare_entry_key(space, target, ZmPageGetEntry(page, *last)) >= 0)
+		return false;
+	next = ZmPageGetEntry(page, *last < PageGetMaxOffsetNumber(page) ?
+						  *last + 1 : ZM_HIGH_KEY);
+	zm_target_from_entry(space, &end, ZmPageGetEntry(page, *last));
+	return zm_compare_entry_key(space, &end, next) < 0;
 }
 
 static Verdict
@@ -123,7 +152,8 @@ judge(InsertState *state, Relation heap, Page page, ItemPointer tid,
 		zm_compare_entry_key(space, target, ZmPageGetEntry(page, first)) == 0)
 		return LOOK_LEFT;
 	if (!may_start_zone(space, page, zone, target))
-		return ADD_EXACT;
+		return may_start_closed(space, page, zone, target, &state->last) ?
+			START_CLOSED : ADD_EXACT;
 	if (ZmBlock(itup) == InvalidBlockNumber)
 		return START_ZONE;
 	if (ItemPointerGetOffsetNumber(tid) != FirstOffsetNumber)
@@ -163,8 +193,9 @@ add_entry(InsertState *state, Buffer buf, Verdict verdict, Datum *values,
 	Page		page = BufferGetPage(buf);
 	OffsetNumber after = state->position;
 	IndexTuple	itup;
+	Size		missing;
 
-	if (verdict == START_ZONE)
+	if (verdict == START_ZONE || verdict == START_CLOSED)
 	{
 		ZmTarget	position = state->target;
 
@@ -187,8 +218,20 @@ add_entry(InsertState *state, Buffer buf, Verdict verdict, Datum *values,
 			after = zm_search(&state->space, page, &position);
 		}
 	}
-	if (PageGetFreeSpace(page) < MAXALIGN(IndexTupleSize(itup)))
-		return IndexTupleSize(itup);
+	missing = MAXALIGN(IndexTupleSize(itup));
+	if (verdict == START_CLOSED)
+	{
+		IndexTuple	hole = zm_form_close(ZmPageGetEntry(page, state->last));
+
+		missing += MAXALIGN(IndexTupleSize(hole)) + sizeof(ItemIdData);
+		/* It is in a hole, so it changes nothing by itself. */
+		if (PageGetFreeSpace(page) >= missing)
+			zm_add_logged(index, buf, hole, state->last + 1);
+		else
+			return missing;
+	}
+	else if (PageGetFreeSpace(page) < missing)
+		return missing;
 	zm_add_logged(index, buf, itup, after + 1);
 	return 0;
 }
@@ -227,7 +270,8 @@ publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
 		else if (verdict != LOOK_LEFT && lockmode == BUFFER_LOCK_EXCLUSIVE)
 		{
 			missing = add_entry(state, buf, verdict, values, nulls, tid);
-			done = missing == 0 && (verdict != START_ZONE || !mark);
+			done = missing == 0 &&
+				((verdict != START_ZONE && verdict != START_CLOSED) || !mark);
 		}
 		UnlockReleaseBuffer(buf);
 		if (done)

@@ -5,7 +5,7 @@
  *	  fewer pages, those at the end of the file move to free ones, and the end
  *	  is cut off.
  *
- * A page takes entries from its right neighbour, all or those before a fenced
+ * A page takes entries from its right neighbour, all or those before a clean
  * zone, as long as both have one parent.  An emptied page leaves the tree at
  * once, without waiting for those who still have a link to it: every reader
  * checks that the page that it finds is what the link said (zm_tree.c).
@@ -148,7 +148,7 @@ make_unused(Page page)
 /*
  * The first entry of a right page that stays there when the left one takes
  * what there is room for; after the last one if it takes all; the first if
- * nothing is worth it.  On leaves a page may begin with a fenced zone only: of
+ * nothing is worth it.  On leaves a page may begin with a clean zone only: of
  * others, the zone before it may cover the key as well.
  */
 static OffsetNumber
@@ -166,7 +166,7 @@ choose_rest(Shrink *shrink, Page left, Page right)
 
 		if (off > first && moved >= LEAST_MOVED &&
 			(!ZmPageIsLeaf(right) ||
-			 (ZmIsZone(itup) && (ZmFlags(itup) & ZM_FENCED))) &&
+			 (ZmIsZone(itup) && zm_is_clean(itup))) &&
 			bytes + ENTRY_SPACE(itup) <= PAGE_SPACE)
 			best = off;
 		bytes += ENTRY_SPACE(itup);
@@ -562,21 +562,23 @@ truncate_end(Shrink *shrink)
 
 /*
  * Packs an index that would need a tenth fewer leaves if they were full, and
- * gives free pages back.
+ * gives free pages back.  Returns whether it packed anything.
  */
-void
+bool
 zm_shrink(Relation index, BufferAccessStrategy strategy)
 {
 	Shrink		shrink = {.strategy = strategy};
 	Buffer		meta;
+	bool		sparse;
 
 	zm_space_init(&shrink.space, index);
 	shrink.limit = PAGE_SPACE * zm_fillfactor(index) / 100;
 	shrink.free_room = 64;
 	shrink.free = palloc(shrink.free_room * sizeof(BlockNumber));
 	survey(&shrink);
-	if (shrink.bytes / shrink.limit + 1 <=
-		shrink.leaves - (shrink.leaves + 9) / 10)
+	sparse = shrink.bytes / shrink.limit + 1 <=
+		shrink.leaves - (shrink.leaves + 9) / 10;
+	if (sparse)
 	{
 		/* Leaves of different parents meet the second time. */
 		for (int i = 0; i < 2; i++)
@@ -597,4 +599,5 @@ zm_shrink(Relation index, BufferAccessStrategy strategy)
 		truncate_end(&shrink);
 	}
 	pfree(shrink.free);
+	return sparse;
 }

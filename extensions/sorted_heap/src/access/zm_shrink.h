@@ -13,6 +13,6 @@
 #include "storage/bufmgr.h"
 #include "utils/relcache.h"
 
-extern void zm_shrink(Relation index, BufferAccessStrategy strategy);
+extern bool zm_shrink(Relation index, BufferAccessStrategy strategy);
 
 #endif							/* ZM_SHRINK_H */

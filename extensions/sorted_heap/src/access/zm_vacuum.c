@@ -98,7 +98,12 @@ zm_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		return stats;
 	heap = table_open(info->index->rd_index->indrelid, NoLock);
 	zm_fold(info->index, heap, info->strategy);
-	zm_shrink(info->index, info->strategy);
+	/* Merged leaves have zones that the second look finds needless. */
+	if (zm_shrink(info->index, info->strategy))
+	{
+		zm_fold(info->index, heap, info->strategy);
+		zm_shrink(info->index, info->strategy);
+	}
 	table_close(heap, NoLock);
 	if (stats == NULL)
 	{

@@ -192,6 +192,33 @@ zm_get_tie(IndexTuple zone)
 	return tie;
 }
 
+/* A hole that begins after a key, and after all exact entries with it. */
+IndexTuple
+zm_form_close(IndexTuple key)
+{
+	ItemPointerData tie;
+
+	ItemPointerSet(&tie, MaxBlockNumber, MaxOffsetNumber);
+	return zm_zone_from(key, InvalidBlockNumber, ZM_OPEN | ZM_TIE, &tie);
+}
+
+/*
+ * Whether all entries with the key of a zone or high key are on one side of it,
+ * so that what ends there may have the key too.
+ */
+bool
+zm_is_clean(IndexTuple bound)
+{
+	ItemPointerData tie;
+
+	if (ZmFlags(bound) & ZM_FENCED)
+		return true;
+	if (!(ZmFlags(bound) & ZM_TIE))
+		return false;
+	tie = zm_get_tie(bound);
+	return ItemPointerGetBlockNumberNoCheck(&tie) == MaxBlockNumber;
+}
+
 void
 zm_page_add(Page page, IndexTuple itup, OffsetNumber off)
 {

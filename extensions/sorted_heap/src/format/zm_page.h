@@ -122,6 +122,8 @@ extern IndexTuple zm_zone_from(IndexTuple key, BlockNumber block,
 							   uint16 flags, ItemPointer tie);
 extern IndexTuple zm_copy_as(IndexTuple zone, BlockNumber block);
 extern ItemPointerData zm_get_tie(IndexTuple zone);
+extern IndexTuple zm_form_close(IndexTuple key);
+extern bool zm_is_clean(IndexTuple bound);
 extern IndexTuple zm_add_note(IndexTuple zone);
 
 extern void zm_page_add(Page page, IndexTuple itup, OffsetNumber off);
