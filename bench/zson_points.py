@@ -26,7 +26,7 @@ ROWS = int(os.environ.get("ZSON_POINT_ROWS", "20000"))
 SECONDS = int(os.environ.get("ZSON_POINT_TIME", "5"))
 ROUNDS = 3
 CLIENTS = 4
-SECTION = f"pgbench, one key by id, {CLIENTS} clients"
+SECTION = f"one key by id, TPS, {CLIENTS} clients"
 
 # kind: key, multiple of the rows
 KINDS = {"metadata": ("campaign", 20), "github": ("type", 2.5)}
