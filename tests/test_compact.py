@@ -306,8 +306,9 @@ def test_cut_of_the_file_outlives_the_vacuum_that_made_it(database):
         conn.execute("DELETE FROM t WHERE id BETWEEN 5001 AND 7000")
         conn.execute("VACUUM t")
         conn.execute("DELETE FROM t WHERE id > 7000")
-        path = database.cluster.data / (
-            conn.execute("SELECT pg_relation_filepath('t')").fetchone()[0]
+        path = (
+            database.cluster.data
+            / (conn.execute("SELECT pg_relation_filepath('t')").fetchone()[0])
         )
         before = path.stat().st_size
         pids, errors = [], []
@@ -400,7 +401,10 @@ def test_auto_compact_runs_once_for_a_table(make_cluster):
 def test_commit_of_many_rows_starts_one_worker(make_cluster):
     """Single-row inserts and no autovacuum: the session's own commit has them compacted."""
     cluster = make_cluster(
-        "commit", autovacuum="off", log_min_messages="debug1", max_prepared_transactions=2
+        "commit",
+        autovacuum="off",
+        log_min_messages="debug1",
+        max_prepared_transactions=2,
     )
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE crash")
@@ -448,7 +452,9 @@ def test_commit_of_many_rows_starts_one_worker(make_cluster):
             conn.execute(end)
             conn.execute("COMMIT")
             if end == "RELEASE s":
-                wait_until(lambda: started("few") == 1, "a worker for it is started", 30)
+                wait_until(
+                    lambda: started("few") == 1, "a worker for it is started", 30
+                )
             else:
                 assert started("few") == 0
 
@@ -469,9 +475,9 @@ def test_commit_of_many_rows_starts_one_worker(make_cluster):
             ).fetchone()[0]
             most = max(most, workers)
             return (
-                conn.execute(
-                    f"SELECT sum(rows) FROM {AM}.row_groups('t')"
-                ).fetchone()[0]
+                conn.execute(f"SELECT sum(rows) FROM {AM}.row_groups('t')").fetchone()[
+                    0
+                ]
                 or 0
             ) >= rows
 
@@ -484,7 +490,10 @@ def test_commit_of_many_rows_starts_one_worker(make_cluster):
         assert 1 <= started("t") <= 2
         for name in ("off", "undone", "prepared", "temporary"):
             assert started(name) == 0
-            assert conn.execute(f"SELECT * FROM {AM}.row_groups('{name}')").fetchall() == []
+            assert (
+                conn.execute(f"SELECT * FROM {AM}.row_groups('{name}')").fetchall()
+                == []
+            )
         assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
 
 
