@@ -144,3 +144,38 @@ def test_a_footer_of_a_future_version_is_refused(table):
     error = table.error("SELECT id FROM t")
     assert error.sqlstate == "0A000", error
     assert "version 99" in str(error)
+
+
+def test_a_free_extent_over_a_row_group_is_reported(table):
+    with table.cluster.connect() as conn:
+        rows = f"SELECT i, md5(i::text), i / 7.0 FROM generate_series(1, {ROWS}) i"
+        conn.execute("BEGIN")
+        conn.execute(f"INSERT INTO t {rows}")
+        assert table.one(conn, "SELECT count(*) FROM t") == 2 * ROWS
+        conn.execute("ROLLBACK")
+        conn.execute(f"INSERT INTO t {rows}")
+        conn.execute("VACUUM (TRUNCATE off) t")
+        assert conn.execute(f"SELECT * FROM {table.am}.verify('t')").fetchall() == []
+        toast = table.one(
+            conn,
+            "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 't'::regclass",
+        )
+        seq, payload = conn.execute(
+            f"SELECT chunk_seq, chunk_data FROM {toast} WHERE chunk_id = 5000"
+        ).fetchone()
+        path = table.cluster.data / table.one(
+            conn, f"SELECT pg_relation_filepath('{toast}')"
+        )
+    table.cluster.stop("fast")
+    # All copies: the page may keep what pruning has moved.
+    head = struct.pack("<IiI", 5000, seq, (4 + len(payload)) << 2)
+    version, remainder, pages = struct.unpack("<HHI", payload)
+    longer = struct.pack("<HHI", version, remainder, pages + 100_000)
+    path.write_bytes(path.read_bytes().replace(head + payload, head + longer))
+    table.cluster.start()
+    with table.cluster.connect() as conn:
+        problems = [
+            row[-1] for row in conn.execute(f"SELECT * FROM {table.am}.verify('t')")
+        ]
+    assert any("is not inside of the relation" in problem for problem in problems)
+    assert any("overlaps the free one" in problem for problem in problems)

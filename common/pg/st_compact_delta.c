@@ -43,7 +43,7 @@ void
 st_extent_ranges_add_free(StExtentRanges *out, StCatalog *cat)
 {
 	int			n;
-	StExtentRange *extents = st_free_extent_all(cat, &n);
+	StExtentRange *extents = st_free_extent_all(cat, SnapshotSelf, &n);
 
 	if (n > 0)
 	{

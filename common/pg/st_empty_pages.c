@@ -118,7 +118,7 @@ count_pages(Pages *p)
 	BlockNumber end = 0;
 	int			nfree;
 	int			pos = 0;
-	StExtentRange *free_extents = st_free_extent_all(p->cat, &nfree);
+	StExtentRange *free_extents = st_free_extent_all(p->cat, SnapshotSelf, &nfree);
 
 	for (int i = 0; i < nfree; i++)
 		p->free += free_extents[i].end - free_extents[i].start;

@@ -332,7 +332,7 @@ typedef struct FreeExtent
 } FreeExtent;
 
 static FreeExtent *
-read_all(StCatalog *cat, int *n)
+read_all(StCatalog *cat, Snapshot snapshot, int *n)
 {
 	int			allocated = 16;
 	FreeExtent *out = palloc(allocated * sizeof(FreeExtent));
@@ -341,7 +341,7 @@ read_all(StCatalog *cat, int *n)
 
 	*n = 0;
 	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
-						  SnapshotSelf);
+						  snapshot);
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -359,11 +359,11 @@ read_all(StCatalog *cat, int *n)
 	return out;
 }
 
-/* All of them, in the current memory context. */
+/* All that the snapshot sees, sorted, in the current memory context. */
 StExtentRange *
-st_free_extent_all(StCatalog *cat, int *n)
+st_free_extent_all(StCatalog *cat, Snapshot snapshot, int *n)
 {
-	FreeExtent *extents = read_all(cat, n);
+	FreeExtent *extents = read_all(cat, snapshot, n);
 	StExtentRange *out = palloc(Max(*n, 1) * sizeof(StExtentRange));
 
 	for (int i = 0; i < *n; i++)
@@ -389,7 +389,7 @@ st_free_extent_coalesce(StCatalog *cat)
 
 	/* Entries that this command made cannot be deleted by it. */
 	CommandCounterIncrement();
-	extents = read_all(cat, &n);
+	extents = read_all(cat, SnapshotSelf, &n);
 	while (i < n)
 	{
 		BlockNumber start = extents[i].start;
@@ -445,7 +445,7 @@ void
 st_free_extent_cut(StCatalog *cat, BlockNumber end)
 {
 	int			n;
-	FreeExtent *extents = read_all(cat, &n);
+	FreeExtent *extents = read_all(cat, SnapshotSelf, &n);
 
 	for (int i = 0; i < n; i++)
 	{

@@ -113,7 +113,7 @@ st_known_extents(Relation rel, StCatalog *cat, TransactionId oldest_xmin,
 	StRetired  *retired;
 	int			nretired;
 	int			nfree;
-	StExtentRange *free_extents = st_free_extent_all(cat, &nfree);
+	StExtentRange *free_extents = st_free_extent_all(cat, SnapshotSelf, &nfree);
 
 	retired = st_retired_read(cat, InvalidTransactionId, &nretired);
 	all.v = palloc_extended((versions->n + nretired + nfree + 1) *

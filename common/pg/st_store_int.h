@@ -548,7 +548,8 @@ extern bool st_reclaim(Relation rel, struct VacuumParams *params,
 					   TransactionId oldest_xmin, BufferAccessStrategy strategy);
 
 /* Free extents: st_free_extent.c */
-extern StExtentRange *st_free_extent_all(StCatalog *cat, int *n);
+extern StExtentRange *st_free_extent_all(StCatalog *cat, Snapshot snapshot,
+										 int *n);
 extern void st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks);
 extern bool st_free_extent_known(StCatalog *cat, BlockNumber block);
 extern void st_free_extent_look(StCatalog *cat, BlockNumber nblocks,

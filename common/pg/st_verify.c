@@ -5,7 +5,8 @@
  *	  reports what is damaged or does not fit together.
  *
  * For every row group that the snapshot sees: the extent lies inside of the
- * file and overlaps no other; every page is what was written (checksum);
+ * file and overlaps no other and no free one; every page is what was written
+ * (checksum);
  * every column decodes; null counts and bounds of zones hold; tombstones
  * name rows of the group.  Then every index is compared with the rows.
  *
@@ -35,6 +36,7 @@
 #include "st_compat.h"
 #include "st_inspect.h"
 #include "st_runs.h"
+#include "st_store_int.h"
 
 /* Bytes of an image read at a time. */
 #define READ_CHUNK (256 * 1024)
@@ -44,6 +46,8 @@ typedef struct VerifyState
 	Relation	rel;
 	ReturnSetInfo *rsinfo;
 	StGroupList *groups;
+	StExtentRange *free_extents;	/* sorted */
+	int			nfree;
 	int			groupno;		/* 0-based, of the group being checked, or -1 */
 	Oid			indexoid;		/* index being checked */
 	AttrNumber	attno;			/* of the column being checked, or 0 */
@@ -147,18 +151,26 @@ run_step(VerifyState *state, VerifyStep step)
 }
 
 static bool
+runs_overlap(const StExtentRange *runs, int nruns, const StExtentRange *other)
+{
+	for (int i = 0; i < nruns; i++)
+	{
+		if (other->start < runs[i].end && runs[i].start < other->end)
+			return true;
+	}
+	return false;
+}
+
+static bool
 extents_overlap(const StExtentRange *runs, int nruns, const StGroup *other)
 {
 	StExtentRange others[ST_MAX_RUNS];
 	int			nothers = st_group_extents(other, others);
 
-	for (int i = 0; i < nruns; i++)
+	for (int k = 0; k < nothers; k++)
 	{
-		for (int k = 0; k < nothers; k++)
-		{
-			if (others[k].start < runs[i].end && runs[i].start < others[k].end)
-				return true;
-		}
+		if (runs_overlap(runs, nruns, &others[k]))
+			return true;
 	}
 	return false;
 }
@@ -181,6 +193,13 @@ check_extent(VerifyState *state)
 	}
 	if ((uint64) group->footer_off + group->footer_len > group->image_len)
 		report(state, -1, "footer is not inside of the image");
+	for (int i = 0; i < state->nfree; i++)
+	{
+		if (runs_overlap(runs, nruns, &state->free_extents[i]))
+			report(state, -1, psprintf("extent overlaps the free one of blocks %u to %u",
+									   state->free_extents[i].start,
+									   state->free_extents[i].end));
+	}
 	for (int i = 0; i < state->groups->ngroups; i++)
 	{
 		const StGroup *other = &state->groups->groups[i];
@@ -194,6 +213,39 @@ check_extent(VerifyState *state)
 			group->first_row < other->first_row + other->nrows)
 			report(state, -1, psprintf("rows overlap those of the row group at row " UINT64_FORMAT,
 									   other->first_row));
+	}
+}
+
+/* The directory of free extents, as the snapshot has it. */
+static void
+check_free_extents(VerifyState *state)
+{
+	uint64		nblocks = RelationGetNumberOfBlocks(state->rel);
+	const StExtentRange *last = NULL;
+	MemoryContext oldcxt;
+	StCatalog	cat;
+
+	if (!st_catalog_open(&cat, state->rel, AccessShareLock))
+		return;
+	oldcxt = MemoryContextSwitchTo(GetMemoryChunkContext(state->groups));
+	state->free_extents = st_free_extent_all(&cat, GetActiveSnapshot(),
+											 &state->nfree);
+	MemoryContextSwitchTo(oldcxt);
+	st_catalog_close(&cat);
+
+	for (int i = 0; i < state->nfree; i++)
+	{
+		const StExtentRange *e = &state->free_extents[i];
+
+		if (e->start == e->end)
+			continue;
+		if (e->start == 0 || e->end > nblocks || e->end < e->start)
+			report(state, -1, psprintf("free extent of blocks %u to %u is not inside of the relation's " UINT64_FORMAT " blocks",
+									   e->start, e->end, nblocks));
+		if (last != NULL && e->start < last->end)
+			report(state, -1, psprintf("free extent of blocks %u to %u overlaps that of blocks %u to %u",
+									   e->start, e->end, last->start, last->end));
+		last = e;
 	}
 }
 
@@ -243,6 +295,8 @@ verify_groups(VerifyState *state)
 {
 	TupleDesc	desc = RelationGetDescr(state->rel);
 
+	state->groupno = -1;
+	run_step(state, check_free_extents);
 	for (int i = 0; i < state->groups->ngroups; i++)
 	{
 		state->groupno = i;
