@@ -107,7 +107,8 @@ run_is_of(Relation rel, const StGroup *group, const StExtentRange *run,
  * Enters the extents of a dead group into the directory of free ones, unless
  * they have been cut off (st_truncate.c), or are free already: that of an
  * aborted group may have been before, and that of a group whose descriptor
- * could not be deleted was an orphan meanwhile.
+ * could not be deleted was an orphan meanwhile.  The directory is asked first:
+ * who takes an extent out of it meanwhile, and commits, has written the pages.
  */
 void
 st_free_extents_of(StCatalog *cat, const StGroup *group)
@@ -118,8 +119,8 @@ st_free_extents_of(StCatalog *cat, const StGroup *group)
 
 	for (int i = 0; i < n; i++)
 	{
-		if (run_is_of(cat->rel, group, &runs[i], pageno) &&
-			!st_free_extent_known(cat, runs[i].start))
+		if (!st_free_extent_known(cat, runs[i].start) &&
+			run_is_of(cat->rel, group, &runs[i], pageno))
 			st_free_extent_add(cat, runs[i].start,
 							   runs[i].end - runs[i].start);
 		pageno += runs[i].end - runs[i].start;
