@@ -328,6 +328,7 @@ typedef struct FreeExtent
 {
 	BlockNumber start;
 	uint32		nblocks;
+	TransactionId freed_by;
 	ItemPointerData tid;
 } FreeExtent;
 
@@ -352,6 +353,7 @@ read_all(StCatalog *cat, Snapshot snapshot, int *n)
 		}
 		out[*n].start = (BlockNumber) entry->row;
 		out[*n].nblocks = decode_nblocks(cat->rel, entry);
+		out[*n].freed_by = HeapTupleHeaderGetXmin(entry->tuple->t_data);
 		out[*n].tid = entry->tuple->t_self;
 		(*n)++;
 	}
@@ -438,24 +440,35 @@ st_free_extent_tail(StCatalog *cat, BlockNumber end)
 
 /*
  * Blocks from end on are about to be cut off.  The entries are changed in
- * place: that must not be undone, as the cut cannot be.  The caller holds
- * AccessExclusiveLock on the table.
+ * place: that must not be undone, as the cut cannot be.  Standbys are told, as
+ * of an extent that is taken; of what this transaction has freed they know
+ * already (st_reclaim.c).  The caller holds AccessExclusiveLock on the table.
  */
 void
 st_free_extent_cut(StCatalog *cat, BlockNumber end)
 {
 	int			n;
 	FreeExtent *extents = read_all(cat, SnapshotSelf, &n);
+	TransactionId newest = InvalidTransactionId;
 
 	for (int i = 0; i < n; i++)
 	{
 		StFreeExtentPayload payload = {.version = ST_FREE_EXTENT_VERSION};
+		TransactionId xid = extents[i].freed_by;
 
-		if (extents[i].start + extents[i].nblocks <= end)
+		if (extents[i].nblocks == 0 ||
+			extents[i].start + extents[i].nblocks <= end)
 			continue;
+		if (TransactionIdIsNormal(xid) &&
+			!TransactionIdIsCurrentTransactionId(xid) &&
+			(!TransactionIdIsValid(newest) ||
+			 TransactionIdFollows(xid, newest)))
+			newest = xid;
 		payload.nblocks = extents[i].start < end ? end - extents[i].start : 0;
 		(void) st_catalog_overwrite(cat, ST_FREE_EXTENT, extents[i].start,
 									&payload, sizeof(payload));
 	}
+	if (TransactionIdIsValid(newest))
+		st_log_snapshot_conflict(cat->rel, st_full_xid(newest));
 	pfree(extents);
 }
