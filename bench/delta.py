@@ -32,8 +32,6 @@ def _age(lab: Lab, dataset: Dataset, system: System) -> None:
     engine.rows(f"DROP TABLE IF EXISTS {KEPT}")
     engine.rows(f"CREATE TABLE {KEPT} AS SELECT * FROM {table}")
     create_table(engine, system, dataset, table)
-    for statement in system.prepare_sql(dataset):
-        engine.rows(statement)
     engine.rows(
         f"INSERT INTO {table} SELECT * FROM {KEPT}"
         f" WHERE ({residue}) % 10 <> 3 ORDER BY {dataset.order}"

@@ -27,9 +27,11 @@ def digest(table: str) -> Query:
 def create_table(
     engine: PostgresEngine, system: System, dataset: Dataset, table: str
 ) -> None:
-    """Make the empty table anew in the system's access method."""
+    """Make the empty table anew in the system's access method, and prepare it."""
     engine.rows(f"DROP TABLE IF EXISTS {table}")
     engine.rows(f"CREATE TABLE {table} ({dataset.ddl}) USING {system.am}")
+    for statement in system.prepare_sql(dataset, table):
+        engine.rows(statement)
 
 
 def timed_cell(cell: Cell, engine, sql: str, timeout: float) -> float | None:
@@ -82,8 +84,6 @@ def _load_once(lab: Lab, dataset: Dataset, system: System, cell: Cell) -> float 
         sql = dataset.duckdb_load(str(lab.csv(dataset)))
     else:
         create_table(engine, system, dataset, dataset.name)
-        for statement in system.prepare_sql(dataset):
-            engine.rows(statement)
         engine.rows("CHECKPOINT")
         sql = f"INSERT INTO {dataset.name} SELECT * FROM base"
     return timed_cell(cell, engine, sql, lab.config.load_timeout)

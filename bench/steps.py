@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bench import keyorder, points, tpcb, zson, zson_points
-from bench.churn import COMPACTED, Churn
+from bench.churn import COMPACTED, DELETED, Churn
 from bench.config import Config
 from bench.dataset import Dataset, Query
 from bench.delta import SECTION as DELTA
@@ -30,6 +30,7 @@ from bench.load import (
 from bench.measure import judge, measure
 from bench.progress import progress
 from bench.report import cell_text
+from bench.results import Cell
 from bench.systems import HEAP
 from bench.writes import write_path
 
@@ -90,23 +91,36 @@ def _judged(name: str, function: Callable[[Lab], None]) -> Step:
 
 def _churn_steps(dataset: Dataset) -> Iterator[Step]:
     churn = Churn(dataset)
-    yield _judged(f"{dataset.name}-churn", churn.change)
-    yield _judged(f"{dataset.name}-churn-compact", churn.compact)
+    name = dataset.name
+    yield _judged(f"{name}-churn-load", churn.load)
+    yield from _churn_queries(dataset, "deleted", churn.query_sprinkled, DELETED)
+    yield _judged(f"{name}-churn", churn.change)
+    yield _judged(f"{name}-churn-compact", churn.compact)
+    yield from _churn_queries(dataset, "compacted", churn.query, COMPACTED)
+    yield _judged(f"{name}-churn-check", churn.check)
+    yield Step(f"{name}-churn-discard", lambda lab: churn.discard())
+
+
+def _churn_queries(
+    dataset: Dataset,
+    state: str,
+    ask: Callable[[Lab, Query], list[Cell]],
+    suffix: str,
+) -> Iterator[Step]:
     for query in dataset.queries:
 
         def run(lab: Lab, query: Query = query) -> None:
-            cells = {cell.system: cell for cell in churn.query(lab, query)}
+            cells = {cell.system: cell for cell in ask(lab, query)}
             progress(
-                f"{dataset.name}: {query.name}:",
+                f"{dataset.name}: {state}: {query.name}:",
                 " · ".join(
-                    f"{name} {cell_text(cell, cells.get(name + COMPACTED))}"
+                    f"{name} {cell_text(cells[name + suffix], cell)}"
                     for name, cell in cells.items()
+                    if name + suffix in cells
                 ),
             )
 
-        yield _judged(f"{dataset.name}-churn-{query.name}", run)
-    yield _judged(f"{dataset.name}-churn-check", churn.check)
-    yield Step(f"{dataset.name}-churn-discard", lambda lab: churn.discard())
+        yield _judged(f"{dataset.name}-churn-{state}-{query.name}", run)
 
 
 def _documents(kind: str) -> Callable[[Lab], None]:

@@ -53,10 +53,11 @@ class System:
         """Is it a table access method of PostgreSQL?"""
         return self.am is not None
 
-    def prepare_sql(self, dataset: Dataset) -> list[str]:
-        """The statements of `prepare` for the data set's table."""
+    def prepare_sql(self, dataset: Dataset, table: str = "") -> list[str]:
+        """The statements of `prepare` for a table; by default the data set's."""
         return [
-            sql.format(table=dataset.name, order=dataset.order) for sql in self.prepare
+            sql.format(table=table or dataset.name, order=dataset.order)
+            for sql in self.prepare
         ]
 
 
