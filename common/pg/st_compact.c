@@ -25,8 +25,7 @@
  * entry for the retired group tells VACUUM (st_reclaim.c).  If no snapshot is
  * older any more when the next step begins, the extent is entered into the
  * directory of free ones then, so that one call does not need free space for
- * all that it rewrites (st_retired_release()).  A job that goes to the end
- * does not do that: it would move what it has just put into order.
+ * all that it rewrites (st_retired_release()).
  *
  *-------------------------------------------------------------------------
  */
