@@ -200,6 +200,31 @@ def test_space_is_used_again_and_given_back(database):
         assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
 
 
+def test_merge_puts_groups_where_those_were_that_it_replaced(database):
+    """Of a table without an order: all groups are rewritten, one after another."""
+    with database.connect() as conn:
+
+        def size() -> int:
+            return conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
+
+        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text, k int) USING {AM}")
+        conn.execute(f"SELECT {AM}.set_options('t', row_group_rows => 10000)")
+        conn.execute(
+            "INSERT INTO t SELECT i, md5(i::text), i % 100 FROM generate_series(1, 100000) i"
+        )
+        conn.execute("VACUUM t")
+        fresh = size()
+        conn.execute("DELETE FROM t WHERE id % 20 = 0")
+        conn.execute(f"CALL {AM}.merge('t')")
+        conn.execute("VACUUM t")
+        assert size() < 1.2 * fresh, f"{size() / fresh:.2f} times the fresh size"
+        assert conn.execute("SELECT count(*), sum(id) FROM t").fetchone() == (
+            95000,
+            sum(i for i in range(1, 100001) if i % 20),
+        )
+        assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
+
+
 def load_through_delta(conn, rows: int) -> None:
     """Commands of few rows each, in one transaction."""
     conn.execute(
