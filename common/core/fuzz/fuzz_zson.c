@@ -8,10 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "st_fuzz.h"
-#include "st_zson_cases.h"
-
-static uint8_t block[ST_ZSON_BLOCK];
+#include "st_zson_fuzz.h"
 
 static void
 check_object(StZsonDoc *doc, const StZsonValue *root)
@@ -71,33 +68,6 @@ check_quick(const StZsonDict *dict, const uint8_t *data, size_t size)
 	}
 }
 
-static void
-encode_again(const StZsonDict *dict, const uint8_t *image, size_t len)
-{
-	StZsonEncoding e = {.dict = dict,.enter = case_enter};
-	size_t		cap = st_zson_encode_bound(len);
-	uint8_t    *coded = malloc(cap);
-	size_t		n;
-	StZsonDoc	doc;
-	StZsonValue root;
-	uint8_t    *again;
-	size_t		again_len = 0;
-
-	FUZZ_ASSERT(st_zson_encode(&e, image, len, coded, cap, &n) == ST_OK);
-	FUZZ_ASSERT(n <= len + 2);
-	FUZZ_ASSERT(st_zson_open(&doc, coded, n, n) == ST_OK);
-	doc.dict = doc.dict_id ? dict : NULL;
-	doc.block = block;
-	doc.enter = case_enter;
-	FUZZ_ASSERT(st_zson_root(&doc, &root) == ST_OK);
-	FUZZ_ASSERT(st_zson_image_size(&doc, &root, &cap) == ST_OK);
-	again = malloc(cap);
-	FUZZ_ASSERT(st_zson_image(&doc, &root, again, cap, &again_len) == ST_OK);
-	FUZZ_ASSERT(again_len == len && memcmp(again, image, len) == 0);
-	free(again);
-	free(coded);
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -131,7 +101,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	image = malloc(cap);
 	if (st_zson_image(&doc, &root, image, cap, &len) == ST_OK)
-		encode_again(doc.dict, image, len);
+		encode_and_decode(doc.dict, image, len, false);
 	free(image);
 	return 0;
 }
