@@ -110,6 +110,28 @@ def test_drop_extension(own):
         )
 
 
+def test_extension_made_anew(own):
+    """Sessions that know a dictionary do not take another one of its number for it."""
+    with own.connect(autocommit=True) as one, own.connect(autocommit=True) as two:
+        read = "SELECT count(doc ->> 'os'), count(doc ->> 'kind') FROM docs"
+        for conn in (one, two):
+            assert conn.execute(read).fetchone() == (DOCUMENTS, 0)
+        one.execute("DROP EXTENSION zson_dict CASCADE")
+        one.execute("CREATE EXTENSION zson_dict")
+        one.execute(
+            "UPDATE plain SET doc = jsonb_build_object('kind', 'sort ' || id % 9, 'place', 'somewhere ' || id % 30)"
+        )
+        assert value(one, "SELECT dictionary FROM zson_train('plain', 'doc')") == 1
+        one.execute("ALTER TABLE docs ADD doc zson")
+        two.execute("UPDATE docs SET doc = p.doc FROM plain p WHERE p.id = docs.id")
+        for conn in (own.connect(autocommit=True), one, two):
+            assert conn.execute(read).fetchone() == (0, DOCUMENTS)
+            differ = "SELECT count(*) FROM docs JOIN plain p USING (id) WHERE docs.doc::text <> p.doc::text OR docs.doc -> 'kind' <> p.doc -> 'kind'"
+            assert value(conn, differ) == 0
+            used = "SELECT count(*) FROM docs WHERE (zson_storage(doc)).dictionary = 1"
+            assert value(conn, used) == DOCUMENTS
+
+
 @pytest.mark.crash
 def test_crash_keeps_what_was_committed(own):
     with own.connect(autocommit=True) as conn:

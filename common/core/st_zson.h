@@ -340,6 +340,13 @@ extern bool st_zson_quick_open(const uint8_t *data, size_t len,
 extern bool st_zson_quick_at(const StZsonQuick *q, uint32_t i, uint32_t nkeys,
 							 const uint8_t **p, uint32_t *n);
 
+/*
+ * The root of a document that is one scalar of a fixed size, made with a
+ * dictionary; NULL: anything else.
+ */
+extern const uint8_t *st_zson_quick_scalar(const uint8_t *data, size_t len,
+										   uint32_t *dict_id);
+
 /* Room for a document of one member of n bytes. */
 #define ST_ZSON_QUICK_CUT(q, n) ((q)->header + (size_t) (n))
 

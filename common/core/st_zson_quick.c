@@ -86,6 +86,19 @@ st_zson_quick_open(const uint8_t *data, size_t len, StZsonQuick *q)
 	return true;
 }
 
+const uint8_t *
+st_zson_quick_scalar(const uint8_t *data, size_t len, uint32_t *dict_id)
+{
+	const uint8_t *p = data + 1;
+
+	if (len < 3 || *data != (ZS_VERSION | ZS_HAS_DICT) ||
+		!short_varint(&p, data + len, dict_id) || *dict_id == 0 ||
+		p == data + len ||
+		st_zs_fixed_size[0][*p] != (size_t) (data + len - p))
+		return NULL;
+	return p;
+}
+
 /* Bytes of a value without a fixed size; 0: look elsewhere. */
 static size_t
 long_size(const StZsonQuick *q, const uint8_t *start)

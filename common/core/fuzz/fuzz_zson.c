@@ -49,7 +49,11 @@ check_quick(const StZsonDict *dict, const uint8_t *data, size_t size)
 	StZsonDoc	doc;
 	StZsonValue v;
 	StStr		s;
+	uint32_t	id;
+	const uint8_t *scalar = st_zson_quick_scalar(data, size, &id);
 
+	if (scalar != NULL)
+		(void) st_zson_quick_string(dict, scalar, &s);
 	if (!st_zson_quick_open(data, size, &q))
 		return;
 	for (uint32_t i = 0; i < ST_ZSON_QUICK_KEYS; i++)

@@ -118,6 +118,19 @@ check_members(StZsonDoc *doc, const StZsonDict *dict, const StZsonValue *of)
 	}
 }
 
+/* A member alone is known as a scalar by its bytes, all of them. */
+static void
+check_quick_scalar(const uint8_t *data, size_t len, const StZsonQuick *q)
+{
+	uint32_t	id;
+	const uint8_t *p = st_zson_quick_scalar(data, len, &id);
+
+	CHECK(p == NULL || (p == data + q->header && id == q->dict_id));
+	CHECK(p != NULL || data[q->header] >= 0xc0);
+	for (size_t cut = 0; p != NULL && cut < len; cut++)
+		CHECK(st_zson_quick_scalar(data, cut, &id) == NULL);
+}
+
 /* The short way finds what the long way finds, or says that it cannot. */
 static void
 check_quick(StZsonDoc *doc, const StZsonValue *root, const uint8_t *data,
@@ -155,6 +168,7 @@ check_quick(StZsonDoc *doc, const StZsonValue *root, const uint8_t *data,
 		CHECK(st_zson_cut(doc, &v, slow, cap, &cap) == ST_OK);
 		CHECK(st_zson_quick_cut(&q, data, p, n, fast) == cap &&
 			  memcmp(fast, slow, cap) == 0);
+		check_quick_scalar(fast, cap, &q);
 		CHECK(st_zson_quick_value(&alone, doc->dict, p, n, &w) == ST_OK);
 		CHECK(w.kind == v.kind);
 		CHECK((v.kind != ST_ZSON_STRING && v.kind != ST_ZSON_NUMBER) ||

@@ -41,17 +41,6 @@ text_bytes(Datum d)
 	return (StStr) {(const uint8_t *) VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t)};
 }
 
-static inline ZsFieldCache *
-field_cache(FunctionCallInfo fcinfo)
-{
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-
-	if (unlikely(flinfo->fn_extra == NULL))
-		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
-												  sizeof(ZsFieldCache));
-	return flinfo->fn_extra;
-}
-
 static Datum
 return_zson(FunctionCallInfo fcinfo, ZsDoc *z, const StZsonValue *v)
 {
@@ -72,12 +61,11 @@ Datum
 zson_object_field(PG_FUNCTION_ARGS)
 {
 	StStr		key = text_bytes(PG_GETARG_DATUM(1));
-	ZsFieldCache *cache = field_cache(fcinfo);
 	ZsSpot		spot;
 	StZsonValue v;
 	ZsDoc		z;
 
-	switch (zs_quick_field(PG_GETARG_DATUM(0), &key, cache, &spot))
+	switch (zs_quick_field(PG_GETARG_DATUM(0), &key, &spot))
 	{
 		case ZS_QUICK_FOUND:
 			PG_RETURN_POINTER(zs_quick_zson(&spot));
@@ -87,7 +75,7 @@ zson_object_field(PG_FUNCTION_ARGS)
 			break;
 	}
 	zs_open(&z, PG_GETARG_DATUM(0));
-	if (!zs_field(&z, &key, cache, &v))
+	if (!zs_field(&z, &key, &v))
 		PG_RETURN_NULL();
 	return return_zson(fcinfo, &z, &v);
 }
@@ -96,13 +84,12 @@ Datum
 zson_object_field_text(PG_FUNCTION_ARGS)
 {
 	StStr		key = text_bytes(PG_GETARG_DATUM(1));
-	ZsFieldCache *cache = field_cache(fcinfo);
 	ZsSpot		spot;
 	text	   *t;
 	StZsonValue v;
 	ZsDoc		z;
 
-	switch (zs_quick_field(PG_GETARG_DATUM(0), &key, cache, &spot))
+	switch (zs_quick_field(PG_GETARG_DATUM(0), &key, &spot))
 	{
 		case ZS_QUICK_FOUND:
 			if ((t = zs_quick_text(&spot)) != NULL)
@@ -114,7 +101,7 @@ zson_object_field_text(PG_FUNCTION_ARGS)
 			break;
 	}
 	zs_open(&z, PG_GETARG_DATUM(0));
-	if (!zs_field(&z, &key, cache, &v))
+	if (!zs_field(&z, &key, &v))
 		PG_RETURN_NULL();
 	return return_text(fcinfo, &z, &v);
 }
@@ -273,12 +260,9 @@ array_has_string(ZsDoc *z, const StStr *key, bool *found)
 	return ST_OK;
 }
 
-/*
- * Key of an object, string of an array, or the string itself; cache may be
- * NULL.
- */
+/* Key of an object, string of an array, or the string itself. */
 static bool
-has_key(ZsDoc *z, const StStr *key, ZsFieldCache *cache)
+has_key(ZsDoc *z, const StStr *key)
 {
 	StStatus	status = ST_OK;
 	bool		found = false;
@@ -288,13 +272,7 @@ has_key(ZsDoc *z, const StStr *key, ZsFieldCache *cache)
 		switch (z->root.kind)
 		{
 			case ST_ZSON_OBJECT:
-				if (cache != NULL)
-					return zs_field(z, key, cache, NULL);
-				status = st_zson_find(&z->doc, &z->root, key,
-									  st_zson_dict_key(z->doc.dict, key->data,
-													   key->len),
-									  &found, NULL);
-				break;
+				return zs_field(z, key, NULL);
 			case ST_ZSON_ARRAY:
 				status = array_has_string(z, key, &found);
 				break;
@@ -316,16 +294,15 @@ Datum
 zson_exists(PG_FUNCTION_ARGS)
 {
 	StStr		key = text_bytes(PG_GETARG_DATUM(1));
-	ZsFieldCache *cache = field_cache(fcinfo);
 	ZsSpot		spot;
 	ZsQuick		quick;
 	ZsDoc		z;
 
-	quick = zs_quick_field(PG_GETARG_DATUM(0), &key, cache, &spot);
+	quick = zs_quick_field(PG_GETARG_DATUM(0), &key, &spot);
 	if (quick != ZS_QUICK_NO)
 		PG_RETURN_BOOL(quick == ZS_QUICK_FOUND);
 	zs_open(&z, PG_GETARG_DATUM(0));
-	PG_RETURN_BOOL(has_key(&z, &key, cache));
+	PG_RETURN_BOOL(has_key(&z, &key));
 }
 
 static bool
@@ -347,7 +324,7 @@ exists_many(FunctionCallInfo fcinfo, bool all)
 		if (nulls[i])
 			continue;
 		key = text_bytes(elems[i]);
-		if (has_key(&z, &key, NULL) != all)
+		if (has_key(&z, &key) != all)
 			return !all;
 	}
 	return all;

@@ -52,28 +52,6 @@ pg_noreturn extern void zs_raise(const StZsonDoc *doc, StStatus status);
 /* ST_NOSPACE if the value's bytes are not all there. */
 extern StStatus zs_is_here(const ZsDoc *z, const StZsonValue *v);
 
-/*
- * Where the last calls found their key: a call site mostly asks for one key
- * in documents of few shapes.  Zero it first.
- */
-#define ZS_PLACES 8
-
-typedef struct ZsPlace
-{
-	uint32		shape;			/* number + 1, 0: none */
-	uint32		place;			/* in the shape; nkeys if it is not there */
-	uint32		nkeys;
-} ZsPlace;
-
-typedef struct ZsFieldCache
-{
-	uint32		dict_id;
-	int			key_id;
-	ZsPlace		places[ZS_PLACES];	/* by the shape's lowest bits */
-	uint32		len;
-	uint8		key[52];
-} ZsFieldCache;
-
 /* What the quick way to a member says. */
 typedef enum ZsQuick
 {
@@ -90,16 +68,17 @@ typedef struct ZsSpot
 	uint32		n;
 } ZsSpot;
 
-extern ZsQuick zs_quick_field(Datum value, const StStr *key,
-							  const ZsFieldCache *cache, ZsSpot *spot);
+extern ZsQuick zs_quick_field(Datum value, const StStr *key, ZsSpot *spot);
+
+/* A dictionary is not what it was: where its keys stand is forgotten. */
+extern void zs_forget_fields(void);
 
 /* The member alone; NULL: zs_field() has to do it. */
 extern struct varlena *zs_quick_zson(const ZsSpot *spot);
 extern text *zs_quick_text(const ZsSpot *spot);
 
 /* Member of an object, element of an array; false: there is none. */
-extern bool zs_field(ZsDoc *z, const StStr *key, ZsFieldCache *cache,
-					 StZsonValue *v);
+extern bool zs_field(ZsDoc *z, const StStr *key, StZsonValue *v);
 extern bool zs_element(ZsDoc *z, int64 index, StZsonValue *v);
 
 /* The value as jsonb, as zson (of its own), or as jsonb's ->> gives it. */

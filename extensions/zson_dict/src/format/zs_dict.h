@@ -58,7 +58,7 @@ extern uint64 zs_root_hash(const uint8 *image);
 extern List *zs_dict_list(void);
 
 /* Bytes of a dictionary: palloc'd varlena, NULL if there is none. */
-extern bytea *zs_dict_fetch(uint32 id);
+extern bytea *zs_dict_fetch(uint32 id, Oid *funcid);
 
 /* First line of a dictionary's function. */
 extern char *zs_dict_describe(const ZsDictInfo *info);

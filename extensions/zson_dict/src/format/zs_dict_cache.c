@@ -4,9 +4,11 @@
  *	  Digested dictionaries of this backend, and the choice of one for a new
  *	  document.
  *
- * A dictionary never changes, so a digest needs no invalidation: its id is
- * not given out again, not even after a rollback.  The least recently used
- * ones go when all of them take more than CACHE_BYTES.
+ * A dictionary never changes, and its id is not given out again, not even
+ * after a rollback.  But the extension may be dropped and created anew, or a
+ * function be restored from a dump: when a digest's function has changed, it
+ * is compared with it before it is used again.  The least recently used ones
+ * go when all of them take more than CACHE_BYTES.
  *
  * The choice.  A document's root keys are hashed; the newest committed
  * dictionary of the column (or the default) that was learned from documents
@@ -37,15 +39,22 @@
 typedef struct Slot
 {
 	uint32		id;				/* 0: free */
+	uint32		hashvalue;		/* of its function, in invalidations */
+	bool		doubtful;		/* its function has changed since */
 	uint64		used;			/* clock when it was last asked for */
 	Size		bytes;
 	MemoryContext context;
 	StZsonDict	dict;
 } Slot;
 
+/* Number of no dictionary: nobody asks for that slot again. */
+#define RETIRED PG_UINT32_MAX
+
 static Slot slots[CACHE_SLOTS];
-static Slot *last_slot = &slots[0];
+static Slot no_slot;
+static Slot *last_slot = &no_slot;
 static uint64 use_clock = 0;
+static uint64 changes = 0;		/* of functions, that we heard of */
 
 /* What a document's root keys lead to. */
 typedef struct Route
@@ -59,6 +68,38 @@ static bool routes_valid = false;
 static Route *routes = NULL;	/* sorted by hash */
 static int	nroutes = 0;
 static uint32 default_id = 0;
+
+/* ---- invalidation ---- */
+
+static void
+proc_changed(Datum arg, int cacheid, uint32 hashvalue)
+{
+	bool		ours = false;
+
+	changes++;
+	routes_valid = false;
+	for (int i = 0; i < CACHE_SLOTS; i++)
+	{
+		if (slots[i].id != 0 &&
+			(hashvalue == 0 || slots[i].hashvalue == hashvalue))
+			slots[i].doubtful = ours = true;
+	}
+	if (ours)
+	{
+		last_slot = &no_slot;
+		zs_forget_fields();
+	}
+}
+
+static void
+watch_functions(void)
+{
+	static bool registered = false;
+
+	if (!registered)
+		CacheRegisterSyscacheCallback(PROCOID, proc_changed, (Datum) 0);
+	registered = true;
+}
 
 /* ---- digests ---- */
 
@@ -81,6 +122,8 @@ slot_measure(Slot *slot)
 static void
 slot_free(Slot *slot)
 {
+	if (last_slot == slot)
+		last_slot = &no_slot;
 	st_codec_dict_free(slot->dict.pack);
 	st_codec_dict_free(slot->dict.unpack);
 	if (slot->context)
@@ -151,20 +194,16 @@ damaged(uint32 id, StStatus status)
 					 ZS_SCHEMA, ZS_DICT_PREFIX, id)));
 }
 
-static Slot *
-slot_load(uint32 id)
+/* The bytes of a dictionary, as its function gives them now. */
+static bytea *
+fetch(uint32 id, Oid *funcid)
 {
-	Slot	   *slot = slot_get();
-	MemoryContext context;
 	bytea	   *fetched;
-	uint8	   *blob;
-	Size		len;
-	StZsonDict	dict;
-	StStatus	status;
 
 	if (!IsTransactionState())
 		elog(ERROR, "dictionaries of zson cannot be read outside of a transaction");
-	fetched = zs_dict_fetch(id);
+	watch_functions();
+	fetched = zs_dict_fetch(id, funcid);
 	if (fetched == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -172,7 +211,21 @@ slot_load(uint32 id)
 				 errdetail("The value was stored with this dictionary and cannot be read without it."),
 				 errhint("Restore the function %s.%s%u() from a dump.",
 						 ZS_SCHEMA, ZS_DICT_PREFIX, id)));
-	len = VARSIZE_ANY_EXHDR(fetched);
+	return fetched;
+}
+
+static Slot *
+slot_load(uint32 id)
+{
+	Slot	   *slot = slot_get();
+	MemoryContext context;
+	uint64		before = changes;
+	Oid			funcid;
+	bytea	   *fetched = fetch(id, &funcid);
+	uint8	   *blob;
+	Size		len = VARSIZE_ANY_EXHDR(fetched);
+	StZsonDict	dict;
+	StStatus	status;
 
 	/* a child of ours until it is whole, so that an error frees it */
 	context = AllocSetContextCreate(CurrentMemoryContext, "zson dictionary",
@@ -200,8 +253,33 @@ slot_load(uint32 id)
 	slot->dict = dict;
 	slot->context = context;
 	slot->id = id;
+	slot->hashvalue = GetSysCacheHashValue1(PROCOID, ObjectIdGetDatum(funcid));
+	/* a change that came while we read counts */
+	slot->doubtful = changes != before;
 	slot_measure(slot);
 	return slot;
+}
+
+/* Its function has changed: is it still the same dictionary? */
+static bool
+slot_still_holds(Slot *slot)
+{
+	uint64		before = changes;
+	Oid			funcid;
+	bytea	   *fetched = fetch(slot->id, &funcid);
+	bool		same;
+
+	same = VARSIZE_ANY_EXHDR(fetched) == slot->dict.len &&
+		memcmp(VARDATA_ANY(fetched), slot->dict.blob, slot->dict.len) == 0;
+	pfree(fetched);
+	if (!same)
+	{
+		slot->id = RETIRED;
+		return false;
+	}
+	slot->hashvalue = GetSysCacheHashValue1(PROCOID, ObjectIdGetDatum(funcid));
+	slot->doubtful = changes != before;
+	return true;
 }
 
 static inline Slot *
@@ -217,7 +295,7 @@ slot_of(uint32 id)
 			if (slots[i].id == id)
 				slot = &slots[i];
 		}
-		if (slot == NULL)
+		if (slot == NULL || (slot->doubtful && !slot_still_holds(slot)))
 			slot = slot_load(id);
 		last_slot = slot;
 		slot->used = ++use_clock;
@@ -260,12 +338,6 @@ zs_dict_write(uint32 id)
 
 /* ---- routes ---- */
 
-static void
-proc_changed(Datum arg, int cacheid, uint32 hashvalue)
-{
-	routes_valid = false;
-}
-
 static int
 compare_routes(const void *a, const void *b)
 {
@@ -281,7 +353,6 @@ compare_routes(const void *a, const void *b)
 static void
 load_routes(void)
 {
-	static bool registered = false;
 	MemoryContext old;
 	List	   *list;
 	ListCell   *lc;
@@ -291,14 +362,11 @@ load_routes(void)
 	uint32		newest = 0;
 	uint32		classic = 0;
 
-	if (!registered)
-	{
-		CacheRegisterSyscacheCallback(PROCOID, proc_changed, (Datum) 0);
+	watch_functions();
+	if (route_context == NULL)
 		route_context = AllocSetContextCreate(CacheMemoryContext,
 											  "zson routes",
 											  ALLOCSET_SMALL_SIZES);
-		registered = true;
-	}
 	/* an invalidation that comes while we read counts */
 	routes_valid = true;
 	PG_TRY();

@@ -204,7 +204,7 @@ parse_body(Datum src)
 }
 
 bytea *
-zs_dict_fetch(uint32 id)
+zs_dict_fetch(uint32 id, Oid *funcid)
 {
 	Oid			nsp = get_namespace_oid(ZS_SCHEMA, true);
 	char		name[NAMEDATALEN];
@@ -228,6 +228,7 @@ zs_dict_fetch(uint32 id)
 			continue;
 		src = heap_getattr(tuple, Anum_pg_proc_prosrc, RelationGetDescr(rel),
 						   &isnull);
+		*funcid = proc->oid;
 		if (!isnull)
 			result = parse_body(src);
 		break;

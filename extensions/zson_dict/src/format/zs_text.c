@@ -19,6 +19,7 @@
 
 #include "st_bytes.h"
 #include "zs_datum.h"
+#include "zs_dict.h"
 
 #define REPEATED(byte) (UINT64CONST(0x0101010101010101) * (byte))
 
@@ -308,12 +309,42 @@ init_buffer(StringInfo out, const ZsDoc *z, const StZsonValue *v, int before)
 	out->cursor = 0;
 }
 
+/*
+ * A string that is a document, as -> makes them, in quotes; NULL if it takes
+ * more than copying its bytes.
+ */
+static char *
+quick_string(Datum value)
+{
+	struct varlena *v = (struct varlena *) DatumGetPointer(value);
+	uint32		dict_id;
+	const uint8 *p;
+	StStr		s;
+	char	   *result;
+
+	if (VARATT_IS_EXTERNAL(v) || VARATT_IS_COMPRESSED(v))
+		return NULL;
+	p = st_zson_quick_scalar((const uint8 *) VARDATA_ANY(v),
+							 VARSIZE_ANY_EXHDR(v), &dict_id);
+	if (p == NULL || !st_zson_quick_string(zs_dict_read(dict_id), p, &s) ||
+		plain_bytes((const char *) s.data, s.len) != s.len)
+		return NULL;
+	result = palloc(s.len + 3);
+	result[0] = '"';
+	memcpy(result + 1, s.data, s.len);
+	memcpy(result + 1 + s.len, "\"", 2);
+	return result;
+}
+
 char *
 zs_to_cstring(Datum value)
 {
 	StringInfoData out;
+	char	   *quick;
 	ZsDoc		z;
 
+	if ((quick = quick_string(value)) != NULL)
+		return quick;
 	zs_open_whole(&z, value);
 	init_buffer(&out, &z, &z.root, 0);
 	zs_append_value(&out, &z, &z.root);
