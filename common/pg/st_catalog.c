@@ -268,6 +268,25 @@ st_catalog_scan_next(StCatalogScan *scan, ScanDirection direction)
 	return NULL;
 }
 
+bool
+st_catalog_tuple_row(const StCatalog *cat, HeapTuple tuple, StKeyBase base,
+					 uint64 *row)
+{
+	struct
+	{
+		Oid			chunk_id;
+		int32		chunk_seq;
+	}		   *key = (void *) GETSTRUCT(tuple);
+
+	if (HeapTupleHasNulls(tuple))
+		elog(ERROR, "null value in a tuple of relation \"%s\"",
+			 RelationGetRelationName(cat->toast));
+	if (key->chunk_id < (Oid) base || key->chunk_id > (Oid) base + ST_KEY_HIGH_MAX)
+		return false;
+	*row = key_row(base, key->chunk_id, key->chunk_seq);
+	return true;
+}
+
 void
 st_catalog_scan_end(StCatalogScan *scan)
 {

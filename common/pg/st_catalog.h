@@ -224,6 +224,10 @@ extern StCatalogEntry *st_catalog_scan_next(StCatalogScan *scan,
 											ScanDirection direction);
 extern void st_catalog_scan_end(StCatalogScan *scan);
 
+/* Is it an entry of the base, and for which row?  Of a tuple from any scan. */
+extern bool st_catalog_tuple_row(const StCatalog *cat, HeapTuple tuple,
+								 StKeyBase base, uint64 *row);
+
 /*
  * Ends the scan, but keeps the page of its last entry pinned: *tuple is good
  * until the caller releases the buffer.

@@ -183,6 +183,16 @@ extern uint64 *st_deleted_rows(Relation rel, const StGroup *group, Snapshot snap
 							   MemoryContext mcxt, uint32 *ndeleted);
 
 /*
+ * The same for a scan that asks for one group after the other, ngroups of
+ * them in all (0: nobody knows).  Lives in mcxt; *ndeleted is always set.
+ */
+typedef struct StDeletions StDeletions;
+extern StDeletions *st_deletions_create(Relation rel, Snapshot snapshot, uint32 ngroups,
+										MemoryContext mcxt);
+extern uint64 *st_deletions_of(StDeletions *deletions, const StGroup *group,
+							   MemoryContext mcxt, uint32 *ndeleted);
+
+/*
  * Copies image bytes [off, off+len) to dst.  Raises DATA_CORRUPTED with
  * relation and block when a page is not the one that was written.
  */

@@ -9,6 +9,9 @@
  * made of them take them when the first vector of the row group comes; if
  * all of the query's do, the others are not read.
  *
+ * Where few rows are deleted, numbers and sums are those of all rows less
+ * those of the deleted ones, which are taken one by one.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -16,6 +19,9 @@
 #include "utils/guc.h"
 
 #include "cc_agg.h"
+
+/* Taking one value out of a vector costs what decoding so many of them does. */
+#define VALUE_COST 256
 
 static bool cc_enable_footer_aggregate = true;
 
@@ -26,25 +32,28 @@ takes_whole_group(const CcScanState *scan)
 	const CcSource *source = scan->source;
 	const CcFilter *filter = scan->filter;
 
-	if (!cc_enable_footer_aggregate || source->shared != NULL || source->deleted != NULL ||
+	if (!cc_enable_footer_aggregate || source->shared != NULL ||
 		source->vector_order != NULL || scan->batch->vecno != 0 ||
 		filter->topn != NULL || filter->joins != NIL)
 		return false;
 	for (int i = 0; i < filter->nquals; i++)
 		if (!filter->quals[i].passes_group)
 			return false;
-	return true;
+	return source->deleted == NULL ||
+		source->ndeleted <= source->groups->groups[source->group].nrows / VALUE_COST;
 }
 
 /* Adds the sum of the column; false if it is not known, or of another scale. */
 static bool
-add_sum(CcAggTrans *trans, void *trans_state, StReader *reader, AttrNumber attno)
+add_sum(CcAggTrans *trans, void *trans_state, StReader *reader, AttrNumber attno,
+		int128 deleted)
 {
 	int128		sum;
 	int			scale;
 
 	if (!cc_reader_sum(reader, attno, &sum, &scale))
 		return false;
+	sum -= deleted;
 	switch (trans->kind)
 	{
 		case CC_TRANS_SUM_INT:
@@ -81,6 +90,9 @@ answer(CcAggState *state, CcAggTrans *trans)
 {
 	CcCountState *trans_state = (CcCountState *) (state->groups->states + trans->offset);
 	StReader   *reader = state->batch->reader;
+	const uint64 *deleted = state->scan->source->deleted;
+	int128		deleted_sum = 0;
+	uint32		deleted_nulls = 0;
 	const CcAggInput *input;
 	CcZone		zone;
 	bool		known;
@@ -94,6 +106,9 @@ answer(CcAggState *state, CcAggTrans *trans)
 		input->attno > state->desc->natts ||
 		!cc_reader_zone(reader, input->attno, -1, &zone))
 		return false;
+	if (deleted != NULL && (zone.nnulls > 0 || trans->kind != CC_TRANS_COUNT) &&
+		!cc_reader_sum_rows(reader, input->attno, deleted, &deleted_sum, &deleted_nulls))
+		return false;
 	switch (trans->kind)
 	{
 		case CC_TRANS_COUNT:
@@ -103,11 +118,11 @@ answer(CcAggState *state, CcAggTrans *trans)
 		case CC_TRANS_SUM_INT8:
 		case CC_TRANS_SUM_NUMERIC:
 			known = zone.nnulls < zone.nrows &&
-				add_sum(trans, trans_state, reader, input->attno);
+				add_sum(trans, trans_state, reader, input->attno, deleted_sum);
 			break;
 		case CC_TRANS_MIN_INT:
 		case CC_TRANS_MAX_INT:
-			known = zone.nnulls < zone.nrows &&
+			known = zone.nnulls < zone.nrows && deleted == NULL &&
 				add_bound(trans, (CcInt64State *) trans_state, input, &zone);
 			break;
 		default:
@@ -115,7 +130,7 @@ answer(CcAggState *state, CcAggTrans *trans)
 			break;
 	}
 	if (known)
-		trans_state->skipped += zone.nnulls;
+		trans_state->skipped += zone.nnulls - deleted_nulls;
 	return known;
 }
 
@@ -124,12 +139,15 @@ static void
 skip_group(CcAggState *state)
 {
 	CcSource   *source = state->scan->source;
-	int64		nrows = source->groups->groups[source->group].nrows;
+	int64		nrows = source->groups->groups[source->group].nrows - source->ndeleted;
 	Instrumentation *instrument = state->scan->css.ss.ps.instrument;
+	CcBatch    *batch = state->batch;
+	int			counted = cc_selection_count(batch->selection, batch->nrows);
 
 	*(int64 *) state->groups->states += nrows;
 	if (instrument)
-		InstrUpdateTupleCount(instrument, nrows - state->batch->nrows);
+		InstrUpdateTupleCount(instrument, nrows - counted);
+	source->stats->deleted_rows += source->ndeleted - (batch->nrows - counted);
 	source->vecno = source->vec_end;
 	source->stats->footer_groups++;
 }

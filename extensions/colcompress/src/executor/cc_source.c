@@ -250,6 +250,22 @@ take_serial(CcSource *source)
 	return CC_SOURCE_END;
 }
 
+static void
+find_deleted(CcSource *source, const StGroup *group)
+{
+	/* zones leave out nobody knows how many row groups, workers take some */
+	bool		all = source->filter->nquals == 0 && source->filter->topn == NULL &&
+		source->shared == NULL;
+
+	if (source->deletions == NULL)
+		source->deletions = st_deletions_create(source->rel, source->snapshot,
+												all ? source->groups->ngroups : 0,
+												source->mcxt);
+	source->deleted = st_deletions_of(source->deletions, group, source->group_mcxt,
+									  &source->ndeleted);
+	source->deleted_known = true;
+}
+
 /* The batch on the next vector of the chunk; false if it is ruled out. */
 static bool
 next_vector(CcSource *source)
@@ -269,11 +285,7 @@ next_vector(CcSource *source)
 	cc_batch_set(source->batch, source->reader, group, vecno);
 
 	if (!source->deleted_known)
-	{
-		source->deleted = st_deleted_rows(source->rel, group, source->snapshot,
-										  source->group_mcxt, NULL);
-		source->deleted_known = true;
-	}
+		find_deleted(source, group);
 	if (source->deleted)
 		source->stats->deleted_rows += cc_batch_remove_deleted(source->batch, source->deleted);
 

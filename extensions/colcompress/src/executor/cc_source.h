@@ -103,6 +103,8 @@ typedef struct CcSource
 	bool		group_passes;
 	bool		deleted_known;
 	uint64	   *deleted;		/* rows of it that are, or NULL */
+	uint32		ndeleted;		/* how many */
+	StDeletions *deletions;		/* of all row groups */
 	uint32		vecno;			/* next vector of the chunk at hand */
 	uint32		vec_end;
 

@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "cc_shred_read.h"
@@ -251,6 +252,95 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 	if (is_integer_coded(chunk) && st_int_at_decodes(src, len))
 		return vector_value(r, chunk, cc_chunk_vector(r, chunk, vecno, NULL), i);
 	return point_value(r, chunk, src, len, vecno, n, i);
+}
+
+/* Bytes of a vector for values that are asked for in order: nothing is kept. */
+static const uint8 *
+passing_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
+{
+	const CcVectorPlace *place = &chunk->vectors[vecno];
+	const CcBlock *b = &chunk->blocks[place->block];
+
+	if (b->stored_len != b->raw_len || chunk->block == place->block)
+		return cc_vector_bytes(r, chunk, vecno, len);
+	cc_ensure(r, &chunk->point, &chunk->point_cap, place->len);
+	cc_read_image(r, b->off + place->off, place->len, chunk->point);
+	r->bytes_decoded += place->len;
+	*len = place->len;
+	return chunk->point;
+}
+
+/*
+ * The integer that value i of the n of a vector is stored as, of a chunk that
+ * keeps a sum; false if it is null.
+ */
+static bool
+stored_integer(StReader *r, CcChunk *chunk, uint32 vecno, const uint8 *src, Size len,
+			   uint32 i, int128 *value)
+{
+	uint32		n = cc_reader_vector_rows(r, vecno);
+	StInt128	wide;
+	int64		v;
+
+	if (chunk->vectors[vecno].nnulls > 0)
+	{
+		uint64		valid[CC_VALIDITY_WORDS];
+
+		cc_take_validity(r, &chunk->vectors[vecno], n, &src, &len, valid);
+		if ((valid[i >> 6] & (UINT64CONST(1) << (i & 63))) == 0)
+			return false;
+	}
+	if (chunk->entry->encoding == CC_ENC_DECIMAL128)
+	{
+		if (st_int128_at(src, len, n, i, &wide) != ST_OK)
+			cc_corrupt(r, "values of a vector");
+		*value = wide;
+		return true;
+	}
+	if (st_int_at(src, len, n, i, (int64_t *) &v) != ST_OK)
+		cc_corrupt(r, "values of a vector");
+	*value = v;
+	return true;
+}
+
+bool
+cc_reader_sum_rows(StReader *r, AttrNumber attno, const uint64 *rows, int128 *sum,
+				   uint32 *nnulls)
+{
+	int			scale;
+	CcChunk    *chunk;
+	uint32		vecno = CC_MAX_VECTORS;
+	const uint8 *src = NULL;
+	Size		len = 0;
+
+	*nnulls = 0;
+	if (!cc_reader_sum(r, attno, sum, &scale))
+		return false;
+	*sum = 0;
+	chunk = cc_chunk_open(r, attno);
+	if (chunk->entry->encoding != CC_ENC_INT && chunk->entry->encoding != CC_ENC_DECIMAL64 &&
+		chunk->entry->encoding != CC_ENC_DECIMAL128)
+		return false;
+	for (uint32 w = 0; w < (r->nrows + 63) / 64; w++)
+	{
+		for (uint64 left = rows[w]; left != 0; left &= left - 1)
+		{
+			uint32		row = w * 64 + __builtin_ctzll(left);
+			int128		value;
+
+			if (row / ST_VECTOR_SIZE != vecno)
+			{
+				CHECK_FOR_INTERRUPTS();
+				vecno = row / ST_VECTOR_SIZE;
+				src = passing_bytes(r, chunk, vecno, &len);
+			}
+			if (stored_integer(r, chunk, vecno, src, len, row % ST_VECTOR_SIZE, &value))
+				*sum += value;
+			else
+				(*nnulls)++;
+		}
+	}
+	return true;
 }
 
 static Datum

@@ -128,6 +128,13 @@ extern bool cc_reader_zone(StReader *r, AttrNumber attno, int64 vecno, CcZone *z
  */
 extern bool cc_reader_sum(StReader *r, AttrNumber attno, int128 *sum, int *scale);
 
+/*
+ * The sum of some rows' values (a bitmap of the group's rows), with how many
+ * of them are null.  False: cc_reader_sum() knows no sum either.
+ */
+extern bool cc_reader_sum_rows(StReader *r, AttrNumber attno, const uint64 *rows,
+							   int128 *sum, uint32 *nnulls);
+
 /* One row's values: the index fetch.  Decodes only the blocks that hold it. */
 extern void cc_reader_row(StReader *r, uint32 row, const bool *needed,
 						  Datum *values, bool *isnull);

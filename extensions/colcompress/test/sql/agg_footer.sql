@@ -65,6 +65,28 @@ DELETE FROM af WHERE g = 2;
 SELECT count(*), sum(i8), sum(n2) FROM af WHERE g < 9;
 ROLLBACK;
 SELECT count(*), sum(i8), sum(n2) FROM af WHERE g < 9;
+-- few rows of a group deleted: what is stored, less what they have; nulls and all kinds of sums among them
+TRUNCATE af;
+INSERT INTO af SELECT * FROM af_heap ORDER BY g, i8;
+BEGIN;
+DELETE FROM af WHERE g = 0 AND i2 > 50;
+ROLLBACK;
+DELETE FROM af WHERE g < 10 AND i8 % (341 * 400000000000000) = 0 OR g IN (10, 11) AND i8 % 341 = 0;
+DELETE FROM af_heap WHERE g < 10 AND i8 % (341 * 400000000000000) = 0 OR g IN (10, 11) AND i8 % 341 = 0;
+DELETE FROM af WHERE ctid IN (SELECT ctid FROM af WHERE g = 12 LIMIT 5);
+DELETE FROM af_heap WHERE ctid IN (SELECT ctid FROM af_heap WHERE g = 12 LIMIT 5);
+SELECT af_lines('SELECT count(*) FROM af');
+SELECT af_lines('SELECT count(*), count(i4), sum(i4), sum(i2) FROM af WHERE g < 10');
+SELECT af_lines('SELECT count(*), sum(i4), sum(f), max(i4) FROM af');
+SELECT * FROM af_wrong;
+-- the first vector of a group, then all of it
+DELETE FROM af WHERE g = 0;
+DELETE FROM af_heap WHERE g = 0;
+DELETE FROM af WHERE g = 1;
+DELETE FROM af_heap WHERE g = 1;
+SELECT * FROM af_wrong;
+VACUUM af;
+SELECT * FROM af_wrong WHERE n % 4 = 0;
 DROP VIEW af_wrong;
 DROP TABLE af, af_heap, af_queries;
 DROP FUNCTION af_run, af_lines;

@@ -222,7 +222,10 @@ add_group(RcAggState *state, uint32 groupno)
 	uint64	   *deleted;
 
 	CHECK_FOR_INTERRUPTS();
-	deleted = st_deleted_rows(source->rel, group, source->snapshot, source->mcxt, &ndeleted);
+	if (source->deletions == NULL)
+		source->deletions = st_deletions_create(source->rel, source->snapshot,
+												source->groups->ngroups, source->mcxt);
+	deleted = st_deletions_of(source->deletions, group, source->mcxt, &ndeleted);
 	if (state->only_rows)
 	{
 		for (int i = 0; i < state->naggs; i++)

@@ -211,8 +211,14 @@ next_batch(RcSource *source)
 
 	if (!source->deleted_known)
 	{
-		source->deleted = st_deleted_rows(source->rel, group, source->snapshot,
-										  source->group_mcxt, NULL);
+		uint32		ndeleted;
+
+		/* quals and workers leave out nobody knows how many */
+		if (source->deletions == NULL)
+			source->deletions = st_deletions_create(source->rel, source->snapshot, 0,
+													source->mcxt);
+		source->deleted = st_deletions_of(source->deletions, group, source->group_mcxt,
+										  &ndeleted);
 		source->deleted_known = true;
 	}
 	if (source->deleted)

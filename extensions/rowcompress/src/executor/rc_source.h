@@ -76,6 +76,7 @@ typedef struct RcSource
 	bool		group_tested;	/* with the quals' present values */
 	bool		group_passes;
 	bool		deleted_known;
+	StDeletions *deletions;		/* of all row groups, once asked for */
 	uint64	   *deleted;
 	uint32		next_batch;		/* of the chunk at hand */
 	uint32		batch_end;
