@@ -159,7 +159,7 @@ CREATE PROCEDURE run_compaction(relation regclass, everything boolean, step_rows
 COMMENT ON PROCEDURE run_compaction(regclass, boolean, integer) IS
 	'what compact() and merge() do: moves rows in key order to empty pages, all (everything) or those out of order, step_rows per transaction';
 
-CREATE PROCEDURE compact(relation regclass, step_rows integer DEFAULT 2000)
+CREATE PROCEDURE compact(relation regclass, step_rows integer DEFAULT 10000)
 	LANGUAGE plpgsql
 	AS $$
 BEGIN
@@ -170,7 +170,7 @@ $$;
 COMMENT ON PROCEDURE compact(regclass, integer) IS
 	'moves all rows of a table with a zonemap index (a regclass) to empty pages in key order, online, step_rows rows (1 to 1000000) per transaction; VACUUM then frees what they leave; for the owner; not in a transaction block';
 
-CREATE PROCEDURE merge(relation regclass, step_rows integer DEFAULT 2000)
+CREATE PROCEDURE merge(relation regclass, step_rows integer DEFAULT 10000)
 	LANGUAGE plpgsql
 	AS $$
 BEGIN
@@ -185,7 +185,7 @@ CREATE PROCEDURE sorted_heap_compact(relation regclass)
 	LANGUAGE plpgsql
 	AS $$
 BEGIN
-	CALL sorted_heap.run_compaction(relation, true, 2000);
+	CALL sorted_heap.run_compaction(relation, true, 10000);
 END
 $$;
 

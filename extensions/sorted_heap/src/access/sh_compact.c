@@ -5,10 +5,9 @@
  *	  and write.
  *
  * Rows are read in key order and moved to empty pages, a bounded number per
- * transaction.  A move is a delete and an insert, and then the old tuple's
- * t_ctid is made to point to the new one, so that to everybody else it is an
- * update: a writer that waited follows the row.  Old snapshots see old tuples,
- * VACUUM removes them, and folds the new rows' entries into zones.
+ * transaction (sh_move.c).  To everybody else a move is an update: a writer
+ * that waited follows the row.  Old snapshots see old tuples, VACUUM removes
+ * them, and folds the new rows' entries into zones.
  *
  * Rows that somebody else is changing or has locked stay where they are.
  * Logical decoding sees nothing: no row has changed.
@@ -19,7 +18,6 @@
  */
 #include "postgres.h"
 
-#include "access/generic_xlog.h"
 #include "access/genam.h"
 #include "access/heapam.h"
 #include "access/relscan.h"
@@ -31,8 +29,6 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "storage/freespace.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -41,6 +37,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "sh_move.h"
 #include "sh_tableam.h"
 #include "st_compat.h"
 #include "zm_access.h"
@@ -48,206 +45,15 @@
 
 PG_FUNCTION_INFO_V1(zm_compact);
 
-typedef struct Move
-{
-	ItemPointerData from;
-	ItemPointerData to;
-} Move;
-
-/* One index of the table. */
-typedef struct TableIndex
-{
-	Relation	index;
-	IndexInfo  *info;
-	ExprState  *predicate;
-} TableIndex;
-
 /* One transaction's work. */
 typedef struct Step
 {
 	Relation	rel;
 	bool		all;			/* not only groups out of order */
 	int			limit;			/* rows */
-	TupleTableSlot *slot;
-	EState	   *estate;
-	int			nindexes;
-	TableIndex *indexes;
-	BlockNumber target;			/* page that is being filled */
 	int			nmoves;
-	int			room;
-	Move	   *moves;
+	ShMover    *mover;
 } Step;
-
-/* ---- one row ---- */
-
-/* Deletes a tuple without waiting, unseen by logical decoding. */
-static bool
-delete_quietly(Relation rel, ItemPointer tid)
-{
-	char		identity = rel->rd_rel->relreplident;
-	TM_FailureData failure;
-	TM_Result	result;
-
-	rel->rd_rel->relreplident = REPLICA_IDENTITY_NOTHING;
-	PG_TRY();
-	{
-		result = heap_delete(rel, tid, GetCurrentCommandId(true),
-							 InvalidSnapshot, false, &failure, false);
-	}
-	PG_FINALLY();
-	{
-		rel->rd_rel->relreplident = identity;
-	}
-	PG_END_TRY();
-	return result == TM_Ok;
-}
-
-/* Makes entries for the new tuple in all indexes. */
-static void
-insert_entries(Step *step, HeapTuple tuple)
-{
-	ExprContext *econtext = GetPerTupleExprContext(step->estate);
-
-	ExecForceStoreHeapTuple(tuple, step->slot, false);
-	econtext->ecxt_scantuple = step->slot;
-	for (int i = 0; i < step->nindexes; i++)
-	{
-		TableIndex *index = &step->indexes[i];
-		Datum		values[INDEX_MAX_KEYS];
-		bool		nulls[INDEX_MAX_KEYS];
-
-		if (index->predicate != NULL && !ExecQual(index->predicate, econtext))
-			continue;
-		FormIndexDatum(index->info, step->slot, step->estate, values, nulls);
-		/* The row was unique where it was. */
-		index_insert(index->index, values, nulls, &tuple->t_self, step->rel,
-					 UNIQUE_CHECK_NO, false, index->info);
-	}
-	ResetPerTupleExprContext(step->estate);
-}
-
-static void
-remember_move(Step *step, ItemPointer from, ItemPointer to)
-{
-	if (step->nmoves == step->room)
-	{
-		step->room *= 2;
-		step->moves = repalloc_huge(step->moves, step->room * sizeof(Move));
-	}
-	step->moves[step->nmoves].from = *from;
-	step->moves[step->nmoves].to = *to;
-	step->nmoves++;
-}
-
-static Size
-page_room(Relation rel, BlockNumber block)
-{
-	Buffer		buf = ReadBuffer(rel, block);
-	Size		room;
-
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	room = PageGetHeapFreeSpace(BufferGetPage(buf));
-	UnlockReleaseBuffer(buf);
-	return room;
-}
-
-/* A page without rows, or InvalidBlockNumber.  The map may be out of date. */
-static BlockNumber
-find_empty_page(Relation rel)
-{
-	Size		empty = BLCKSZ - BLCKSZ / 16;
-	BlockNumber block = GetPageWithFreeSpace(rel, empty);
-
-	while (block != InvalidBlockNumber)
-	{
-		Size		room = page_room(rel, block);
-
-		CHECK_FOR_INTERRUPTS();
-		if (room >= empty)
-			return block;
-		block = RecordAndGetPageWithFreeSpace(rel, block, room, empty);
-	}
-	return InvalidBlockNumber;
-}
-
-/*
- * Moves a row to the page that is being filled.  When that is full an empty
- * one takes its place; where there is none, heap finds the old one full and
- * extends the table.
- */
-static void
-move_row(Step *step, TupleTableSlot *slot)
-{
-	HeapTuple	tuple = ExecCopySlotHeapTuple(slot);
-	ItemPointerData from = slot->tts_tid;
-	Relation	rel = step->rel;
-	Size		needed = MAXALIGN(tuple->t_len) +
-		RelationGetTargetPageFreeSpace(rel, HEAP_DEFAULT_FILLFACTOR);
-
-	if (delete_quietly(rel, &from))
-	{
-		if (step->target == InvalidBlockNumber ||
-			page_room(rel, step->target) < needed)
-		{
-			BlockNumber empty = find_empty_page(rel);
-
-			if (empty != InvalidBlockNumber)
-				step->target = empty;
-		}
-		RelationSetTargetBlock(rel, step->target);
-		heap_insert(rel, tuple, GetCurrentCommandId(true),
-					HEAP_INSERT_SKIP_FSM | HEAP_INSERT_NO_LOGICAL, NULL);
-		step->target = ItemPointerGetBlockNumber(&tuple->t_self);
-		insert_entries(step, tuple);
-		remember_move(step, &from, &tuple->t_self);
-	}
-	heap_freetuple(tuple);
-}
-
-/* ---- links from old tuples to new ones ---- */
-
-static int
-compare_moves(const void *a, const void *b)
-{
-	return ItemPointerCompare(unconstify(ItemPointerData *, &((const Move *) a)->from),
-							  unconstify(ItemPointerData *, &((const Move *) b)->from));
-}
-
-/* Links the moved tuples of one page; returns how many. */
-static int
-link_page(Relation rel, const Move *moves, int nmoves)
-{
-	BlockNumber block = ItemPointerGetBlockNumber(&moves[0].from);
-	Buffer		buf = ReadBuffer(rel, block);
-	GenericXLogState *state = GenericXLogStart(rel);
-	Page		page;
-	int			n = 0;
-
-	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
-	page = GenericXLogRegisterBuffer(state, buf, 0);
-	for (; n < nmoves && ItemPointerGetBlockNumber(&moves[n].from) == block; n++)
-	{
-		OffsetNumber off = ItemPointerGetOffsetNumber(&moves[n].from);
-		HeapTupleHeader old = (HeapTupleHeader)
-			PageGetItem(page, PageGetItemId(page, off));
-
-		Assert(TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmax(old)));
-		old->t_ctid = moves[n].to;
-	}
-	GenericXLogFinish(state);
-	UnlockReleaseBuffer(buf);
-	return n;
-}
-
-static void
-link_moves(Step *step)
-{
-	qsort(step->moves, step->nmoves, sizeof(Move), compare_moves);
-	for (int i = 0; i < step->nmoves;)
-		i += link_page(step->rel, step->moves + i, step->nmoves - i);
-}
-
-/* ---- steps ---- */
 
 /*
  * Whether the visible rows of the scan's group are out of order: a page with
@@ -264,30 +70,6 @@ group_is_mixed(const ZmScan *scan)
 	return changes > 1 + scan->nitems / 64;
 }
 
-static void
-open_indexes(Step *step)
-{
-	List	   *oids = RelationGetIndexList(step->rel);
-	ListCell   *lc;
-
-	step->indexes = palloc0(Max(list_length(oids), 1) * sizeof(TableIndex));
-	foreach(lc, oids)
-	{
-		TableIndex *index = &step->indexes[step->nindexes];
-
-		index->index = index_open(lfirst_oid(lc), RowExclusiveLock);
-		if (!index->index->rd_index->indisready)
-		{
-			index_close(index->index, NoLock);
-			continue;
-		}
-		index->info = BuildIndexInfo(index->index);
-		index->predicate = ExecPrepareQual(index->info->ii_Predicate,
-										   step->estate);
-		step->nindexes++;
-	}
-}
-
 /*
  * Moves rows from the key `from` on (exclusive; NULL: from the beginning), and
  * returns the key of the last one, allocated in `context`; NULL at the end.
@@ -299,9 +81,6 @@ move_rows(Step *step, Relation index, IndexTuple from, MemoryContext context)
 											GetActiveSnapshot());
 	ZmScan	   *state = scan->opaque;
 	TupleTableSlot *row = table_slot_create(step->rel, NULL);
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext,
-													  "compaction row",
-													  ALLOCSET_DEFAULT_SIZES);
 	IndexTuple	last = NULL;
 	int64		group = -1;
 	bool		take = false;
@@ -335,10 +114,8 @@ move_rows(Step *step, Relation index, IndexTuple from, MemoryContext context)
 		}
 		if (!take)
 			continue;
-		old = MemoryContextSwitchTo(row_context);
-		move_row(step, row);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(row_context);
+		sh_move_row(step->mover, row);
+		step->nmoves++;
 		if (step->nmoves >= step->limit && last == NULL)
 		{
 			old = MemoryContextSwitchTo(context);
@@ -399,6 +176,9 @@ run_step(Oid relid, bool all, int limit, IndexTuple from, BlockNumber *target,
 	int			nest;
 
 	check_table(rel);
+	/* A step that a crash takes back is no loss. */
+	(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	/* Expressions of indexes run with the owner's rights. */
 	GetUserIdAndSecContext(&owner, &security);
@@ -410,25 +190,13 @@ run_step(Oid relid, bool all, int limit, IndexTuple from, BlockNumber *target,
 	step->rel = rel;
 	step->all = all;
 	step->limit = limit;
-	step->target = *target;
-	if (step->target >= RelationGetNumberOfBlocks(rel))
-		step->target = InvalidBlockNumber;
-	step->estate = CreateExecutorState();
-	step->slot = MakeSingleTupleTableSlot(RelationGetDescr(rel),
-										  &TTSOpsHeapTuple);
-	step->room = Max(limit, 64);
-	step->moves = palloc(step->room * sizeof(Move));
-	open_indexes(step);
+	if (*target >= RelationGetNumberOfBlocks(rel))
+		*target = InvalidBlockNumber;
+	step->mover = sh_move_begin(rel, *target);
 	index = index_open(zm_place_index(rel), RowExclusiveLock);
 	last = move_rows(step, index, from, context);
-	link_moves(step);
-	*target = step->target;
-
+	*target = sh_move_end(step->mover);
 	index_close(index, NoLock);
-	for (int i = 0; i < step->nindexes; i++)
-		index_close(step->indexes[i].index, NoLock);
-	ExecDropSingleTupleTableSlot(step->slot);
-	FreeExecutorState(step->estate);
 	AtEOXact_GUC(false, nest);
 	SetUserIdAndSecContext(owner, security);
 	PopActiveSnapshot();

@@ -26,6 +26,8 @@ extern bool zm_insert(Relation index, Datum *values, bool *nulls,
 					  ItemPointer tid, Relation heap, IndexUniqueCheck check,
 					  bool unchanged, IndexInfo *info);
 
+extern void zm_insert_many(Relation index, Relation heap, IndexInfo *info,
+						   IndexTuple *entries, int n);
 extern void zm_insert_hint(Relation index, BlockNumber leaf, bool adds);
 
 /* zm_scan.c */

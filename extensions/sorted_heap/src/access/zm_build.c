@@ -342,8 +342,7 @@ static void
 write_tree(BuildState *state, ZmPageKeys *keys)
 {
 	const ZmSpace *space = &state->space;
-	ZmWriter   *writer = zm_writer_begin(space->index,
-										 zm_fillfactor(space->index));
+	ZmWriter   *writer = zm_writer_begin(space, zm_fillfactor(space->index));
 	IndexTuple	exact = zm_spool_next(state->spool);
 	bool		hole = true;
 

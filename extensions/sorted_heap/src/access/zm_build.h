@@ -16,7 +16,7 @@
 
 typedef struct ZmWriter ZmWriter;
 
-extern ZmWriter *zm_writer_begin(Relation index, int fillfactor);
+extern ZmWriter *zm_writer_begin(const ZmSpace *space, int fillfactor);
 extern void zm_writer_add(ZmWriter *writer, IndexTuple itup);
 extern void zm_writer_end(ZmWriter *writer);
 

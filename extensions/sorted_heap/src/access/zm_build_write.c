@@ -36,6 +36,7 @@ typedef struct EntryList
 
 struct ZmWriter
 {
+	const ZmSpace *space;
 	Relation	index;
 	MemoryContext context;		/* of downlinks */
 	MemoryContext page_context; /* of the entries of the current page */
@@ -86,11 +87,13 @@ write_page(Relation index, BlockNumber block, Page image)
 }
 
 ZmWriter *
-zm_writer_begin(Relation index, int fillfactor)
+zm_writer_begin(const ZmSpace *space, int fillfactor)
 {
+	Relation	index = space->index;
 	ZmWriter   *writer = palloc0(sizeof(ZmWriter));
 	PGAlignedBlock image;
 
+	writer->space = space;
 	writer->index = index;
 	writer->context = AllocSetContextCreate(CurrentMemoryContext,
 											"zonemap downlinks",
@@ -140,15 +143,25 @@ flush_page(ZmWriter *writer, IndexTuple start)
 	writer->first_page = false;
 }
 
-/* The block of the last zone of the current page. */
-static BlockNumber
-last_zone_block(ZmWriter *writer)
+/*
+ * The zone with which a page begins whose first entry is an exact one: that
+ * of the current page's last zone, which goes on.  See right_start().
+ */
+static IndexTuple
+zone_before(ZmWriter *writer, IndexTuple exact)
 {
 	int			i = writer->count - 1;
+	BlockNumber block;
+	ZmTarget	target;
 
 	while (!ZmIsZone(writer->entries[i]))
 		i--;
-	return ZmBlock(writer->entries[i]);
+	block = ZmBlock(writer->entries[i]);
+	zm_target_from_entry(writer->space, &target, exact);
+	if (zm_compare_entry_key(writer->space, &target,
+							 writer->entries[writer->count - 1]) > 0)
+		return zm_zone_from(exact, block, ZM_FENCED, NULL);
+	return zm_zone_from(exact, block, ZM_OPEN | ZM_TIE, &exact->t_tid);
 }
 
 /* Writes the current page and begins the next one, with what did not fit. */
@@ -165,8 +178,7 @@ next_page(ZmWriter *writer, IndexTuple itup)
 	{
 		start = carried[ncarried - 1];
 		if (!ZmIsZone(start))
-			start = zm_zone_from(start, last_zone_block(writer),
-								 ZM_OPEN | ZM_TIE, &start->t_tid);
+			start = zone_before(writer, start);
 		if (writer->bytes + ENTRY_SPACE(start) <= PAGE_SPACE)
 			break;
 		carried[ncarried++] = writer->entries[--writer->count];

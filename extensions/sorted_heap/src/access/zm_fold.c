@@ -6,7 +6,7 @@
  * Where several exact entries in a row are of one heap page, and the page of
  * the zone that they are in has no row at or after the first of them, a zone
  * of theirs begins there and takes their place.  A zone whose page has no rows
- * becomes a hole.
+ * becomes a hole.  A hole right before such entries becomes their zone.
  *
  * That narrows zones (I11).  It is safe because the heap page is looked at
  * with the leaf locked exclusively: a row that is on the page then, published
@@ -126,6 +126,37 @@ may_start(Fold *fold, IndexTuple first)
 							  ZmBlock(fold->zone), &target);
 }
 
+/*
+ * Whether the current zone is a hole that may become the zone of what comes
+ * next.  If it is fenced, its range touches nothing on the left.
+ */
+static bool
+may_fill(Fold *fold)
+{
+	return fold->count > 0 && fold->entries[fold->count - 1] == fold->zone &&
+		ZmBlock(fold->zone) == InvalidBlockNumber &&
+		(ZmFlags(fold->zone) & ZM_FENCED);
+}
+
+/* Begins a zone of a heap page at an exact entry, or at the hole before it. */
+static void
+start_zone(Fold *fold, IndexTuple first, BlockNumber block)
+{
+	IndexTuple	zone;
+
+	if (may_fill(fold))
+	{
+		zone = zm_copy_as(fold->zone, block);
+		fold->count--;
+	}
+	else
+		zone = zm_zone_from(first, block, ZM_FENCED, NULL);
+	if (fold->space.fast != ZM_FAST_NONE)
+		zone = zm_add_note(zone);
+	emit(fold, zone);
+	fold->changed = true;
+}
+
 /* Whether the current zone, not the one it was read in, covers an entry. */
 static bool
 repeats(Fold *fold, IndexTuple itup)
@@ -169,17 +200,13 @@ fold_group(Fold *fold, Page page, OffsetNumber off, OffsetNumber end,
 			continue;
 		}
 		run = may_fold ? count_run(fold, page, i) : 0;
-		if (run < FEWEST_ENTRIES || !may_start(fold, itup))
+		if (run < FEWEST_ENTRIES || !(may_fill(fold) || may_start(fold, itup)))
 		{
 			emit(fold, itup);
 			continue;
 		}
-		itup = zm_zone_from(itup, ItemPointerGetBlockNumber(&tid), ZM_FENCED,
-							NULL);
-		if (fold->space.fast != ZM_FAST_NONE)
-			itup = zm_add_note(itup);
-		emit(fold, itup);
-		fold->changed = started = true;
+		start_zone(fold, itup, ItemPointerGetBlockNumber(&tid));
+		started = true;
 	}
 	if (next != NULL && started)
 		emit(fold, zm_form_close(ZmPageGetEntry(page, end - 1)));

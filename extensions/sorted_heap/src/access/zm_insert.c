@@ -9,10 +9,14 @@
  *
  * In a unique index a covered row gets a mark besides: see zm_unique.c.
  *
+ * Compaction brings many rows in key order: zm_insert_many() changes a copy of
+ * a leaf for all that belong there, and logs that once.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/generic_xlog.h"
 #include "access/genam.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -28,10 +32,24 @@ typedef enum Verdict
 {
 	COVERED,					/* nothing */
 	LOOK_LEFT,					/* a zone may reach over from the left */
+	FILL_HOLE,					/* the hole that begins there becomes a zone */
 	START_ZONE,
 	START_CLOSED,				/* a zone, and a hole where its group ends */
 	ADD_EXACT,
 } Verdict;
+
+/*
+ * A leaf that is being changed, locked exclusively: by itself, each change
+ * logged, or in a copy that the caller logs.
+ */
+typedef struct LeafEdit
+{
+	Relation	index;
+	Buffer		buf;
+	Page		page;
+	bool		copy;
+	bool		changed;
+} LeafEdit;
 
 /* Memory of the inserts of one statement. */
 typedef struct InsertState
@@ -42,7 +60,7 @@ typedef struct InsertState
 	ZmTarget	target;
 	ZmUnique   *unique;			/* NULL: not unique */
 	OffsetNumber position;		/* in the leaf: the last entry not after the
-								 * target */
+								 * target; for FILL_HOLE the hole */
 	OffsetNumber last;			/* for START_CLOSED: the group's last entry */
 } InsertState;
 
@@ -84,24 +102,38 @@ get_state(Relation index, Relation heap, IndexInfo *info)
 }
 
 /*
- * Whether a zone may begin at the key in the group of a zone.  Not where what
- * comes after the group may have its last key too: there a leaf may end, or may
- * have ended when a scan copied it, and an exact entry of that key would count
- * twice, or not at all.
+ * Whether what comes after the group of a zone keeps a zone that reaches to it
+ * from having the group's last key as well.  Where it does not, a leaf may end,
+ * or may have ended when a scan copied it, and an exact entry of that key would
+ * count twice, or not at all.
  */
 static bool
-may_start_zone(const ZmSpace *space, Page page, OffsetNumber zone,
-			   const ZmTarget *target)
+ends_clean(Page page, OffsetNumber zone)
 {
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 
-	if (zm_compare_entry_key(space, target, ZmPageGetEntry(page, zone)) == 0)
-		return false;
 	while (++zone <= last)
 		if (ZmIsZone(ZmPageGetEntry(page, zone)))
 			return zm_is_clean(ZmPageGetEntry(page, zone));
 	return ZmPageIsRightmost(page) ||
 		zm_is_clean(ZmPageGetEntry(page, ZM_HIGH_KEY));
+}
+
+/*
+ * Whether the zone at off is a hole that may become a zone for the row: one of
+ * its key, or right after it.  Its range touches nothing on the left if it is
+ * fenced.
+ */
+static bool
+may_fill(InsertState *state, Page page, OffsetNumber off)
+{
+	IndexTuple	itup = ZmPageGetEntry(page, off);
+
+	return ZmBlock(itup) == InvalidBlockNumber &&
+		(ZmFlags(itup) & ZM_FENCED) &&
+		(state->position == off ||
+		 zm_compare_entry_key(&state->space, &state->target, itup) == 0) &&
+		ends_clean(page, off);
 }
 
 /*
@@ -146,12 +178,18 @@ judge(InsertState *state, Relation heap, Page page, ItemPointer tid,
 	if (zm_block_covers_at(space, page, target,
 						   ItemPointerGetBlockNumber(tid), zone))
 		return COVERED;
+	if (may_fill(state, page, zone))
+	{
+		state->position = zone;
+		return FILL_HOLE;
+	}
 	itup = ZmPageGetEntry(page, zone);
 	if (!looked_left && zm_zone_at(page, first) == first &&
 		!(ZmFlags(ZmPageGetEntry(page, first)) & (ZM_FENCED | ZM_NO_KEY)) &&
 		zm_compare_entry_key(space, target, ZmPageGetEntry(page, first)) == 0)
 		return LOOK_LEFT;
-	if (!may_start_zone(space, page, zone, target))
+	if (zm_compare_entry_key(space, target, itup) == 0 ||
+		!ends_clean(page, zone))
 		return may_start_closed(space, page, zone, target, &state->last) ?
 			START_CLOSED : ADD_EXACT;
 	if (ZmBlock(itup) == InvalidBlockNumber)
@@ -181,20 +219,61 @@ covered_on_the_left(InsertState *state, ItemPointer tid)
 	return covered;
 }
 
+static void
+put_entry(LeafEdit *edit, IndexTuple itup, OffsetNumber off)
+{
+	if (edit->copy)
+		zm_page_add(edit->page, itup, off);
+	else
+		zm_add_logged(edit->index, edit->buf, itup, off);
+	edit->changed = true;
+}
+
+/* Makes the hole at off a zone of a heap page, with room for a note if `note`. */
+static Size
+fill_hole(LeafEdit *edit, OffsetNumber off, BlockNumber block, bool note)
+{
+	IndexTuple	zone = zm_copy_as(ZmPageGetEntry(edit->page, off), block);
+	GenericXLogState *state = NULL;
+	Page		page = edit->page;
+	bool		done;
+
+	if (note)
+		zone = zm_add_note(zone);
+	if (PageGetExactFreeSpace(page) < MAXALIGN(IndexTupleSize(zone)))
+		return IndexTupleSize(zone);
+	if (!edit->copy)
+	{
+		state = GenericXLogStart(edit->index);
+		page = GenericXLogRegisterBuffer(state, edit->buf, 0);
+	}
+	done = PageIndexTupleOverwrite(page, off, (Item) zone,
+								   IndexTupleSize(zone));
+	if (!done)
+		elog(ERROR, "failed to replace an entry of a zonemap page");
+	if (!edit->copy)
+		GenericXLogFinish(state);
+	edit->changed = true;
+	return 0;
+}
+
 /*
- * Adds the entry that the verdict asks for to a locked leaf.  Returns the
- * bytes that are missing, 0 if it was added.
+ * Adds the entry that the verdict asks for.  Returns the bytes that are
+ * missing, 0 if it was added.
  */
 static Size
-add_entry(InsertState *state, Buffer buf, Verdict verdict, Datum *values,
+add_entry(InsertState *state, LeafEdit *edit, Verdict verdict, Datum *values,
 		  bool *nulls, ItemPointer tid)
 {
-	Relation	index = state->space.index;
-	Page		page = BufferGetPage(buf);
+	Relation	index = edit->index;
+	Page		page = edit->page;
 	OffsetNumber after = state->position;
 	IndexTuple	itup;
 	Size		missing;
 
+	if (verdict == FILL_HOLE)
+		return fill_hole(edit, after, ItemPointerGetBlockNumber(tid),
+						 state->space.fast != ZM_FAST_NONE);
 	if (verdict == START_ZONE || verdict == START_CLOSED)
 	{
 		ZmTarget	position = state->target;
@@ -226,13 +305,13 @@ add_entry(InsertState *state, Buffer buf, Verdict verdict, Datum *values,
 		missing += MAXALIGN(IndexTupleSize(hole)) + sizeof(ItemIdData);
 		/* It is in a hole, so it changes nothing by itself. */
 		if (PageGetFreeSpace(page) >= missing)
-			zm_add_logged(index, buf, hole, state->last + 1);
+			put_entry(edit, hole, state->last + 1);
 		else
 			return missing;
 	}
 	else if (PageGetFreeSpace(page) < missing)
 		return missing;
-	zm_add_logged(index, buf, itup, after + 1);
+	put_entry(edit, itup, after + 1);
 	return 0;
 }
 
@@ -269,9 +348,12 @@ publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
 			done = true;
 		else if (verdict != LOOK_LEFT && lockmode == BUFFER_LOCK_EXCLUSIVE)
 		{
-			missing = add_entry(state, buf, verdict, values, nulls, tid);
+			LeafEdit	edit = {state->space.index, buf, BufferGetPage(buf)};
+
+			missing = add_entry(state, &edit, verdict, values, nulls, tid);
+			/* A mark comes beside what covers the row now. */
 			done = missing == 0 &&
-				((verdict != START_ZONE && verdict != START_CLOSED) || !mark);
+				(verdict == ADD_EXACT || verdict == COVERED || !mark);
 		}
 		UnlockReleaseBuffer(buf);
 		if (done)
@@ -288,7 +370,7 @@ publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
 		{
 			if (state->unique == NULL ||
 				!zm_unique_purge(&state->space, heap, &state->target))
-				zm_split(&state->space, &state->target, missing);
+				zm_split(&state->space, &state->target, missing, NULL);
 		}
 		else
 			lockmode = BUFFER_LOCK_EXCLUSIVE;
@@ -332,4 +414,193 @@ zm_insert(Relation index, Datum *values, bool *nulls, ItemPointer tid,
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(state->context);
 	return unique;
+}
+
+/* ---- many rows in key order ---- */
+
+/* What holds for the rows after one, as long as they belong to its group. */
+typedef struct Repeat
+{
+	bool		valid;
+	Verdict		verdict;
+	BlockNumber block;			/* their heap page */
+	IndexTuple	bound;			/* where the group ends; NULL: nowhere */
+} Repeat;
+
+/*
+ * Whether a row needs what the one before it, `before`, needed; if so, sets
+ * position.
+ */
+static bool
+is_repeated(InsertState *state, const Repeat *repeat, Page page,
+			IndexTuple before, ItemPointer tid)
+{
+	const ZmSpace *space = &state->space;
+	OffsetNumber next = state->position + 1;
+
+	if (!repeat->valid || repeat->block != ItemPointerGetBlockNumber(tid) ||
+		ItemPointerGetOffsetNumber(tid) == FirstOffsetNumber ||
+		zm_compare(space, &state->target, before) < 0 ||
+		(repeat->bound != NULL &&
+		 zm_compare_entry_key(space, &state->target, repeat->bound) >= 0))
+		return false;
+	if (repeat->verdict != COVERED &&
+		(next > PageGetMaxOffsetNumber(page) ||
+		 zm_compare(space, &state->target, ZmPageGetEntry(page, next)) >= 0))
+		state->position = zm_search(space, page, &state->target);
+	return true;
+}
+
+/*
+ * Notes what holds for rows after this one.  Not where its key is that of its
+ * zone, and not in holes: there a zone may begin at any row.
+ */
+static void
+note_repeat(InsertState *state, Repeat *repeat, Page page, Verdict verdict,
+			ItemPointer tid)
+{
+	OffsetNumber zone = zm_zone_at(page, state->position);
+	IndexTuple	itup = ZmPageGetEntry(page, zone);
+
+	repeat->valid = false;
+	repeat->verdict = verdict;
+	repeat->block = ItemPointerGetBlockNumber(tid);
+	if (ZmBlock(itup) == InvalidBlockNumber ||
+		(verdict == COVERED && ZmBlock(itup) != repeat->block) ||
+		(verdict != COVERED && verdict != ADD_EXACT) ||
+		zm_compare_entry_key(&state->space, &state->target, itup) <= 0)
+		return;
+	repeat->bound = ZmPageIsRightmost(page) ? NULL :
+		ZmPageGetEntry(page, ZM_HIGH_KEY);
+	while (++zone <= PageGetMaxOffsetNumber(page))
+		if (ZmIsZone(ZmPageGetEntry(page, zone)))
+		{
+			repeat->bound = ZmPageGetEntry(page, zone);
+			break;
+		}
+	repeat->valid = true;
+}
+
+/* Whether the target's position is in the leaf. */
+static bool
+belongs(const ZmSpace *space, Page page, const ZmTarget *target)
+{
+	return zm_compare(space, target,
+					  ZmPageGetEntry(page, ZmPageFirst(page))) >= 0 &&
+		(ZmPageIsRightmost(page) ||
+		 zm_compare(space, target, ZmPageGetEntry(page, ZM_HIGH_KEY)) < 0);
+}
+
+/*
+ * Changes the copy of a leaf for as many of the rows as possible; returns how
+ * many.  *missing tells bytes that the next one lacks, 0 if it is not for lack
+ * of room that it has to be looked at by itself.
+ */
+static int
+change_leaf(InsertState *state, Relation heap, LeafEdit *edit,
+			IndexTuple *entries, int n, Size *missing)
+{
+	const ZmSpace *space = &state->space;
+	Page		page = edit->page;
+	Repeat		repeat = {false};
+	int			i;
+
+	*missing = 0;
+	for (i = 0; i < n; i++)
+	{
+		ItemPointer tid = &entries[i]->t_tid;
+		Datum		values[INDEX_MAX_KEYS];
+		bool		nulls[INDEX_MAX_KEYS];
+		Verdict		verdict;
+		bool		repeated;
+
+		zm_target_from_entry(space, &state->target, entries[i]);
+		if (!belongs(space, page, &state->target))
+			break;
+		repeated = i > 0 && is_repeated(state, &repeat, page, entries[i - 1],
+										tid);
+		verdict = repeated ? repeat.verdict :
+			judge(state, heap, page, tid, false, true);
+		if (verdict == LOOK_LEFT)
+			break;
+		if (verdict == ADD_EXACT)
+		{
+			*missing = MAXALIGN(IndexTupleSize(entries[i]));
+			if (PageGetFreeSpace(page) < *missing)
+				break;
+			put_entry(edit, entries[i], ++state->position);
+			*missing = 0;
+		}
+		else if (verdict != COVERED)
+		{
+			index_deform_tuple(entries[i], space->desc, values, nulls);
+			*missing = add_entry(state, edit, verdict, values, nulls, tid);
+			if (*missing > 0)
+				break;
+			/* The next row finds itself covered, and asks anew. */
+			repeat.valid = false;
+			continue;
+		}
+		if (!repeated)
+			note_repeat(state, &repeat, page, verdict, tid);
+	}
+	return i;
+}
+
+/*
+ * Makes rows findable whose exact entries are given, best in key order.  Rows
+ * of a unique index have been checked where they come from.
+ */
+void
+zm_insert_many(Relation index, Relation heap, IndexInfo *info,
+			   IndexTuple *entries, int n)
+{
+	InsertState *state = n > 0 ? get_state(index, heap, info) : NULL;
+	MemoryContext old = n > 0 ? MemoryContextSwitchTo(state->context) : NULL;
+	BlockNumber leaf = InvalidBlockNumber;
+	int			i = 0;
+
+	while (i < n)
+	{
+		LeafEdit	edit = {.index = index,.copy = true};
+		GenericXLogState *xlog;
+		Size		missing;
+		int			done;
+
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(state->context);
+		zm_target_from_entry(&state->space, &state->target, entries[i]);
+		edit.buf = zm_descend_near(&state->space, &state->target,
+								   BUFFER_LOCK_EXCLUSIVE, &leaf);
+		xlog = GenericXLogStart(index);
+		edit.page = GenericXLogRegisterBuffer(xlog, edit.buf, 0);
+		done = change_leaf(state, heap, &edit, entries + i, n - i, &missing);
+		if (edit.changed)
+			GenericXLogFinish(xlog);
+		else
+			GenericXLogAbort(xlog);
+		UnlockReleaseBuffer(edit.buf);
+		i += done;
+		if (missing > 0)
+		{
+			ZmIncoming	incoming = {entries + i, n - i};
+
+			zm_target_from_entry(&state->space, &state->target, entries[i]);
+			zm_split(&state->space, &state->target, missing, &incoming);
+		}
+		else if (done == 0)
+		{
+			Datum		values[INDEX_MAX_KEYS];
+			bool		nulls[INDEX_MAX_KEYS];
+
+			index_deform_tuple(entries[i], state->space.desc, values, nulls);
+			publish(state, heap, values, nulls, &entries[i]->t_tid, false);
+			i++;
+		}
+	}
+	if (n > 0)
+	{
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(state->context);
+	}
 }

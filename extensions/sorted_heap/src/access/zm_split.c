@@ -66,12 +66,24 @@ bytes_before(Page page, OffsetNumber off)
 	return bytes;
 }
 
+/* Whether the key of an entry is not that of the one before it. */
+static bool
+begins_key(const ZmSpace *space, Page page, OffsetNumber off)
+{
+	ZmTarget	target;
+
+	zm_target_from_entry(space, &target, ZmPageGetEntry(page, off));
+	return zm_compare_entry_key(space, &target,
+								ZmPageGetEntry(page, off - 1)) > 0;
+}
+
 /*
  * The entry that becomes the first of the right page: near the middle, or
- * near the end of the rightmost page; on leaves a zone, if one is near.
+ * near the end of the rightmost page; on leaves a zone, if one is near, or
+ * else the first of its key.
  */
 static OffsetNumber
-choose_split(Page page)
+choose_middle(const ZmSpace *space, Page page)
 {
 	OffsetNumber first = ZmPageFirst(page);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
@@ -94,6 +106,9 @@ choose_split(Page page)
 		{
 			if (!zone || bytes < least || bytes > most)
 				distance += BLCKSZ;
+			if (!zone && distance < best_distance &&
+				!begins_key(space, page, off))
+				distance += BLCKSZ;
 			if (distance < best_distance)
 			{
 				best = off;
@@ -108,12 +123,72 @@ choose_split(Page page)
 }
 
 /*
- * The zone with which a right page begins.  If that is an exact entry now,
- * the zone before it goes on in the right page, after the entry's key: up to
- * the key, and with it, it stays in the left one.
+ * The entry that becomes the first of a leaf's right half when exact entries
+ * are to come, in order: the left half is full when it has those that belong
+ * there.  InvalidOffsetNumber if no such place is good.
+ */
+static OffsetNumber
+choose_split_for(const ZmSpace *space, Page page, const ZmIncoming *incoming)
+{
+	OffsetNumber first = ZmPageFirst(page);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	OffsetNumber best = InvalidOffsetNumber;
+	OffsetNumber best_zone = InvalidOffsetNumber;
+	Size		zone_bytes = 0;
+	Size		room = PageGetPageSize(page) - PageGetSpecialSize(page) -
+		SizeOfPageHeaderData - BLCKSZ / 32;
+	Size		bytes = 0;
+	int			i = 0;
+
+	for (OffsetNumber off = first; off <= last; off++)
+	{
+		IndexTuple	itup = ZmPageGetEntry(page, off);
+
+		while (i < incoming->count && bytes <= room)
+		{
+			ZmTarget	target;
+
+			zm_target_from_entry(space, &target, incoming->entries[i]);
+			if (zm_compare(space, &target, itup) >= 0)
+				break;
+			bytes += MAXALIGN(IndexTupleSize(incoming->entries[i++])) +
+				sizeof(ItemIdData);
+		}
+		if (bytes > room)
+			break;
+		if (off > first && ZmIsZone(itup))
+		{
+			best_zone = off;
+			zone_bytes = bytes;
+		}
+		else if (off > first && begins_key(space, page, off))
+			best = off;
+		bytes += MAXALIGN(IndexTupleSize(itup)) + sizeof(ItemIdData);
+	}
+	/* A split zone is one more. */
+	if (zone_bytes > room / 2)
+		return best_zone;
+	return bytes > room / 2 ? best : InvalidOffsetNumber;
+}
+
+static OffsetNumber
+choose_split(const ZmSpace *space, Page page, const ZmIncoming *incoming)
+{
+	OffsetNumber split = InvalidOffsetNumber;
+
+	if (incoming != NULL && ZmPageIsLeaf(page))
+		split = choose_split_for(space, page, incoming);
+	return split != InvalidOffsetNumber ? split : choose_middle(space, page);
+}
+
+/*
+ * The zone with which a right page begins.  If that is an exact entry now, the
+ * zone before it goes on in the right page: from the entry's key on, or, if
+ * the left page has entries of that key too, after it.  Then what the zone
+ * covers of the key stays in the left page.
  */
 static IndexTuple
-right_start(Page page, OffsetNumber split)
+right_start(const ZmSpace *space, Page page, OffsetNumber split)
 {
 	IndexTuple	itup = ZmPageGetEntry(page, split);
 	IndexTuple	zone;
@@ -121,6 +196,8 @@ right_start(Page page, OffsetNumber split)
 	if (ZmIsZone(itup))
 		return itup;
 	zone = ZmPageGetEntry(page, zm_zone_at(page, split));
+	if (begins_key(space, page, split))
+		return zm_zone_from(itup, ZmBlock(zone), ZM_FENCED, NULL);
 	return zm_zone_from(itup, ZmBlock(zone), ZM_OPEN | ZM_TIE, &itup->t_tid);
 }
 
@@ -166,12 +243,12 @@ new_page(Relation index)
 
 /* The root's content moves into two new pages below it. */
 static void
-split_root(const ZmSpace *space, Buffer root)
+split_root(const ZmSpace *space, Buffer root, const ZmIncoming *incoming)
 {
 	Relation	index = space->index;
 	Page		page = BufferGetPage(root);
-	OffsetNumber split = choose_split(page);
-	IndexTuple	start = right_start(page, split);
+	OffsetNumber split = choose_split(space, page, incoming);
+	IndexTuple	start = right_start(space, page, split);
 	PGAlignedBlock left_image;
 	PGAlignedBlock right_image;
 	PGAlignedBlock root_image;
@@ -223,7 +300,8 @@ zm_find_downlink(const ZmSpace *space, Page parent, BlockNumber parent_block,
  * `needed` bytes.  Returns false if its parent had to be split instead.
  */
 static bool
-split_page(const ZmSpace *space, ZmPath *path, int at, Size needed)
+split_page(const ZmSpace *space, ZmPath *path, int at, Size needed,
+		   const ZmIncoming *incoming)
 {
 	Relation	index = space->index;
 	Buffer		buf = ReadBuffer(index, path->blocks[at]);
@@ -245,11 +323,11 @@ split_page(const ZmSpace *space, ZmPath *path, int at, Size needed)
 	}
 	if (at == 0)
 	{
-		split_root(space, buf);
+		split_root(space, buf, incoming);
 		return true;
 	}
-	split = choose_split(page);
-	start = right_start(page, split);
+	split = choose_split(space, page, incoming);
+	start = right_start(space, page, split);
 
 	parent = ReadBuffer(index, path->blocks[at - 1]);
 	LockBuffer(parent, BUFFER_LOCK_EXCLUSIVE);
@@ -259,7 +337,7 @@ split_page(const ZmSpace *space, ZmPath *path, int at, Size needed)
 		needed = IndexTupleSize(start);
 		UnlockReleaseBuffer(parent);
 		UnlockReleaseBuffer(buf);
-		split_page(space, path, at - 1, needed);
+		split_page(space, path, at - 1, needed, incoming);
 		return false;
 	}
 	downlink = zm_find_downlink(space, BufferGetPage(parent),
@@ -286,10 +364,12 @@ split_page(const ZmSpace *space, ZmPath *path, int at, Size needed)
 
 /*
  * Makes room for an entry of so many bytes in the leaf that holds the
- * target's position; others may take it before the caller does.
+ * target's position; others may take it before the caller does.  `incoming`,
+ * if not NULL, are the exact entries that are to come, that one first.
  */
 void
-zm_split(const ZmSpace *space, const ZmTarget *target, Size needed)
+zm_split(const ZmSpace *space, const ZmTarget *target, Size needed,
+		 const ZmIncoming *incoming)
 {
 	Buffer		meta = ReadBuffer(space->index, ZM_META_BLOCK);
 	ZmPath	path;
@@ -298,6 +378,6 @@ zm_split(const ZmSpace *space, const ZmTarget *target, Size needed)
 	do
 	{
 		zm_find_path(space, target, 0, &path);
-	} while (!split_page(space, &path, path.depth - 1, needed));
+	} while (!split_page(space, &path, path.depth - 1, needed, incoming));
 	UnlockReleaseBuffer(meta);
 }

@@ -36,7 +36,16 @@ extern OffsetNumber zm_find_downlink(const ZmSpace *space, Page parent,
 
 extern void zm_add_logged(Relation index, Buffer buf, IndexTuple itup,
 						  OffsetNumber off);
-extern void zm_split(const ZmSpace *space, const ZmTarget *target, Size needed);
+
+/* Exact entries in order of their positions. */
+typedef struct ZmIncoming
+{
+	IndexTuple *entries;
+	int			count;
+} ZmIncoming;
+
+extern void zm_split(const ZmSpace *space, const ZmTarget *target, Size needed,
+					 const ZmIncoming *incoming);
 
 extern bool zm_zone_covers(const ZmSpace *space, Page page, OffsetNumber zone,
 						   const ZmTarget *target);
