@@ -1,4 +1,13 @@
-"""Random queries give heap's rows, with every optimisation on and off.
+"""Random queries give heap's rows or errors, with every optimisation on and off.
+
+Where heap gives rows, so do we.  Where heap raises an error, we raise one of the
+same SQLSTATE, with these exceptions, each of which is checked against heap row by
+row (class Errors):
+ - another row, or another expression of the query, raises ours: vectors are
+   evaluated expression by expression, so the one that comes first may differ;
+ - none is raised, because each row that raises heap's is rejected by another
+   condition, which was evaluated before, or is not among those that ORDER BY and
+   LIMIT return, so that nobody computed its output.
 
 SECONDS=n runs the generator that long instead of a fixed number of queries;
 SEED repeats a run.
@@ -117,24 +126,85 @@ def same_rows(ours: list, heap: list) -> bool:
 
 
 def outcome(conn, sql: str):
+    """Rows and None, or None and an SQLSTATE."""
     try:
         return conn.execute(sql).fetchall(), None
     except psycopg.Error as error:
         if not error.sqlstate or error.sqlstate.startswith(("57", "XX", "08")):
             raise
-        return None, f"{error.sqlstate} {error}"
+        return None, error.sqlstate
 
 
-def compare(conn, query: str) -> str | None:
+class Errors:
+    """Which rows of heap's table raise what, each on its own."""
+
+    def __init__(self, conn):
+        self.conn = conn
+
+    def states(self, query: str) -> dict[int, str]:
+        """By k, of rows for which a query of the one row raises an error."""
+        alone = query.replace("TBL", "(SELECT (r).* OFFSET 0) AS tbl")
+        return self._by_row(f"FOR found IN {alone} LOOP NULL; END LOOP; RETURN NULL;")
+
+    def rejected(self, condition: str) -> set[int]:
+        """Rows that the condition leaves out, without an error."""
+        verdicts = self._by_row(
+            f"RETURN CASE WHEN (SELECT {condition} FROM (SELECT (r).* OFFSET 0) AS tbl)"
+            " THEN NULL ELSE 'rejected' END;"
+        )
+        return {k for k, verdict in verdicts.items() if verdict == "rejected"}
+
+    def _by_row(self, body: str) -> dict[int, str]:
+        self.conn.execute(
+            "CREATE OR REPLACE FUNCTION pg_temp.of_row(r heap) RETURNS text"
+            f" LANGUAGE plpgsql AS $f$ DECLARE found record; BEGIN {body}"
+            " EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END $f$"
+        )
+        return dict(
+            self.conn.execute(
+                "SELECT * FROM (SELECT k, pg_temp.of_row(heap) AS state FROM heap) x"
+                " WHERE state IS NOT NULL"
+            ).fetchall()
+        )
+
+    def silent(self, generator: Generator, query: str, ours: list) -> str | None:
+        """Heap raised an error, we did not: what is wrong with that, if anything."""
+        left = set(self.states(query))
+        if not left:
+            return "no single row raises an error"
+        if len(generator.conditions) > 1:
+            for condition in generator.conditions:
+                left -= self.rejected(condition)
+        if generator.limited:
+            left -= left - {row[0] for row in ours}
+        return f"rows {sorted(left)[:3]} raise an error" if left else None
+
+    def other(self, generator: Generator, query: str, state: str) -> str | None:
+        """We raised another error than heap's."""
+        if state in self.states(query).values():
+            return None
+        for part in (*generator.outputs, *generator.conditions):
+            if state in self.states(f"SELECT {part} FROM TBL").values():
+                return None
+        return f"nothing in the query raises {state}"
+
+
+def compare(conn, generator: Generator, query: str) -> str | None:
     """What differs, if anything does."""
-    heap, heap_error = outcome(conn, query.replace("TBL", "heap"))
-    if heap_error:
-        # what it raises depends on the order in which conditions are taken
-        outcome(conn, query.replace("TBL", "ours"))
-        return None
-    ours, error = outcome(conn, query.replace("TBL", "ours"))
-    if error:
-        return f"heap gives {len(heap)} rows, ours raises {error}"
+    heap, heap_state = outcome(conn, query.replace("TBL", "heap"))
+    ours, state = outcome(conn, query.replace("TBL", "ours"))
+    if heap_state:
+        if state == heap_state:
+            return None
+        errors = Errors(conn)
+        fault = (
+            errors.other(generator, query, state)
+            if state
+            else errors.silent(generator, query, ours)
+        )
+        return fault and f"heap raises {heap_state}, ours {state}: {fault}"
+    if state:
+        return f"heap gives {len(heap)} rows, ours raises {state}"
     if re.search(r"DISTINCT|GROUP BY|min\(|max\(", query):
         ours, heap = without_scale(ours), without_scale(heap)
     if same_rows(ours, heap):
@@ -157,7 +227,7 @@ def run(conn, rng, queries: int, seconds: float = 0) -> list[str]:
         for _ in range(10):
             query = generator.query()
             done += 1
-            fault = compare(conn, query)
+            fault = compare(conn, generator, query)
             if fault:
                 faults.append("\n".join([*settings, query, "-- " + fault]))
                 if len(faults) >= 5:

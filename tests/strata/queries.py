@@ -116,8 +116,16 @@ FIELDS = [*UNITS, "dow", "isodow", "doy", "isoyear", "epoch", "second"]
 
 
 class Generator:
+    """What the last query is made of: outputs, its expressions besides the
+    conditions; conditions, those that all must hold; limited, whether it has
+    ORDER BY and LIMIT."""
+
     def __init__(self, rng: random.Random):
         self.rng = rng
+        self.outputs: list[str] = []
+        self.conditions: list[str] = []
+        self.limited = False
+        self._both: dict[str, list[str]] = {}
 
     def pick(self, items):
         return self.rng.choice(items)
@@ -282,7 +290,11 @@ class Generator:
         kind = self.rng.randrange(16)
         if depth > 0 and kind < 3:
             word = self.pick(["AND", "OR"])
-            return f"({self.cond(depth - 1)} {word} {self.cond(depth - 1)})"
+            one, two = self.cond(depth - 1), self.cond(depth - 1)
+            both = f"({one} {word} {two})"
+            if word == "AND":
+                self._both[both] = self._conjuncts(one) + self._conjuncts(two)
+            return both
         if depth > 0 and kind == 3:
             return f"(NOT {self.cond(depth - 1)})"
         typ = self.pick(ORDERED)
@@ -325,7 +337,18 @@ class Generator:
     def where(self) -> str:
         if self.rng.random() < 0.3:
             return ""
-        return " WHERE " + self.cond(self.rng.randrange(1, 4))
+        self._both = {}
+        cond = self.cond(self.rng.randrange(1, 4))
+        self.conditions = self._conjuncts(cond)
+        return " WHERE " + cond
+
+    def _conjuncts(self, cond: str) -> list[str]:
+        return self._both.get(cond, [cond])
+
+    def _out(self, *exprs: str) -> str:
+        """The expressions, remembered, as a list."""
+        self.outputs += exprs
+        return ", ".join(exprs)
 
     def aggregate(self) -> str:
         depth = self.rng.randrange(3)
@@ -351,25 +374,31 @@ class Generator:
         return agg
 
     def query(self) -> str:
+        self.outputs, self.conditions = [], []
         kind = self.rng.randrange(7)
+        self.limited = kind in (1, 6)
         depth = self.rng.randrange(4)
         if kind == 0:
             return f"SELECT count(*), sum(k) FROM TBL{self.where()}"
         if kind == 1:
-            out = self.expr(self.pick([*ORDERED, "jsonb", "text[]"]), depth)
+            out = self._out(self.expr(self.pick([*ORDERED, "jsonb", "text[]"]), depth))
             return f"SELECT k, {out} FROM TBL{self.where()} ORDER BY k LIMIT {self.rng.randrange(1, 200)}"
         if kind == 2:
-            aggs = ", ".join(self.aggregate() for _ in range(self.rng.randrange(1, 5)))
+            aggs = self._out(
+                *(self.aggregate() for _ in range(self.rng.randrange(1, 5)))
+            )
             return f"SELECT {aggs} FROM TBL{self.where()}"
         if kind in (3, 4):
             return self.grouped(depth)
         if kind == 5:
-            keys = ", ".join(
-                self.expr(self.pick(ORDERED), self.rng.randrange(2))
-                for _ in range(self.rng.randrange(1, 3))
+            keys = self._out(
+                *(
+                    self.expr(self.pick(ORDERED), self.rng.randrange(2))
+                    for _ in range(self.rng.randrange(1, 3))
+                )
             )
             return f"SELECT DISTINCT {keys} FROM TBL{self.where()}"
-        key = self.expr(self.pick(ORDERED), depth)
+        key = self._out(self.expr(self.pick(ORDERED), depth))
         order = self.pick(["", " DESC", " NULLS FIRST", " DESC NULLS LAST"])
         offset = f" OFFSET {self.rng.randrange(50)}" if self.rng.random() < 0.3 else ""
         return (
@@ -395,6 +424,6 @@ class Generator:
             f"({key})" if i else f"coalesce({key}, NULL)" for i, key in enumerate(keys)
         ]
         return (
-            f"SELECT {', '.join([*keys, *aggs])} FROM TBL{self.where()}"
+            f"SELECT {self._out(*keys, *aggs)} FROM TBL{self.where()}"
             f" GROUP BY {numbers}{having}"
         )
