@@ -225,6 +225,7 @@ st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
 	TransactionId oldest_xmin;
 	bool		reclaimed;
 
+	st_toast_pack_later(rel, params);
 	heap_params.truncate = VACOPTVALUE_DISABLED;
 	st_heapam()->relation_vacuum(rel, &heap_params, strategy);
 

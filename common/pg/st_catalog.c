@@ -22,7 +22,6 @@
 #include "access/relscan.h"
 #include "access/stratnum.h"
 #include "access/table.h"
-#include "access/toast_internals.h"
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/toasting.h"
@@ -39,6 +38,9 @@
 #define TOAST_CHUNK_SEQ		2
 #define TOAST_CHUNK_DATA	3
 #define TOAST_NATTS			3
+
+/* How often a list of indexes is read in which none is valid. */
+#define MAX_OPEN_TRIES		1000
 
 static inline Oid
 key_chunk_id(StKeyBase base, uint64 row)
@@ -59,10 +61,50 @@ key_row(StKeyBase base, Oid chunk_id, int32 chunk_seq)
 		((uint32) chunk_seq ^ 0x80000000);
 }
 
+/*
+ * Opens all indexes of the TOAST relation; false if none of them seems valid.
+ * The server's own toast_open_indexes() raises an error then.  But that is
+ * what one may see while REINDEX CONCURRENTLY swaps two of them: it has
+ * committed, and the old one has been read anew since, for whatever reason,
+ * but the message that the other has changed is still to come.
+ */
+static bool
+open_indexes(StCatalog *cat)
+{
+	List	   *list = RelationGetIndexList(cat->toast);
+	ListCell   *lc;
+
+	cat->index = NULL;
+	cat->nindexes = 0;
+	cat->indexes = palloc(Max(list_length(list), 1) * sizeof(Relation));
+	foreach(lc, list)
+		cat->indexes[cat->nindexes++] = index_open(lfirst_oid(lc),
+												   cat->lockmode);
+	list_free(list);
+	for (int i = 0; i < cat->nindexes && cat->index == NULL; i++)
+	{
+		if (cat->indexes[i]->rd_index->indisvalid)
+			cat->index = cat->indexes[i];
+	}
+	return cat->index != NULL;
+}
+
+/* Locks of writers stay until the transaction ends. */
+static void
+close_indexes(StCatalog *cat)
+{
+	LOCKMODE	release = cat->lockmode == AccessShareLock ?
+		AccessShareLock : NoLock;
+
+	for (int i = 0; i < cat->nindexes; i++)
+		index_close(cat->indexes[i], release);
+	pfree(cat->indexes);
+}
+
 bool
 st_catalog_open(StCatalog *cat, Relation rel, LOCKMODE lockmode)
 {
-	int			valid;
+	int			tries = 0;
 
 	if (!OidIsValid(rel->rd_rel->reltoastrelid))
 		return false;
@@ -70,20 +112,29 @@ st_catalog_open(StCatalog *cat, Relation rel, LOCKMODE lockmode)
 	cat->rel = rel;
 	cat->lockmode = lockmode;
 	cat->toast = table_open(rel->rd_rel->reltoastrelid, lockmode);
-	valid = toast_open_indexes(cat->toast, lockmode, &cat->indexes,
-							   &cat->nindexes);
-	cat->index = cat->indexes[valid];
+	while (!open_indexes(cat))
+	{
+		close_indexes(cat);
+		if (++tries == MAX_OPEN_TRIES)
+			ereport(ERROR,
+					(errcode(ERRCODE_INDEX_CORRUPTED),
+					 errmsg("the TOAST relation of \"%s\" has no valid index",
+							RelationGetRelationName(rel)),
+					 errhint("REINDEX TABLE builds it anew.")));
+		if (tries > 3)
+			pg_usleep(1000L);
+		AcceptInvalidationMessages();
+		InvalidateSystemCaches();
+	}
 	return true;
 }
 
 void
 st_catalog_close(StCatalog *cat)
 {
-	LOCKMODE	release = cat->lockmode == AccessShareLock ?
-		AccessShareLock : NoLock;
-
-	toast_close_indexes(cat->indexes, cat->nindexes, release);
-	table_close(cat->toast, release);
+	close_indexes(cat);
+	table_close(cat->toast, cat->lockmode == AccessShareLock ?
+				AccessShareLock : NoLock);
 	cat->toast = NULL;
 }
 

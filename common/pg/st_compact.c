@@ -117,6 +117,9 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	st_meta_read(rel, &meta);
 	st_sink_begin(&sink, rel, catalog, meta.incarnation);
 	sink.before = plan->before;
+	sink.next = plan->numbers;
+	if (job->to_the_end && sink.order_hash != 0)
+		sink.spares_to = job;
 	for (int i = 0; i < plan->ngroups; i++)
 	{
 		if (!retire_group(catalog, &plan->groups[i]))
@@ -183,6 +186,8 @@ with_catalog(Relation rel, StCompactJob *job, LOCKMODE lockmode, bool run)
 			plan_step(rel, &catalog, job, run, &plan, &extents);
 		if (found && run && !released)
 			run_plan(rel, &catalog, job, &plan, &extents);
+		if (!found && run && job->to_the_end && job->steps > 0)
+			st_empty_pages_wanted(&catalog);
 		st_catalog_close(&catalog);
 	}
 	MemoryContextSwitchTo(oldcxt);

@@ -44,6 +44,8 @@ typedef struct StCompactSink
 	uint64		incarnation;
 	uint32		max_rows;
 	BlockNumber before;			/* free extents before it are used */
+	StSpareRows next;			/* row numbers of the next group, if nrows > 0 */
+	StCompactJob *spares_to;	/* groups at the end get spare numbers; or NULL */
 	int			natts;
 
 	/* the group under construction */
@@ -124,6 +126,7 @@ typedef struct StCompactPlan
 	bool		delta;			/* take rows of the delta, too */
 	uint64		max_rows;		/* rows to take, all in all */
 	BlockNumber before;			/* free extents before it may be used */
+	StSpareRows numbers;		/* for the new group, if nrows > 0 */
 } StCompactPlan;
 
 extern bool st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
@@ -148,6 +151,11 @@ typedef struct StCandidate
 extern int	st_compact_choose_order(Relation rel, StCatalog *catalog,
 									StCandidate *c, int n, uint64 max_rows,
 									bool note);
+
+/* Spare row numbers of a group, and their use. */
+extern void st_compact_spare_add(StCompactJob *job, const StSpareRows *spare);
+extern bool st_compact_spare_find(const StCompactJob *job, uint64 first_row,
+								  StSpareRows *spare);
 
 extern void st_compact_skip(StCompactJob *job, uint64 first_row);
 

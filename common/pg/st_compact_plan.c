@@ -49,7 +49,7 @@
 
 /* Share of deleted rows from which a group is rewritten. */
 #define DELETED_SHARE			0.10
-#define DELETED_SHARE_TO_THE_END	0.02
+#define DELETED_SHARE_TO_THE_END	0.005
 
 /* Row groups' worth of rows that are sorted together. */
 #define ORDER_GROUPS	4
@@ -82,6 +82,34 @@ st_compact_skip(StCompactJob *job, uint64 first_row)
 			repalloc(job->skipped, job->maxskipped * sizeof(uint64));
 	}
 	job->skipped[job->nskipped++] = first_row;
+}
+
+void
+st_compact_spare_add(StCompactJob *job, const StSpareRows *spare)
+{
+	if (job->nspares == job->maxspares)
+	{
+		job->maxspares = Max(16, job->maxspares * 2);
+		job->spares = job->spares == NULL ?
+			MemoryContextAlloc(job->mcxt, job->maxspares * sizeof(StSpareRows)) :
+			repalloc(job->spares, job->maxspares * sizeof(StSpareRows));
+	}
+	job->spares[job->nspares++] = *spare;
+}
+
+bool
+st_compact_spare_find(const StCompactJob *job, uint64 first_row,
+					  StSpareRows *spare)
+{
+	for (int i = 0; i < job->nspares; i++)
+	{
+		if (job->spares[i].first_row == first_row)
+		{
+			*spare = job->spares[i];
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool
@@ -291,15 +319,32 @@ last_extent_start(const StGroup *group)
 }
 
 /*
- * Chooses the last group of the file to be moved to the front; *before: to
- * where.  Not one that this job has written, unless it goes to the end; then
- * only where rows have no order, as a group that is moved comes last in scans.
- * One of them per call whatever was rewritten before, because that takes no new
- * space.
+ * May a group be moved, as far as the order of scans is concerned?  It gets
+ * new row numbers, and so comes last; unless it has spare ones.
+ */
+static bool
+keeps_order(const StCompactJob *job, const StCandidate *c, int n,
+			const StGroup *group, StSpareRows *numbers)
+{
+	if (st_compact_spare_find(job, group->first_row, numbers))
+		return true;
+	for (int i = 0; i < n; i++)
+	{
+		if (c[i].version->group.first_row > group->first_row)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Chooses the last group of the file to be moved to the front: plan->before
+ * says to where.  Not one that this job has written, unless it goes to the
+ * end; then only one that keeps its place, if rows have an order.  One of them
+ * per call whatever was rewritten before, because that takes no new space.
  */
 static int
 choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
-			BlockNumber *before)
+			StCompactPlan *plan)
 {
 	StCandidate *last = NULL;
 	double		blocks = 0;
@@ -318,7 +363,8 @@ choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 			last = &c[i];
 	}
 	if (last == NULL ||
-		(job->to_the_end ? st_orderby_hash(catalog->rel) != 0 :
+		(job->to_the_end ? st_orderby_hash(catalog->rel) != 0 &&
+		 !keeps_order(job, c, n, &last->version->group, &plan->numbers) :
 		 last->version->group.first_row >= job->first_new_row) ||
 		(job->moved_last && !may_rewrite(job, last->version->group.nblocks)))
 		return 0;
@@ -328,8 +374,11 @@ choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 	start = last_extent_start(&last->version->group);
 	if (total < Min(worth, blocks / 2) ||
 		!has_room(catalog, estimate_blocks(last), start))
+	{
+		plan->numbers.nrows = 0;
 		return 0;
-	*before = start;
+	}
+	plan->before = start;
 	job->blocks_left -= last->version->group.nblocks;
 	job->moved_last = true;
 	last->chosen = true;
@@ -416,7 +465,7 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	if (chosen == 0 && !plan->delta)
 		chosen = choose_deleted(catalog, job, candidates, n, 0, max_rows);
 	if (chosen == 0 && !plan->delta)
-		chosen = choose_last(catalog, job, candidates, n, &plan->before);
+		chosen = choose_last(catalog, job, candidates, n, plan);
 	if (chosen == 0 && !plan->delta && may_sort(job, n))
 	{
 		chosen = st_compact_choose_order(rel, catalog, candidates, n,

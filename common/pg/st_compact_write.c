@@ -148,6 +148,31 @@ index_group(StCompactSink *sink, const StGroup *group)
 
 /* ---- groups ---- */
 
+static uint64
+row_numbers(StCompactSink *sink)
+{
+	uint64		first = sink->next.spare;
+
+	if (sink->next.nrows < sink->nrows)
+		return st_reserve_rows(sink->rel, sink->nrows);
+	sink->next.nrows = 0;
+	return first;
+}
+
+/*
+ * The group is at the end of the file, because the others of the job were not
+ * free yet.  It will be moved to the front when they are, and is to keep its
+ * place in the order.
+ */
+static void
+reserve_spare(StCompactSink *sink, const StGroup *group)
+{
+	StSpareRows spare = {.first_row = group->first_row, .nrows = group->nrows};
+
+	spare.spare = st_reserve_rows(sink->rel, group->nrows);
+	st_compact_spare_add(sink->spares_to, &spare);
+}
+
 static void
 finish_group(StCompactSink *sink, bool full)
 {
@@ -155,19 +180,23 @@ finish_group(StCompactSink *sink, bool full)
 	Size		len;
 	StGroup		group;
 	StImage    *img;
+	BlockNumber nblocks;
 
 	if (sink->writer == NULL)
 		return;
 
 	memset(&group, 0, sizeof(group));
 	group.nrows = sink->nrows;
-	group.first_row = st_reserve_rows(sink->rel, sink->nrows);
+	group.first_row = row_numbers(sink);
 	group.incarnation = sink->incarnation;
 	group.full = full;
 	group.order_hash = sink->order_hash;
 	img = st_image_create(sink->group_mcxt);
 	sink->format->writer_finish(sink->writer, img, &group);
+	nblocks = RelationGetNumberOfBlocks(sink->rel);
 	st_extent_write(sink->rel, img, &group, ST_MAX_RUNS, sink->before);
+	if (sink->spares_to != NULL && st_group_end(&group) > nblocks)
+		reserve_spare(sink, &group);
 
 	len = st_descriptor_encode(&group, true, &payload);
 	st_catalog_insert(sink->catalog, ST_DESCRIPTOR, group.first_row, &payload,

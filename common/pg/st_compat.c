@@ -11,10 +11,12 @@
 #include "access/nbtree.h"
 #include "access/nbtxlog.h"
 #include "access/stratnum.h"
+#include "access/table.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
+#include "commands/cluster.h"
 #include "miscadmin.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
@@ -193,6 +195,18 @@ st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by)
 	XLogBeginInsert();
 	st_xlog_register_data(&record, SizeOfBtreeReusePage);
 	(void) XLogInsert(RM_BTREE_ID, XLOG_BTREE_REUSE_PAGE);
+}
+
+void
+st_vacuum_full(Oid relid)
+{
+	ClusterParams params = {0};
+
+#if PG_VERSION_NUM >= 180000
+	cluster_rel(table_open(relid, AccessExclusiveLock), InvalidOid, &params);
+#else
+	cluster_rel(relid, InvalidOid, &params);
+#endif
 }
 
 AclResult

@@ -221,6 +221,12 @@ extern void st_xlog_register_data(const void *data, uint32 len);
  */
 extern void st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by);
 
+/*
+ * VACUUM FULL of a relation that the caller has locked exclusively and does
+ * not have open (18: cluster_rel() takes it open).
+ */
+extern void st_vacuum_full(Oid relid);
+
 /* ---- index access methods ---- */
 
 struct IndexAmRoutine;

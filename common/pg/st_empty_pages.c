@@ -11,7 +11,8 @@
  *
  * Only as many as compaction can use, for each costs a page image in WAL; the
  * first of the file, so that row groups move to the front and the end can be
- * cut off; and some stay for the rows to come.  Where to look tells the free
+ * cut off; and some stay for the rows to come: a good part in a table that is
+ * compacted now and then, a few after a merge, which leaves a note for that.  Where to look tells the free
  * space map, which VACUUM has just brought up to date; what a page is, is
  * decided under its lock.
  *
@@ -48,6 +49,18 @@
 #define RESERVED_PAGES	16
 #define RESERVED_SHARE	4
 
+/* Row of the entry among those of ST_VACUUM_STATE. */
+#define ST_WANTED_ROW		2
+#define ST_WANTED_VERSION	1
+
+typedef struct StWantedPayload
+{
+	uint16		version;
+	uint16		unused;
+} StWantedPayload;
+
+StaticAssertDecl(sizeof(StWantedPayload) == 4, "on-disk size");
+
 /*
  * Free extents that there are to be, as a share of the pages of row groups;
  * if there are many more empty pages, places for all row groups: they can
@@ -67,7 +80,39 @@ typedef struct Pages
 	BlockNumber groups;			/* pages in use */
 	BlockNumber free;			/* pages of free extents */
 	BlockNumber empty;			/* pages of the delta that seem empty */
+	bool		all;			/* leave only a few of them */
 } Pages;
+
+/* The TID of the entry of st_empty_pages_wanted(); false if there is none. */
+static bool
+find_wanted(StCatalog *cat, ItemPointer tid)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	bool		found;
+
+	st_catalog_scan_begin(&scan, cat, ST_VACUUM_STATE, ST_WANTED_ROW,
+						  ST_WANTED_ROW, SnapshotSelf);
+	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	found = entry != NULL;
+	if (found)
+		*tid = entry->tuple->t_self;
+	st_catalog_scan_end(&scan);
+	return found;
+}
+
+/* Called by a compaction that goes to the end, when it is there. */
+void
+st_empty_pages_wanted(StCatalog *cat)
+{
+	StWantedPayload payload = {.version = ST_WANTED_VERSION};
+	ItemPointerData tid;
+
+	if (find_wanted(cat, &tid))
+		return;
+	st_catalog_insert(cat, ST_VACUUM_STATE, ST_WANTED_ROW, &payload,
+					  sizeof(payload), GetCurrentCommandId(true), 0, NULL);
+}
 
 /* Is the block, in no extent, empty if the free space map is right? */
 static bool
@@ -143,7 +188,9 @@ wanted_pages(const Pages *p)
 	BlockNumber want = p->groups / FREE_SHARE;
 	BlockNumber stay = Max(RESERVED_PAGES, p->groups / RESERVED_SHARE);
 
-	if (p->empty > p->groups / MANY_EMPTY_SHARE)
+	if (p->all)
+		stay = RESERVED_PAGES;
+	if (p->all || p->empty > p->groups / MANY_EMPTY_SHARE)
 		want = p->groups + p->groups / 8;
 	if (p->free >= want || p->empty <= stay)
 		return 0;
@@ -211,6 +258,7 @@ st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
 	Pages		p = {0};
 	StCatalog	cat;
 	StMeta		meta;
+	ItemPointerData tid;
 	BlockNumber wanted;
 
 	st_meta_read(rel, &meta);
@@ -222,8 +270,14 @@ st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
 	p.nblocks = RelationGetNumberOfBlocks(rel);
 	st_known_extents(rel, &cat, oldest_xmin, &p.known);
 	count_pages(&p);
+	p.all = find_wanted(&cat, &tid);
 	wanted = wanted_pages(&p);
 	if (wanted >= MIN_RUN)
 		claim_pages(&p, wanted);
+	if (p.all)
+	{
+		st_vacuum_begin_writing();
+		(void) st_catalog_delete(&cat, &tid);
+	}
 	st_catalog_close(&cat);
 }

@@ -44,9 +44,21 @@ extern void st_free_orphans(Relation rel, TransactionId oldest_xmin,
 							void (*begin_writing) (void));
 extern void st_orphans_from(StCatalog *cat, BlockNumber block);
 
-/* Makes free extents of pages that the delta left empty: st_empty_pages.c */
+/*
+ * Makes free extents of pages that the delta left empty: st_empty_pages.c.
+ * _wanted(): the next time of all but a few, because a compaction has taken
+ * all there is.
+ */
+extern void st_empty_pages_wanted(StCatalog *cat);
 extern void st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
 								BufferAccessStrategy strategy);
+
+/*
+ * A TOAST relation that is mostly free is written anew after this VACUUM:
+ * st_toast_pack.c
+ */
+struct VacuumParams;
+extern void st_toast_pack_later(Relation rel, const struct VacuumParams *params);
 
 /* VACUUM's transaction is about to make its first change. */
 extern void st_vacuum_begin_writing(void);

@@ -201,6 +201,7 @@ extern void st_pending_init(void);	/* once per backend */
 /* Rows of the delta, for the option auto_compact: st_delta_growth.c */
 extern void st_delta_grew(Relation rel, uint64 rows);
 extern void st_delta_growth_init(void);
+extern void st_toast_pack_init(void);
 
 /* Locks what a unique check may read, before there is an index page lock. */
 extern void st_catalog_hold(Relation rel);

@@ -316,6 +316,7 @@ st_tableam_init(StTableAm *am, const StFormat *format)
 
 	st_pending_init();
 	st_delta_growth_init();
+	st_toast_pack_init();
 	st_reader_cache_init();
 	st_lock_init();
 }

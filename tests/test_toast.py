@@ -1,0 +1,311 @@
+"""The TOAST relation, where visibility tuples live: its size, its index.
+
+VACUUM writes it anew when it is mostly free (common/pg/st_toast_pack.c).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+
+import psycopg
+import pytest
+from strata import replica
+from strata.twin import Session, Twin
+
+BULK = 15_000
+
+# Access method of the tests on clusters of their own.
+AM = "colcompress"
+
+# Pages that a TOAST relation of few entries may have, its index included.
+FEW = 12
+
+
+class OwnDatabase:
+    """What a Twin needs, on a cluster of the test's own."""
+
+    def __init__(self, cluster, name: str = "toast") -> None:
+        self.cluster = cluster
+        self.name = name
+
+    def connect(self, **kwargs):
+        return self.cluster.connect(self.name, **kwargs)
+
+
+def make_database(cluster, am: str) -> OwnDatabase:
+    with cluster.connect() as conn:
+        conn.execute("CREATE DATABASE toast")
+    with cluster.connect("toast") as conn:
+        conn.execute(f"CREATE EXTENSION {am}")
+    return OwnDatabase(cluster)
+
+
+def toast_of(conn, table: str = "ours.t") -> tuple[str, str]:
+    """The TOAST relation and its index."""
+    return conn.execute(
+        "SELECT i.indrelid::regclass::text, i.indexrelid::regclass::text"
+        " FROM pg_class c JOIN pg_index i ON i.indrelid = c.reltoastrelid"
+        " WHERE c.oid = %s::regclass",
+        [table],
+    ).fetchone()
+
+
+def toast_pages(conn, table: str = "ours.t") -> int:
+    return sum(
+        conn.execute("SELECT pg_relation_size(%s) / 8192", [name]).fetchone()[0]
+        for name in toast_of(conn, table)
+    )
+
+
+def check_toast(conn, table: str = "ours.t") -> None:
+    """The TOAST relation as amcheck sees it."""
+    conn.execute("CREATE EXTENSION IF NOT EXISTS amcheck SCHEMA public")
+    toast, index = toast_of(conn, table)
+    conn.execute("SELECT public.bt_index_parent_check(%s, true, true)", [index])
+    assert (
+        conn.execute("SELECT * FROM public.verify_heapam(%s)", [toast]).fetchall() == []
+    )
+
+
+def load(twin: Twin) -> None:
+    twin.ok("CREATE TABLE t (id int PRIMARY KEY, k int, v text)")
+    twin.ok("CREATE INDEX ON t (k)")
+    twin.ok(
+        f"INSERT INTO t SELECT i, i % 50, 'row ' || i FROM generate_series(1, {BULK}) i"
+    )
+    twin.ours.execute("VACUUM t")
+
+
+def churn(twin: Twin, remainder: int = 0) -> None:
+    twin.ok(f"UPDATE t SET k = k + 1 WHERE id % 3 = {remainder}")
+    twin.ok(f"DELETE FROM t WHERE id % 20 = {remainder}")
+
+
+@pytest.fixture
+def t(twin):
+    load(twin)
+    return twin
+
+
+def test_shrinks_after_update_and_compaction(t):
+    assert toast_pages(t.ours) <= FEW
+    for remainder in (0, 1):
+        churn(t, remainder)
+        assert toast_pages(t.ours) > 40
+        t.ours.execute(f"CALL {t.am}.merge('t')")
+        t.ours.execute("VACUUM t")
+        assert toast_pages(t.ours) <= FEW
+        check_toast(t.ours)
+        t.check()
+    t.ok(f"INSERT INTO t VALUES ({BULK + 1}, 1, 'delta')")
+    t.fails("23505", "INSERT INTO t SELECT id, 1, 'x' FROM t WHERE id = 2")
+    t.check()
+
+
+def test_shrinks_after_foreign_key_checks(t):
+    before = toast_pages(t.ours)
+    t.ok("CREATE TABLE c (id int REFERENCES t)")
+    t.ok("INSERT INTO c SELECT id FROM t")
+    assert toast_pages(t.ours) > before + 60
+    t.ours.execute("VACUUM t")
+    assert toast_pages(t.ours) == before
+    check_toast(t.ours)
+    t.fails("23503", "DELETE FROM t WHERE id = 5")
+    t.check()
+
+
+def test_tombstones_and_locks_move_along(t):
+    """What is live in the TOAST relation is what it was, locks included."""
+    other = t.session()
+    old = t.session()
+    # Many entries that go, and every hundredth a tombstone that stays.
+    t.ok("CREATE TABLE c (id int REFERENCES t)")
+    t.ok("INSERT INTO c SELECT id FROM t")
+    t.ok("TRUNCATE c")
+    t.ok("DELETE FROM t WHERE id % 100 = 1")
+    t.ours.execute("VACUUM (PROCESS_TOAST false) t")
+    pages = toast_pages(t.ours)
+    old.ok("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    old.ok("SELECT count(*) FROM pg_am")
+    t.ok("DELETE FROM t WHERE id % 100 = 2")
+
+    # Not while anybody is at work there.
+    other.ok("BEGIN")
+    other.ok("SELECT id FROM t WHERE id = 5003 FOR UPDATE")
+    t.ours.execute("SET lock_timeout = '10s'")
+    t.ours.execute("VACUUM t")
+    assert toast_pages(t.ours) > pages / 3
+    t.fails("55P03", "SELECT id FROM t WHERE id = 5003 FOR UPDATE NOWAIT")
+    other.ok("COMMIT")
+
+    t.ours.execute("VACUUM t")
+    assert toast_pages(t.ours) < pages / 4
+    check_toast(t.ours)
+    old.check()
+    t.check()
+    old.ok("COMMIT")
+    t.ok("UPDATE t SET v = 'again' WHERE id % 100 = 3")
+    t.check()
+
+
+def test_options_and_unlogged_and_temporary_tables(t):
+    churn(t)
+    t.ours.execute(f"CALL {t.am}.merge('t')")
+    t.ours.execute("VACUUM (TRUNCATE false) t")
+    assert toast_pages(t.ours) > 40
+    t.ours.execute("VACUUM (TRUNCATE false, ANALYZE) t")
+    t.ours.execute("VACUUM ANALYZE t")
+    assert toast_pages(t.ours) <= FEW
+    for kind in ("UNLOGGED", "TEMP"):
+        name = kind.lower()
+        t.ok(f"CREATE {kind} TABLE {name} (id int PRIMARY KEY)")
+        t.ok(f"INSERT INTO {name} SELECT generate_series(1, {BULK})")
+        t.ok(f"CREATE {kind} TABLE c_{name} (id int REFERENCES {name})")
+        t.ok(f"INSERT INTO c_{name} SELECT id FROM {name}")
+        assert toast_pages(t.ours, name) > 60
+        t.ours.execute(f"VACUUM {name}")
+        assert toast_pages(t.ours, name) <= FEW
+        check_toast(t.ours, name)
+        t.check(name)
+
+
+def test_an_invalid_index_is_left_alone(t):
+    """What a REINDEX CONCURRENTLY that failed leaves would not be rebuilt."""
+    other = t.session()
+    other.ok("BEGIN")
+    other.ok("DELETE FROM t WHERE id = 5001")
+    t.ours.execute("SET lock_timeout = '300ms'")
+    with pytest.raises(psycopg.errors.LockNotAvailable):
+        t.ours.execute(f"REINDEX INDEX CONCURRENTLY {toast_of(t.ours)[1]}")
+    other.ok("ROLLBACK")
+    t.ours.execute("RESET lock_timeout")
+    t.ok("CREATE TABLE c (id int REFERENCES t)")
+    t.ok("INSERT INTO c SELECT id FROM t")
+    t.ours.execute("VACUUM t")
+    assert toast_pages(t.ours) > 30
+    t.check()
+
+
+@contextlib.contextmanager
+def in_threads(db, stop: threading.Event, jobs):
+    """Runs job(connection) over and over in a thread each, until stop."""
+    errors: list[BaseException] = []
+
+    def run(job) -> None:
+        try:
+            with db.connect() as conn:
+                while not stop.is_set():
+                    job(conn)
+        except BaseException as e:
+            errors.append(e)
+            stop.set()
+
+    threads = [threading.Thread(target=run, args=(job,)) for job in jobs]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert errors == []
+
+
+def test_index_swapped_under_readers_and_writers(t, db):
+    """REINDEX CONCURRENTLY swaps the index that is being opened."""
+    stop = threading.Event()
+    numbers = iter(range(1, 10**9))
+
+    def point(conn):
+        i = next(numbers) % BULK + 1
+        with conn.transaction():
+            # A lock on the relation from before makes its list of indexes stale.
+            conn.execute("SELECT v FROM ours.t WHERE id = %s", [i])
+            conn.execute("SELECT count(*) FROM ours.t WHERE k = %s", [i % 50])
+
+    def change(conn):
+        i = next(numbers) % BULK + 1
+        conn.execute("UPDATE ours.t SET v = v WHERE id = %s", [i])
+
+    def vacuum(conn):
+        conn.execute("VACUUM ours.t")
+
+    index = toast_of(t.ours)[1]
+    with in_threads(db, stop, [point, point, change, vacuum]):
+        end = time.monotonic() + 4
+        while time.monotonic() < end and not stop.is_set():
+            t.ours.execute(f"REINDEX INDEX CONCURRENTLY {index}")
+    check_toast(t.ours)
+    t.check()
+
+
+@pytest.mark.crash
+def test_killed_while_it_is_written_anew(make_cluster, rng):
+    cluster = make_cluster("toast-crash", full_page_writes="on", autovacuum="off")
+    database = make_database(cluster, AM)
+    load(Twin(database, AM))
+    for remainder in range(3):
+        twin = Twin(database, AM)
+        churn(twin, remainder)
+        twin.ours.execute(f"CALL {AM}.merge('t')")
+        conn = database.connect()
+
+        def vacuum(conn=conn):
+            with contextlib.suppress(psycopg.Error):
+                conn.execute("VACUUM ours.t")
+
+        start = time.monotonic()
+        if remainder == 0:  # to learn how long it takes
+            vacuum()
+            took = time.monotonic() - start
+        else:
+            thread = threading.Thread(target=vacuum)
+            thread.start()
+            time.sleep(rng.uniform(0.5, 1.0) * took)
+            cluster.crash()
+            thread.join()
+        twin = Twin(database, AM)
+        twin.check()
+        check_toast(twin.ours)
+        assert twin.ours.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
+    twin.ours.execute("VACUUM t")
+    assert toast_pages(twin.ours) <= FEW
+
+
+def test_standby_with_a_query_in_progress(make_cluster):
+    """Redo of the new file, checked by the server; a snapshot goes on."""
+    cluster = make_cluster("toast-primary", autovacuum="off", wal_consistency_checking="all")  # fmt: skip
+    primary = make_database(cluster, AM)
+    twin = Twin(primary, AM)
+    load(twin)
+    churn(twin)
+    twin.ours.execute(f"CALL {AM}.merge('t')")
+    twin.ours.execute("VACUUM (PROCESS_TOAST false) t")
+    standby = replica.make_standby(
+        cluster, make_cluster("toast-standby", data=False, autovacuum="off")
+    )
+    replica.catch_up(cluster, standby)
+    reader = Session(OwnDatabase(standby), AM)
+    for conn in reader.conns.values():
+        conn.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        conn.execute("DECLARE c CURSOR FOR SELECT id, k, v FROM t")
+        conn.execute("FETCH 10 FROM c")
+    before = toast_pages(twin.ours)
+    twin.ours.execute("VACUUM t")
+    assert toast_pages(twin.ours) < before / 4
+    replica.catch_up(cluster, standby)
+    for conn in reader.conns.values():
+        conn.execute("MOVE BACKWARD ALL FROM c")
+    reader.ok("FETCH ALL FROM c")
+    reader.ok("SELECT count(*), sum(k) FROM t")
+    reader.ok("COMMIT")
+    reader.check()
+    with standby.connect() as conn:
+        conn.execute("SELECT pg_promote()")
+    promoted = Twin(OwnDatabase(standby), AM)
+    churn(promoted, 1)
+    promoted.check()
+    check_toast(promoted.ours)
