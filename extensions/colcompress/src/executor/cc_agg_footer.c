@@ -32,7 +32,7 @@ takes_whole_group(const CcScanState *scan)
 	const CcSource *source = scan->source;
 	const CcFilter *filter = scan->filter;
 
-	if (!cc_enable_footer_aggregate || source->shared != NULL ||
+	if (!cc_enable_footer_aggregate ||
 		source->vector_order != NULL || scan->batch->vecno != 0 ||
 		filter->topn != NULL || filter->joins != NIL)
 		return false;
@@ -84,6 +84,52 @@ add_bound(const CcAggTrans *trans, CcInt64State *trans_state, const CcAggInput *
 	return true;
 }
 
+/* False: the transition needs vectors, whatever is known of the row group. */
+static bool
+may_answer(const CcAggState *state, const CcAggTrans *trans)
+{
+	const CcAggInput *input;
+
+	if (trans->filter >= 0 || trans->distinct != NULL || trans->server != NULL)
+		return false;
+	if (trans->ninputs == 0)
+		return trans->kind == CC_TRANS_COUNT;
+	input = &state->inputs[trans->inputs[0]];
+	if (trans->ninputs != 1 || input->attno == InvalidAttrNumber ||
+		input->attno > state->desc->natts)
+		return false;
+	switch (trans->kind)
+	{
+		case CC_TRANS_COUNT:
+		case CC_TRANS_SUM_INT:
+		case CC_TRANS_SUM_INT8:
+		case CC_TRANS_SUM_NUMERIC:
+			return true;
+		case CC_TRANS_MIN_INT:
+		case CC_TRANS_MAX_INT:
+			return state->scan->source->deleted == NULL;
+		default:
+			return false;
+	}
+}
+
+/*
+ * A participant of a parallel scan may answer for a row group only if it gets
+ * all of it; it tries that where this spares the row group's vectors.
+ */
+static bool
+gets_whole_group(CcAggState *state)
+{
+	CcSource   *source = state->scan->source;
+
+	if (source->shared == NULL)
+		return true;
+	for (int i = 0; i < state->ntrans; i++)
+		if (!may_answer(state, &state->trans[i]))
+			return false;
+	return cc_shared_take_rest(source);
+}
+
 /* False: the transition needs the row group's vectors. */
 static bool
 answer(CcAggState *state, CcAggTrans *trans)
@@ -97,14 +143,12 @@ answer(CcAggState *state, CcAggTrans *trans)
 	CcZone		zone;
 	bool		known;
 
-	if (trans->filter >= 0 || trans->distinct != NULL || trans->server != NULL)
+	if (!may_answer(state, trans))
 		return false;
 	if (trans->ninputs == 0)
-		return trans->kind == CC_TRANS_COUNT;
+		return true;
 	input = &state->inputs[trans->inputs[0]];
-	if (trans->ninputs != 1 || input->attno == InvalidAttrNumber ||
-		input->attno > state->desc->natts ||
-		!cc_reader_zone(reader, input->attno, -1, &zone))
+	if (!cc_reader_zone(reader, input->attno, -1, &zone))
 		return false;
 	if (deleted != NULL && (zone.nnulls > 0 || trans->kind != CC_TRANS_COUNT) &&
 		!cc_reader_sum_rows(reader, input->attno, deleted, &deleted_sum, &deleted_nulls))
@@ -122,7 +166,7 @@ answer(CcAggState *state, CcAggTrans *trans)
 			break;
 		case CC_TRANS_MIN_INT:
 		case CC_TRANS_MAX_INT:
-			known = zone.nnulls < zone.nrows && deleted == NULL &&
+			known = zone.nnulls < zone.nrows &&
 				add_bound(trans, (CcInt64State *) trans_state, input, &zone);
 			break;
 		default:
@@ -169,7 +213,7 @@ cc_agg_footer(CcAggState *state)
 		return false;
 	}
 	state->footer_group = state->scan->source->nopened;
-	if (!takes_whole_group(state->scan))
+	if (!takes_whole_group(state->scan) || !gets_whole_group(state))
 		return false;
 	for (int i = 0; i < state->ntrans; i++)
 	{

@@ -149,6 +149,12 @@ extern void cc_shared_reset(CcSource *source, CcSharedScan *shared);
 /* In a worker: its number tells where its counters are. */
 extern void cc_shared_attach(CcSource *source, CcSharedScan *shared, int worker);
 
+/*
+ * Of a participant that has the first chunk of the row group at hand: gives
+ * it all others, too.  False if somebody has one of them already.
+ */
+extern bool cc_shared_take_rest(CcSource *source);
+
 /* Counters of all workers, summed up. */
 extern void cc_shared_stats(CcSharedScan *shared, CcScanStats *sum);
 

@@ -122,6 +122,22 @@ take_chunk(CcSource *source)
 	return true;
 }
 
+bool
+cc_shared_take_rest(CcSource *source)
+{
+	const StGroup *g = &source->groups->groups[source->group];
+	uint32		taken = 1;
+
+	if (group_chunks(g) == 1)
+		return true;
+	if (source->vecno > CC_CHUNK_VECTORS ||
+		!pg_atomic_compare_exchange_u32(&source->shared->groups[source->group].next_chunk,
+										&taken, group_chunks(g)))
+		return false;
+	source->vec_end = (g->nrows + ST_VECTOR_SIZE - 1) / ST_VECTOR_SIZE;
+	return true;
+}
+
 static bool
 take_chunk_of(CcSource *source, uint32 group)
 {

@@ -79,6 +79,22 @@ SELECT af_lines('SELECT count(*) FROM af');
 SELECT af_lines('SELECT count(*), count(i4), sum(i4), sum(i2) FROM af WHERE g < 10');
 SELECT af_lines('SELECT count(*), sum(i4), sum(f), max(i4) FROM af');
 SELECT * FROM af_wrong;
+-- workers: whoever comes to a group first takes all of it
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT * FROM af_wrong;
+SELECT line FROM af_lines('SELECT count(*), sum(i4), sum(i8) FROM af') line WHERE line ~ 'Footers';
+SET parallel_leader_participation = off;
+SELECT * FROM af_wrong WHERE n % 3 = 0;
+RESET parallel_leader_participation;
+-- groups of several chunks, which others may have begun
+CREATE TABLE af_wide USING colcompress AS SELECT i, i % 10 AS r FROM generate_series(1, 130000) i;
+DELETE FROM af_wide WHERE i % 10000 = 0;
+SELECT (SELECT row(count(*), sum(i), sum(r), count(r)) FROM af_wide), (SELECT row(min(i), max(i), sum(r)) FROM af_wide WHERE i > 5) FROM generate_series(1, 3);
+DROP TABLE af_wide;
+SET max_parallel_workers_per_gather = 0;
 -- the first vector of a group, then all of it
 DELETE FROM af WHERE g = 0;
 DELETE FROM af_heap WHERE g = 0;
