@@ -9,6 +9,7 @@ import struct
 
 import psycopg
 import pytest
+from strata.wait import wait_until
 
 DOCUMENTS = 3000
 
@@ -201,6 +202,66 @@ def test_logical_decoding(own):
         conn.execute("SELECT pg_drop_replication_slot('s')")
 
 
+def test_subscriber(own, make_cluster):
+    """A subscriber gets documents as text or in binary, and keeps them with its own dictionaries."""
+    subscriber = make_cluster("subscriber")
+    with own.connect(autocommit=True) as conn:
+        conn.execute("CREATE PUBLICATION p FOR TABLE docs")
+    with subscriber.connect(autocommit=True) as conn:
+        conn.execute("CREATE EXTENSION zson_dict")
+        conn.execute("CREATE TABLE docs (id int PRIMARY KEY, doc zson)")
+        for number, binary in enumerate(("false", "true")):
+            conn.execute("TRUNCATE docs")
+            conn.execute(
+                f"CREATE SUBSCRIPTION s{number} CONNECTION '{own.dsn()}' PUBLICATION p WITH (binary = {binary})"
+            )
+            with own.connect(autocommit=True) as publisher:
+                publisher.execute(
+                    "UPDATE docs SET doc = doc || '{\"seen\": true}' WHERE id <= 5"
+                )
+                expected = publisher.execute(ALL).fetchall()
+            wait_until(
+                lambda expected=expected: conn.execute(ALL).fetchall() == expected,
+                "the subscriber has the documents",
+                60,
+            )
+            conn.execute(f"DROP SUBSCRIPTION s{number}")
+        used = (
+            "SELECT count(*) FROM docs WHERE (zson_storage(doc)).dictionary IS NOT NULL"
+        )
+        assert value(conn, used) == 0
+        conn.execute("SELECT zson_train('docs', 'doc')")
+        conn.execute("CALL zson_recompress('docs', 'doc')")
+        assert value(conn, used) == len(expected)
+        assert conn.execute(ALL).fetchall() == expected
+
+
+def test_schedule_on_pg_cron(make_cluster, server):
+    """A job of a real pg_cron, whose command learns."""
+    if not (server.pkglibdir / "pg_cron.so").exists():
+        pytest.skip("pg_cron is not installed")
+    cluster = make_cluster(
+        "zson-cron",
+        **{"shared_preload_libraries": "pg_cron", "cron.database_name": "postgres"},
+    )
+    with cluster.connect(autocommit=True) as conn:
+        conn.execute(FILL)
+        conn.execute("CREATE EXTENSION pg_cron")
+        conn.execute("""ALTER TABLE plain RENAME TO "a 'B'" """)
+        table = """'"a ''B''"', 'doc'"""
+        conn.execute(f"SELECT zson_schedule({table}, '0 3 * * 0')")
+        jobs = conn.execute("SELECT schedule, command FROM cron.job").fetchall()
+        assert len(jobs) == 1 and jobs[0][0] == "0 3 * * 0"
+        for _ in range(2):
+            conn.execute(jobs[0][1])
+            assert value(conn, "SELECT count(*) FROM zson_info()") == 1
+        with pytest.raises(psycopg.Error):
+            conn.execute(f"SELECT zson_schedule({table}, 'never')")
+        for there in (True, False):
+            assert value(conn, f"SELECT zson_unschedule({table})") is there
+        assert conn.execute("SELECT * FROM cron.job").fetchall() == []
+
+
 def test_unprivileged_reader(own):
     with own.connect(autocommit=True) as conn:
         conn.execute("CREATE ROLE reader LOGIN")
@@ -351,29 +412,39 @@ def random_value(rng: random.Random, depth: int):
     }
 
 
+# of 1.7 kB on average
+GENERATED_AT_ONCE = 20000
+
+
 def test_generated_documents(own, rng):
     """Documents of any shape, with and without dictionaries, read back as jsonb writes them."""
-    documents = [
-        json.dumps(random_value(rng, 3), ensure_ascii=rng.random() < 0.5)
-        for _ in range(GENERATED)
-    ]
+    differ = (
+        "SELECT count(*), count(*) FILTER (WHERE bare::text <> j::text), count(*) FILTER (WHERE z::text <> j::text),"
+        " count(*) FILTER (WHERE z <> bare), count(*) FILTER (WHERE zson_hash(z) <> jsonb_hash(j)),"
+        " count(*) FILTER (WHERE z -> 'id' IS DISTINCT FROM (j -> 'id')::zson),"
+        " count(*) FILTER (WHERE z ->> 'name' IS DISTINCT FROM j ->> 'name'),"
+        " count(*) FILTER (WHERE z #>> '{tags,0}' IS DISTINCT FROM j #>> '{tags,0}'),"
+        " count(*) FILTER (WHERE (z @> '{\"os\": true}') <> (j @> '{\"os\": true}')),"
+        " count(*) FILTER (WHERE pg_column_size(bare) > pg_column_size(j::text::jsonb) + 2) FROM corpus"
+    )
     with own.connect(autocommit=True) as conn:
         conn.execute("CREATE TABLE corpus (id serial, j jsonb, bare zson, z zson)")
-        with conn.cursor() as cur, cur.copy("COPY corpus (j, bare) FROM STDIN") as copy:
-            for document in documents:
-                copy.write_row((document, document))
-        conn.execute("SELECT zson_learn('{{corpus, j}}', min_count => 2)")
-        conn.execute("UPDATE corpus SET z = j::text::zson")
-        differ = (
-            "SELECT count(*) FILTER (WHERE bare::text <> j::text), count(*) FILTER (WHERE z::text <> j::text),"
-            " count(*) FILTER (WHERE z <> bare), count(*) FILTER (WHERE zson_hash(z) <> jsonb_hash(j)),"
-            " count(*) FILTER (WHERE z -> 'id' IS DISTINCT FROM (j -> 'id')::zson),"
-            " count(*) FILTER (WHERE z ->> 'name' IS DISTINCT FROM j ->> 'name'),"
-            " count(*) FILTER (WHERE z #>> '{tags,0}' IS DISTINCT FROM j #>> '{tags,0}'),"
-            " count(*) FILTER (WHERE (z @> '{\"os\": true}') <> (j @> '{\"os\": true}')),"
-            " count(*) FILTER (WHERE pg_column_size(bare) > pg_column_size(j::text::jsonb) + 2) FROM corpus"
-        )
-        assert conn.execute(differ).fetchone() == (0,) * 9
+        for start in range(0, GENERATED, GENERATED_AT_ONCE):
+            n = min(GENERATED_AT_ONCE, GENERATED - start)
+            conn.execute("TRUNCATE corpus")
+            with (
+                conn.cursor() as cur,
+                cur.copy("COPY corpus (j, bare) FROM STDIN") as copy,
+            ):
+                for _ in range(n):
+                    document = json.dumps(
+                        random_value(rng, 3), ensure_ascii=rng.random() < 0.5
+                    )
+                    copy.write_row((document, document))
+            if start == 0:
+                conn.execute("SELECT zson_learn('{{corpus, j}}', min_count => 2)")
+            conn.execute("UPDATE corpus SET z = j::text::zson")
+            assert conn.execute(differ).fetchone() == (n, *[0] * 9)
 
 
 def mutated(rng: random.Random, text: str) -> str:

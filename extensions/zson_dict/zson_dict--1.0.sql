@@ -668,37 +668,82 @@ COMMENT ON FUNCTION zson_drop_dictionary(integer) IS
 zson anew. Refused (55006) while any value uses it, new documents would, another session has a transaction open or a temporary table with
 a zson column, or a constant of type zson stands in a view, default or constraint. Superusers only; locks the tables against writes.';
 
+CREATE FUNCTION zson_retrain(
+	relation regclass,
+	column_name name,
+	drift double precision DEFAULT 0.1,
+	OUT dictionary integer,
+	OUT learned_ratio double precision,
+	OUT present_ratio double precision,
+	OUT message text)
+LANGUAGE plpgsql VOLATILE STRICT AS $$
+DECLARE
+	label text;
+	part text := '';
+	class pg_catalog.pg_class;
+BEGIN
+	IF NOT drift >= 0 THEN
+		RAISE invalid_parameter_value USING MESSAGE = 'drift must not be negative';
+	END IF;
+	SELECT * INTO class FROM pg_catalog.pg_class WHERE oid = relation;
+	label := pg_catalog.format('%s.%I.%I', class.relnamespace::pg_catalog.regnamespace, class.relname, column_name);
+	SELECT m[1]::float8 / m[2]::float8 INTO learned_ratio
+		FROM @extschema@.zson_info() i, pg_catalog.regexp_match(i.note, '([0-9.]+) of ([0-9.]+) bytes$') m
+		WHERE i.column_name = pg_catalog.translate(label, '|*', '__') ORDER BY i.dictionary DESC LIMIT 1;
+	IF class.reltuples > 3000 AND class.relkind IN ('r', 'm', 'p') THEN
+		part := pg_catalog.format('TABLESAMPLE SYSTEM (%s)', 100 * 2500 / class.reltuples);
+	END IF;
+	EXECUTE pg_catalog.format(
+		'SELECT sum((@extschema@.zson_storage(d::text::@extschema@.zson)).bytes)::float8 / sum(pg_catalog.pg_column_size(d::text::pg_catalog.jsonb) - 4)
+		 FROM (SELECT %I AS d FROM %s %s WHERE %1$I IS NOT NULL LIMIT 1000) t', column_name, relation, part)
+		INTO present_ratio;
+	IF present_ratio IS NULL THEN
+		message := 'there are no documents';
+	ELSIF present_ratio <= learned_ratio * (1 + drift) THEN
+		message := 'documents compress as they did when the dictionary was learned';
+	ELSE
+		SELECT t.dictionary, t.message INTO dictionary, message FROM @extschema@.zson_train(relation, column_name) t;
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION zson_retrain(regclass, name, double precision) IS
+'learns a new dictionary for a column if it needs one: if there is none, or if up to 1000 of its documents, stored now, would take more than
+(1 + drift) times the share of jsonb''s bytes that the held-out documents took when the last one was learned. Otherwise it does nothing more,
+and dictionary is null, as it is when nothing was gained. Only the table''s owner may train.';
+
 CREATE FUNCTION zson_schedule(relation regclass, column_name name, schedule text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT AS $$
 DECLARE
 	job bigint;
 BEGIN
-	IF pg_catalog.to_regproc('cron.schedule') IS NULL THEN
+	IF NOT EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'pg_cron') THEN
 		RAISE undefined_function USING MESSAGE = 'pg_cron is not installed in this database',
-			HINT = 'Install it, or run SELECT zson_train() from a scheduler of your own.';
+			HINT = 'Install it, or run SELECT zson_retrain() from a scheduler of your own.';
 	END IF;
 	EXECUTE 'SELECT cron.schedule($1, $2, $3)' INTO job
 		USING pg_catalog.format('zson %s %I', relation, column_name), schedule,
-			pg_catalog.format('SELECT @extschema@.zson_train(%L, %L)', relation, column_name);
+			pg_catalog.format('SELECT @extschema@.zson_retrain(%L, %L)', relation, column_name);
 	RETURN job;
 END $$;
 
 COMMENT ON FUNCTION zson_schedule(regclass, name, text) IS
-'learns again from a column on a schedule of pg_cron (''0 3 * * 0''), and keeps a new dictionary only if it gains; returns the job''s number';
+'calls zson_retrain() for a column on a schedule of pg_cron (''0 3 * * 0''); returns the job''s number';
 
 CREATE FUNCTION zson_unschedule(relation regclass, column_name name) RETURNS boolean
 LANGUAGE plpgsql VOLATILE STRICT AS $$
 DECLARE
 	done boolean;
 BEGIN
-	IF pg_catalog.to_regproc('cron.unschedule') IS NULL AND pg_catalog.to_regnamespace('cron') IS NULL THEN
+	IF NOT EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'pg_cron') THEN
 		RAISE undefined_function USING MESSAGE = 'pg_cron is not installed in this database';
 	END IF;
-	EXECUTE 'SELECT cron.unschedule($1)' INTO done USING pg_catalog.format('zson %s %I', relation, column_name);
-	RETURN done;
+	-- of an unknown name, pg_cron makes an error
+	EXECUTE 'SELECT bool_or(cron.unschedule(jobid)) FROM cron.job WHERE jobname = $1' INTO done
+		USING pg_catalog.format('zson %s %I', relation, column_name);
+	RETURN coalesce(done, false);
 END $$;
 
-COMMENT ON FUNCTION zson_unschedule(regclass, name) IS 'ends what zson_schedule() began';
+COMMENT ON FUNCTION zson_unschedule(regclass, name) IS 'ends what zson_schedule() began; false if there is no such job of the current user';
 
 -- ---- what the server calls ----
 

@@ -51,6 +51,9 @@ PG_FUNCTION_INFO_V1(zson_train);
 
 #define LOCK_CLASS 0x7a736f6e
 
+/* zson_retrain() reads it. */
+#define ZS_HELD_OUT "%.1f of %.1f bytes"
+
 typedef struct Sample
 {
 	MemoryContext context;
@@ -243,9 +246,12 @@ keep(const ZsLearned *learned, const char *label, const char *note)
 						   SECURITY_RESTRICTED_OPERATION);
 	info.id = next_id();
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "CREATE FUNCTION %s.%s%u() RETURNS pg_catalog.bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $zson$%sSELECT pg_catalog.decode('%s', 'base64')$zson$",
+	/* the label holds names that users chose: quote_literal() is in order */
+	appendStringInfo(&sql, "CREATE FUNCTION %s.%s%u() RETURNS pg_catalog.bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS %s",
 					 ZS_SCHEMA, ZS_DICT_PREFIX, info.id,
-					 zs_dict_describe(&info), base64(learned->blob));
+					 quote_literal_cstr(psprintf("%sSELECT pg_catalog.decode('%s', 'base64')",
+												 zs_dict_describe(&info),
+												 base64(learned->blob))));
 	execute(sql.data);
 	resetStringInfo(&sql);
 	appendStringInfo(&sql, "ALTER FUNCTION %s.%s%u() DEPENDS ON EXTENSION zson_dict",
@@ -329,7 +335,10 @@ train(Source *sources, int nsources, const char *label, int max_examples,
 			 psprintf("%s; %s", *label ? label : "default", note), learned);
 	if (learned->before_bytes - learned->after_bytes >
 		MIN_GAIN(learned->before_bytes))
-		id = keep(learned, label, note);
+		id = keep(learned, label,
+				  psprintf("%s, " ZS_HELD_OUT, note,
+						   (double) learned->after_bytes / learned->nholdout,
+						   (double) learned->jsonb_bytes / learned->nholdout));
 	SPI_finish();
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);

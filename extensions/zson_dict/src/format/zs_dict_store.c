@@ -190,7 +190,8 @@ static bytea *
 parse_body(Datum src)
 {
 	char	   *body = TextDatumGetCString(src);
-	char	   *start = strchr(body, '\'');
+	char	   *header = strstr(body, "*/");
+	char	   *start = strchr(header ? header : body, '\'');
 	char	   *end = start ? strchr(start + 1, '\'') : NULL;
 	bytea	   *result;
 

@@ -43,6 +43,20 @@ SELECT count(*) FILTER (WHERE column_name IS NULL) AS default_ones FROM zson_inf
 -- training again gains nothing
 SELECT dictionary, message ~ 'nothing is gained' AS message FROM zson_train('learned', 'j');
 
+-- and is not tried unless documents have changed, whatever the table is called
+SELECT dictionary, present_ratio <= 1.1 * learned_ratio AS as_learned, message FROM zson_retrain('learned', 'j');
+CREATE TABLE "dri|ft'$zson$*/\" AS SELECT j AS "the doc" FROM learned LIMIT 0;
+SELECT dictionary, message FROM zson_retrain('"dri|ft''$zson$*/\"', 'the doc');
+INSERT INTO "dri|ft'$zson$*/\" SELECT jsonb_build_object('first', 'something about ' || g % 40, 'second', 'other things, like ' || g % 15) FROM generate_series(1, 400) g;
+SELECT dictionary > 0 AS trained, learned_ratio FROM zson_retrain('"dri|ft''$zson$*/\"', 'the doc');
+SELECT dictionary, learned_ratio < 0.7 AS ratio FROM zson_retrain('"dri|ft''$zson$*/\"', 'the doc');
+UPDATE "dri|ft'$zson$*/\" SET "the doc" = "the doc" || jsonb_build_object('third', 'nothing of the kind: ' || md5((hashtext("the doc"::text) % 20)::text));
+SELECT dictionary > 0 AS trained, present_ratio > 1.1 * learned_ratio AS drifted FROM zson_retrain('"dri|ft''$zson$*/\"', 'the doc');
+SELECT dictionary, message FROM zson_retrain('"dri|ft''$zson$*/\"', 'the doc', 0);
+SELECT fails($$SELECT zson_retrain('learned', 'j', -1)$$), fails($$SELECT zson_retrain('learned', 'no')$$);
+SELECT column_name FROM zson_info() WHERE column_name ~ 'dri_ft';
+DROP TABLE "dri|ft'$zson$*/\";
+
 INSERT INTO learned (id, z) SELECT id, j FROM learned;
 UPDATE learned l SET z = j WHERE z IS NULL;
 SELECT count(DISTINCT s.dictionary) AS dictionaries, count(s.dictionary) = count(*) AS all_of_them, max(unknown_keys) FROM learned, zson_storage(z) s;
