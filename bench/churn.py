@@ -16,14 +16,13 @@ from bench.load import MB, create_table, digest, prewarm, timed_cell
 from bench.measure import measure
 from bench.progress import progress
 from bench.results import OK, Cell
+from bench.sections import DELETED, SPRINKLED
 from bench.systems import HEAP, System
 
 SECTION = "serial, compacted after change"
-SPRINKLED = "serial, 1 in 1,000 deleted"
 CHURNED = "churned"
 FRESH = "fresh"
 COMPACTED = ", compacted"
-DELETED = ", 0.1 % deleted"
 
 
 def _own(lab: Lab, dataset: Dataset, system: System, schema: str) -> PostgresEngine:

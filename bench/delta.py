@@ -11,9 +11,9 @@ from bench.dataset import Dataset
 from bench.lab import Lab
 from bench.load import build_indexes, check_rows, create_table, settle
 from bench.progress import progress
+from bench.sections import DELTA as SECTION
 from bench.systems import System
 
-SECTION = "serial, a tenth in the delta, 1 in 100 deleted"
 STATEMENT = 500  # rows per small INSERT: below what makes a row group
 KEPT = "kept"
 

@@ -24,8 +24,6 @@ from bench.systems import HEAP, System
 
 DATASETS = {"events": EVENTS_DATA, "flights": FLIGHTS_DATA}
 
-SERIAL = "serial"
-PARALLEL = "parallel"
 WITH_KEYS = "serial, with key indexes"
 
 

@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+from bench.bars import bars
 from bench.results import OK, Cell, Results
 from bench.systems import HEAP
 
@@ -148,6 +149,8 @@ def terminal(results: Results) -> str:
     for dataset, system in _part_systems(results):
         lines = plain(parts_table(results, dataset, system))
         blocks.append(f"{dataset}: {system} by column\n{lines}")
+    if len(reached := bars(results)) > 1:
+        blocks.append(plain(reached))
     return "\n\n".join([*blocks, READING.replace("`", "")])
 
 
@@ -170,6 +173,9 @@ def document(results: Results, charts: list[Path]) -> str:
     for dataset, system in _part_systems(results):
         blocks.append(f"## {dataset}: {system} by column")
         blocks.append(markdown(parts_table(results, dataset, system)))
+    if len(reached := bars(results)) > 1:
+        blocks.append("## Bars")
+        blocks.append(markdown(reached))
     failed = failures(results)
     if failed:
         blocks.append("## Failures")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bench import keyorder, points, tpcb, zson, zson_points
+from bench import documents, keyorder, points, tpcb, zson, zson_points
 from bench.churn import COMPACTED, DELETED, Churn
 from bench.config import Config
 from bench.dataset import Dataset, Query
@@ -18,7 +18,7 @@ from bench.delta import SECTION as DELTA
 from bench.delta import make_delta
 from bench.events import EVENTS_DATA
 from bench.instructions import count_instructions
-from bench.lab import DATASETS, PARALLEL, SERIAL, WITH_KEYS, Lab
+from bench.lab import DATASETS, WITH_KEYS, Lab
 from bench.load import (
     build_indexes,
     check_rows,
@@ -31,6 +31,7 @@ from bench.measure import judge, measure
 from bench.progress import progress
 from bench.report import cell_text
 from bench.results import Cell
+from bench.sections import PARALLEL, SERIAL
 from bench.systems import HEAP
 from bench.writes import write_path
 
@@ -64,6 +65,7 @@ def plan(config: Config) -> Iterator[Step]:
             yield _judged(f"{name}-points", _with(points.cached, dataset))
             yield _judged(f"{name}-points-starved", _with(points.starved, dataset))
             yield from _churn_steps(dataset)
+            yield Step(f"{name}-documents", _with(documents.fetch, dataset))
         yield Step(f"{name}-writes", _with(_writes, dataset))
         if dataset.unique_key:
             yield Step(f"{name}-delta", _with(_delta, dataset))

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from bench.bars import bars
 from bench.config import from_environment
 from bench.report import (
     document,
@@ -44,6 +45,39 @@ def results() -> Results:
         }
     )
     return found
+
+
+def test_bars_name_the_worst():
+    found = Results(meta={"run": {"rows": 1_000_000}})
+
+    def add(section: str, name: str, **medians: float) -> None:
+        for system, median in medians.items():
+            found.add(Cell("events", section, name, system, "ms", [median]))
+
+    add("serial", "Q1", heap=40, colcompress=0.2, duckdb=0.3)  # 1 ms is allowed
+    add("serial", "Q2", heap=40, colcompress=12, duckdb=3)
+    add("serial", "K9", colcompress=5, duckdb=4)
+    add("parallel", "Q1", colcompress=1.1)
+    add("parallel", "Q2", colcompress=14)
+    add("serial, documents by key", "1 MB", heap=2, colcompress=2.5)
+    add("size", "table", colcompress=37)
+    for system, median in (("colcompress", 2.0), ("colcompress, 0.1 % deleted", 2.7)):
+        found.add(
+            Cell("events", "serial, 1 in 1,000 deleted", "Q1", system, "ms", [median])
+        )
+    header, *lines = bars(found)
+    assert header[-1] == "met"
+    assert [line[1:] for line in lines] == [
+        ["", "2.00", "1", "NO"],  # sqrt(1/1 * 12/3)
+        ["Q2", "4.00", "2", "NO"],
+        ["K9", "1.25", "2", "yes"],
+        ["Q2", "0.30", "1", "yes"],
+        ["", "37.00", "38", "yes"],
+        ["Q2", "1.06", "1", "NO"],
+        ["Q1", "1.35", "1.3", "NO"],
+        ["1 MB", "1.25", "1.5", "yes"],
+    ]
+    assert bars(Results()) == [header]
 
 
 def test_table_shows_median_and_ratio(results):

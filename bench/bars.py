@@ -1,0 +1,119 @@
+"""What colcompress is to reach, and what a run found: one line per bar.
+
+A bar whose figures a run did not take is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from bench.results import Results
+from bench.sections import (
+    DELETED,
+    DELTA,
+    DOCUMENTS,
+    PARALLEL,
+    SERIAL,
+    SPRINKLED,
+)
+from bench.systems import HEAP
+
+OURS = "colcompress"
+PEER = "duckdb"
+FULL_ROWS = 1_000_000  # what the bar of the table's size is for
+HEADER = ["bar of colcompress", "worst", "figure", "bar", "met"]
+
+Figures = dict[str, tuple[float, float]]
+
+
+def _pairs(
+    results: Results, dataset: str, section: str, ours: str, other: str
+) -> Figures:
+    """Medians of two systems by query, of those that both have."""
+    found = {}
+    for name, cells in results.table(dataset, section).items():
+        one, two = (cells.get(system) for system in (ours, other))
+        if one and two and one.median is not None and two.median is not None:
+            found[name] = (one.median, two.median)
+    return found
+
+
+def _only(figures: Figures, prefix: str) -> Figures:
+    return {name: pair for name, pair in figures.items() if name.startswith(prefix)}
+
+
+def _line(text: str, worst: str, value: float, bar: float) -> list[str]:
+    return [text, worst, f"{value:.2f}", f"{bar:g}", "yes" if value <= bar else "NO"]
+
+
+def _mean(text: str, figures: Figures, bar: float, least: float) -> Iterator[list[str]]:
+    """Geometric mean of the ratios; figures below `least` count as that."""
+    if figures:
+        logs = [math.log(max(a, least) / max(b, least)) for a, b in figures.values()]
+        yield _line(f"{text}: geometric mean", "", math.exp(sum(logs) / len(logs)), bar)
+
+
+def _worst(
+    text: str, figures: Figures, bar: float, least: float = 0
+) -> Iterator[list[str]]:
+    """The worst ratio; where `bar` times the other is below `least` ms, that is
+    what is allowed."""
+    if figures:
+        worst, value = max(
+            ((name, a / max(b, least / bar, 1e-9)) for name, (a, b) in figures.items()),
+            key=lambda item: item[1],
+        )
+        yield _line(f"{text}: worst", worst, value, bar)
+
+
+def _parallel(results: Results, dataset: str) -> Iterator[list[str]]:
+    """Against serial: 10 % or 1 ms more are allowed, as a share of what is."""
+    serial = results.table(dataset, SERIAL)
+    figures = {}
+    for name, cells in results.table(dataset, PARALLEL).items():
+        one, two = cells.get(OURS), serial.get(name, {}).get(OURS)
+        if one and two and one.median is not None and two.median is not None:
+            allowed = max(two.median * 1.1, two.median + 1)
+            figures[name] = (one.median, allowed)
+    yield from _worst(
+        f"{dataset}: parallel / what serial allows (1.1 times or 1 ms more)", figures, 1
+    )
+
+
+def _load(results: Results, dataset: str) -> Iterator[list[str]]:
+    load = _only(_pairs(results, dataset, "load", OURS, HEAP), "INSERT")
+    yield from _worst(f"{dataset}: load / heap's", load, 1.5)
+    table = results.table(dataset, "size").get("table", {}).get(OURS)
+    rows = results.meta.get("run", {}).get("rows")
+    if table and table.median is not None and rows == FULL_ROWS:
+        yield _line(f"{dataset}: table, MB", "", table.median, 38)
+
+
+def bars(results: Results) -> list[list[str]]:
+    """All bars of which there are figures, the header first."""
+    lines = [HEADER]
+    datasets = dict.fromkeys(cell.dataset for cell in results.cells)
+    for dataset in datasets:
+        peer = _pairs(results, dataset, SERIAL, OURS, PEER)
+        queries = _only(peer, "Q")
+        lines += _mean(f"{dataset}: serial / DuckDB's", queries, 1, 1)
+        lines += _worst(f"{dataset}: serial / DuckDB's", queries, 2, 1)
+        groups = {
+            name: pair
+            for name, pair in peer.items()
+            if name in ("K9", "K10", "K11", "K12")
+        }
+        lines += _worst(f"{dataset}: K9 to K12 / DuckDB's", groups, 2, 1)
+        heap = _only(_pairs(results, dataset, SERIAL, OURS, HEAP), "Q")
+        lines += _worst(f"{dataset}: serial / heap's", heap, 1)
+        lines += _load(results, dataset)
+        lines += _parallel(results, dataset)
+        aged = _pairs(results, dataset, DELTA, OURS, HEAP)
+        lines += _mean(f"{dataset}: delta and deleted / heap's", aged, 0.35, 0)
+        lines += _worst(f"{dataset}: delta and deleted / heap's", aged, 0.8)
+        sprinkled = _pairs(results, dataset, SPRINKLED, OURS + DELETED, OURS)
+        lines += _worst(f"{dataset}: 0.1 % deleted / fresh", sprinkled, 1.3)
+        fetched = _pairs(results, dataset, DOCUMENTS, OURS, HEAP)
+        lines += _worst(f"{dataset}: documents by key / heap's", fetched, 1.5)
+    return lines
