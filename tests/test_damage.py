@@ -179,3 +179,87 @@ def test_a_free_extent_over_a_row_group_is_reported(table):
         ]
     assert any("is not inside of the relation" in problem for problem in problems)
     assert any("overlaps the free one" in problem for problem in problems)
+
+
+def test_a_row_group_in_several_runs(make_cluster, am):
+    """The list of its runs, a page of the second one, and its footer."""
+    cluster = make_cluster("runs", ignore_checksum_failure="on", autovacuum="off")
+    with cluster.connect() as conn:
+        conn.execute(f"CREATE EXTENSION {am}")
+        conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
+        conn.execute(f"SELECT {am}.set_options('t', row_group_rows => 2000)")
+        conn.execute(
+            "INSERT INTO t SELECT i, (SELECT string_agg(md5(i || ' ' || n), '')"
+            " FROM generate_series(1, 5) n) FROM generate_series(1, 7000) i"
+        )
+        conn.execute("DELETE FROM t WHERE id > 1000 AND (id - 1001) / 2000 % 2 = 0")
+        conn.execute("VACUUM t")
+        conn.execute(f"SELECT {am}.set_options('t', row_group_rows => 4000)")
+        for i in range(2):
+            conn.execute(
+                f"INSERT INTO t SELECT id + {10_000 * (i + 1)}, reverse(v) FROM t"
+                " WHERE id BETWEEN 3001 AND 3900"
+            )
+        conn.execute(f"CALL {am}.merge('t')")
+        conn.execute("CHECKPOINT")
+        expected = conn.execute("SELECT count(v), sum(id) FROM t").fetchone()
+        toast, path = conn.execute(
+            "SELECT reltoastrelid::regclass::text, pg_relation_filepath(reltoastrelid)"
+            " FROM pg_class WHERE oid = 't'::regclass"
+        ).fetchone()
+        descriptors = conn.execute(
+            f"SELECT chunk_data FROM {toast} WHERE chunk_id = 1000"
+            " AND length(chunk_data) > 64"
+        ).fetchall()
+        assert len(descriptors) == 1
+        table_path = conn.execute("SELECT pg_relation_filepath('t')").fetchone()[0]
+    descriptor = descriptors[0][0]
+    (nruns,) = struct.unpack_from("<I", descriptor, 64)
+    assert nruns >= 2
+    runs = [struct.unpack_from("<II", descriptor, 72 + 8 * i) for i in range(nruns)]
+    table = Damaged.__new__(Damaged)
+    table.cluster, table.am = cluster, am
+
+    # the list
+    table.path = cluster.data / path
+    at = table.path.read_bytes().find(descriptor)
+    assert at > 0
+    for within in (64, 72, 80, 84, 72 + 8 * 8):
+        table.flip(at + within)
+        error = table.error("SELECT id, v FROM t")
+        assert error.sqlstate == "XX001" and "descriptor of row" in str(error), error
+        table.flip(at + within)
+
+    # a page of the second run
+    table.path = cluster.data / table_path
+    block = runs[1][0]
+    table.flip(block * BLOCK + PAYLOAD_OFF + 10)
+    error = table.error("SELECT id, v FROM t")
+    assert error.sqlstate == "XX001" and f"block {block} " in str(error), error
+    table.flip(block * BLOCK + PAYLOAD_OFF + 10)
+
+    # what only the reader notices: the message names all runs
+    size, footer_off = struct.unpack_from("<QQ", descriptor, 24)
+    assert footer_off < size
+    pageno = footer_off // PAYLOAD
+    for start, end in runs:
+        if pageno < end - start:
+            break
+        pageno -= end - start
+
+    def edit(file) -> None:
+        file.seek((start + pageno) * BLOCK)
+        page = bytearray(file.read(BLOCK))
+        at = PAYLOAD_OFF + footer_off % PAYLOAD + 8
+        page[at] ^= 0x40
+        struct.pack_into("<Q", page, HEADER_OFF + 8, page_checksum(bytes(page)))
+        file.seek(-BLOCK, 1)
+        file.write(page)
+
+    table.change(edit)
+    error = table.error("SELECT id, v FROM t")
+    text = ", ".join(f"{start} to {end - 1}" for start, end in runs)
+    assert error.sqlstate == "XX001" and f"blocks {text})" in str(error), error
+    table.change(edit)
+    with cluster.connect() as conn:
+        assert conn.execute("SELECT count(v), sum(id) FROM t").fetchone() == expected

@@ -208,21 +208,27 @@ estimate_blocks(const StCandidate *c)
 	return ceil((double) group->nblocks * c->live / group->nrows);
 }
 
+/* The table's file, as it is when the step begins. */
+typedef struct FileSpace
+{
+	Relation	rel;
+	BlockNumber size;
+	StFreeSpace *free;
+} FileSpace;
+
 /*
  * Is there a place for a group of so many pages before block `before`?  Or
  * may the file grow: little is free, or little is missing.
  */
 static bool
-has_room(StCatalog *catalog, double blocks, BlockNumber before)
+has_room(const FileSpace *file, double blocks, BlockNumber before)
 {
-	BlockNumber size = RelationGetNumberOfBlocks(catalog->rel);
-	BlockNumber total;
-	BlockNumber missing;
+	BlockNumber missing = st_free_space_missing(file->free, blocks, before);
 
-	st_free_extent_look(catalog, blocks, before, &total, &missing);
 	if (before < MaxBlockNumber)
 		return missing == 0;
-	return missing <= size * GROWTH_SHARE || total < size * FRAGMENTED_SHARE;
+	return missing <= file->size * GROWTH_SHARE ||
+		st_free_space_total(file->free) < file->size * FRAGMENTED_SHARE;
 }
 
 /*
@@ -230,7 +236,7 @@ has_room(StCatalog *catalog, double blocks, BlockNumber before)
  * Returns how many.
  */
 static int
-choose_small(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
+choose_small(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 			 uint64 delta_rows, uint64 max_rows)
 {
 	uint64		total = delta_rows;
@@ -247,7 +253,7 @@ choose_small(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 		if (!job->to_the_end && total > 0 && c[i].live > 2 * total)
 			break;
 		if (!job->to_the_end && total > 0 &&
-			!has_room(catalog, estimate_blocks(&c[i]) *
+			!has_room(file, estimate_blocks(&c[i]) *
 					  (total + c[i].live) / c[i].live, MaxBlockNumber))
 			break;
 		c[i].chosen = true;
@@ -258,7 +264,7 @@ choose_small(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 	}
 	if (delta_rows == 0 &&
 		(chosen < 2 || !may_rewrite(job, blocks) ||
-		 !(job->to_the_end || has_room(catalog, estimate, MaxBlockNumber))))
+		 !(job->to_the_end || has_room(file, estimate, MaxBlockNumber))))
 	{
 		for (int i = 0; i < n; i++)
 			c[i].chosen = false;
@@ -275,7 +281,7 @@ choose_small(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
  * together they must not be more than max_rows.
  */
 static int
-choose_deleted(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
+choose_deleted(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 			   uint64 others, uint64 max_rows)
 {
 	double		least = job->to_the_end ?
@@ -292,7 +298,7 @@ choose_deleted(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 			(others > 0 && others + c[i].live > max_rows))
 			continue;
 		blocks = estimate_blocks(&c[i]) * (others + c[i].live) / c[i].live;
-		if (job->to_the_end || has_room(catalog, blocks, MaxBlockNumber))
+		if (job->to_the_end || has_room(file, blocks, MaxBlockNumber))
 		{
 			worst = &c[i];
 			least = share;
@@ -343,14 +349,12 @@ keeps_order(const StCompactJob *job, const StCandidate *c, int n,
  * per call whatever was rewritten before, because that takes no new space.
  */
 static int
-choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
+choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 			StCompactPlan *plan)
 {
 	StCandidate *last = NULL;
 	double		blocks = 0;
 	double		worth;
-	BlockNumber total;
-	BlockNumber missing;
 	BlockNumber start;
 
 	for (int i = 0; i < n; i++)
@@ -363,17 +367,16 @@ choose_last(StCatalog *catalog, StCompactJob *job, StCandidate *c, int n,
 			last = &c[i];
 	}
 	if (last == NULL ||
-		(job->to_the_end ? st_orderby_hash(catalog->rel) != 0 &&
+		(job->to_the_end ? st_orderby_hash(file->rel) != 0 &&
 		 !keeps_order(job, c, n, &last->version->group, &plan->numbers) :
 		 last->version->group.first_row >= job->first_new_row) ||
 		(job->moved_last && !may_rewrite(job, last->version->group.nblocks)))
 		return 0;
-	worth = RelationGetNumberOfBlocks(catalog->rel) *
+	worth = file->size *
 		(job->to_the_end ? FREE_SHARE_TO_THE_END : FREE_SHARE);
-	st_free_extent_look(catalog, 0, 0, &total, &missing);
 	start = last_extent_start(&last->version->group);
-	if (total < Min(worth, blocks / 2) ||
-		!has_room(catalog, estimate_blocks(last), start))
+	if (st_free_space_total(file->free) < Min(worth, blocks / 2) ||
+		!has_room(file, estimate_blocks(last), start))
 	{
 		plan->numbers.nrows = 0;
 		return 0;
@@ -442,6 +445,7 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 {
 	uint64		max_rows = st_relation_format(rel)->max_rows(rel);
 	StCandidate *candidates = palloc(Max(versions->n, 1) * sizeof(StCandidate));
+	FileSpace	file = {.rel = rel};
 	uint64		delta_rows;
 	int			n;
 	int			chosen;
@@ -456,16 +460,18 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	plan->max_rows = max_rows;
 	plan->before = MaxBlockNumber;
 
+	file.size = RelationGetNumberOfBlocks(rel);
+	file.free = st_free_space_read(catalog);
 	n = find_candidates(catalog, job, versions, candidates);
-	chosen = choose_small(catalog, job, candidates, n, delta_rows, max_rows);
+	chosen = choose_small(&file, job, candidates, n, delta_rows, max_rows);
 	if (plan->delta)
-		chosen += choose_deleted(catalog, job, candidates, n,
+		chosen += choose_deleted(&file, job, candidates, n,
 								 chosen_rows(candidates, n) + delta_rows,
 								 max_rows);
 	if (chosen == 0 && !plan->delta)
-		chosen = choose_deleted(catalog, job, candidates, n, 0, max_rows);
+		chosen = choose_deleted(&file, job, candidates, n, 0, max_rows);
 	if (chosen == 0 && !plan->delta)
-		chosen = choose_last(catalog, job, candidates, n, plan);
+		chosen = choose_last(&file, job, candidates, n, plan);
 	if (chosen == 0 && !plan->delta && may_sort(job, n))
 	{
 		chosen = st_compact_choose_order(rel, catalog, candidates, n,

@@ -407,9 +407,9 @@ st_read_image_verified(Relation rel, const StGroup *group, uint64 off,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("row group " UINT64_FORMAT " of relation \"%s\" is damaged",
 						group->first_row, RelationGetRelationName(rel)),
-				 errdetail("Bytes " UINT64_FORMAT " to " UINT64_FORMAT " lie outside of its image of " UINT64_FORMAT " bytes, which starts at block %u.",
+				 errdetail("Bytes " UINT64_FORMAT " to " UINT64_FORMAT " lie outside of its image of " UINT64_FORMAT " bytes, which lies in blocks %s.",
 						   off, off + (uint64) len, group->image_len,
-						   group->start_block)));
+						   st_group_blocks(group))));
 
 	while (len > 0)
 	{

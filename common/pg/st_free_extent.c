@@ -216,20 +216,53 @@ choose_runs(UsableExtent *extents, int n, uint32 nblocks, int max_runs)
 	return nblocks;
 }
 
-/*
- * How much of nblocks blocks of a compacted group has no place before block
- * `before` (*missing)?  The file would grow by that.  *total: how many blocks
- * are free, usable or not.
- */
-void
-st_free_extent_look(StCatalog *cat, BlockNumber nblocks, BlockNumber before,
-					BlockNumber *total, BlockNumber *missing)
+struct StFreeSpace
 {
 	int			n;
-	UsableExtent *extents = read_usable(cat, before, &n, total);
+	UsableExtent *extents;		/* largest first */
+	BlockNumber total;
+};
 
-	*missing = choose_runs(extents, n, nblocks, ST_MAX_RUNS);
+/* In the current memory context. */
+StFreeSpace *
+st_free_space_read(StCatalog *cat)
+{
+	StFreeSpace *space = palloc(sizeof(StFreeSpace));
+
+	space->extents = read_usable(cat, MaxBlockNumber, &space->n,
+								 &space->total);
+	return space;
+}
+
+/* How many blocks are free, usable or not. */
+BlockNumber
+st_free_space_total(const StFreeSpace *space)
+{
+	return space->total;
+}
+
+/*
+ * How many of nblocks blocks of a compacted group have no place before block
+ * `before`?  The file would grow by that.
+ */
+BlockNumber
+st_free_space_missing(const StFreeSpace *space, BlockNumber nblocks,
+					  BlockNumber before)
+{
+	UsableExtent *extents = palloc(Max(space->n, 1) * sizeof(UsableExtent));
+	int			n = 0;
+	BlockNumber missing;
+
+	for (int i = 0; i < space->n; i++)
+	{
+		const UsableExtent *e = &space->extents[i];
+
+		if ((uint64) e->start + e->nblocks <= before)
+			extents[n++] = *e;
+	}
+	missing = choose_runs(extents, n, nblocks, ST_MAX_RUNS);
 	pfree(extents);
+	return missing;
 }
 
 /* Marks an entry of this transaction as a rest, or shortens it, in place. */

@@ -14,6 +14,8 @@
  */
 #include "postgres.h"
 
+#include "lib/stringinfo.h"
+
 #include "st_checksum.h"
 #include "st_runs.h"
 
@@ -64,6 +66,20 @@ st_group_block(const StGroup *group, uint32 pageno)
 		pageno -= n;
 	}
 	return group->start_block + pageno;
+}
+
+char *
+st_group_blocks(const StGroup *group)
+{
+	StExtentRange runs[ST_MAX_RUNS];
+	int			n = st_group_extents(group, runs);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&text, "%s%u to %u", i == 0 ? "" : ", ",
+						 runs[i].start, runs[i].end - 1);
+	return text.data;
 }
 
 BlockNumber

@@ -22,6 +22,9 @@ extern void st_group_set_extents(StGroup *group, const StExtentRange *runs,
 /* The block of a page of the image. */
 extern BlockNumber st_group_block(const StGroup *group, uint32 pageno);
 
+/* Where they are, for a message: "8 to 11, 20 to 27", palloc'd. */
+extern char *st_group_blocks(const StGroup *group);
+
 /* The last page's block is below this. */
 extern BlockNumber st_group_end(const StGroup *group);
 

@@ -553,9 +553,13 @@ extern StExtentRange *st_free_extent_all(StCatalog *cat, Snapshot snapshot,
 										 int *n);
 extern void st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks);
 extern bool st_free_extent_known(StCatalog *cat, BlockNumber block);
-extern void st_free_extent_look(StCatalog *cat, BlockNumber nblocks,
-								BlockNumber before, BlockNumber *total,
-								BlockNumber *missing);
+
+/* What of it can be taken now: the directory, read once. */
+typedef struct StFreeSpace StFreeSpace;
+extern StFreeSpace *st_free_space_read(StCatalog *cat);
+extern BlockNumber st_free_space_total(const StFreeSpace *space);
+extern BlockNumber st_free_space_missing(const StFreeSpace *space,
+										 BlockNumber nblocks, BlockNumber before);
 extern void st_free_extent_coalesce(StCatalog *cat);
 extern BlockNumber st_free_extent_tail(StCatalog *cat, BlockNumber end);
 extern void st_free_extent_cut(StCatalog *cat, BlockNumber end);

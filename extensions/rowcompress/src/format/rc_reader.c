@@ -18,6 +18,7 @@
 #include "st_bytes.h"
 #include "st_checksum.h"
 #include "st_compat.h"
+#include "st_runs.h"
 #include "st_int.h"
 
 void
@@ -27,9 +28,8 @@ rc_corrupt(const StReader *r, const char *what)
 			(errcode(ERRCODE_DATA_CORRUPTED),
 			 errmsg("row group " UINT64_FORMAT " of table \"%s\" is damaged",
 					r->group.first_row, RelationGetRelationName(r->rel)),
-			 errdetail("The %s is not what was written (blocks %u to %u).", what,
-					   r->group.start_block,
-					   r->group.start_block + r->group.nblocks - 1)));
+			 errdetail("The %s is not what was written (blocks %s).", what,
+					   st_group_blocks(&r->group))));
 }
 
 void
