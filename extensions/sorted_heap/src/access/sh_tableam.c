@@ -92,11 +92,16 @@ sorted_copy_for_cluster(Relation old_table, Relation new_table,
 	Oid			indexoid = old_index == NULL ? zm_place_index(old_table) :
 		InvalidOid;
 	Relation	index = old_index;
+	Relation	order = NULL;
 
 	if (OidIsValid(indexoid))
 		index = index_open(indexoid, AccessShareLock);
-	heap_routine->relation_copy_for_cluster(old_table, new_table, index,
-											use_sort, oldest_xmin, xid_cutoff,
+	if (index != NULL)
+		order = zm_sort_order(old_table, index);
+	heap_routine->relation_copy_for_cluster(old_table, new_table,
+											order != NULL ? order : index,
+											order != NULL || use_sort,
+											oldest_xmin, xid_cutoff,
 											multi_cutoff, num_tuples,
 											tups_vacuumed,
 											tups_recently_dead);

@@ -19,6 +19,9 @@
 extern void zm_tableam_init(void);
 extern const TableAmRoutine *zm_tableam_routine(void);
 
+/* sh_cluster.c */
+extern Relation zm_sort_order(Relation table, Relation index);
+
 /* sh_place.c */
 extern void zm_place_init(void);
 extern Oid	zm_place_index(Relation heap);

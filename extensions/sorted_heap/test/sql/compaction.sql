@@ -63,3 +63,54 @@ SELECT * FROM sorted_heap.zonemap_stats('pg_class_oid_index');
 SELECT sorted_heap.schedule('c', '* * * * *');
 SELECT sorted_heap.unschedule('c');
 DROP TABLE c;
+
+-- CLUSTER and VACUUM FULL by a sort, in any order a zonemap may have
+CREATE TABLE c (id int, k text COLLATE "C", v text) USING sorted_heap;
+CREATE INDEX c_k ON c USING zonemap (k DESC NULLS LAST, id);
+INSERT INTO c SELECT (g * 7919) % 10007, CASE WHEN g % 11 > 0 THEN md5((g % 500)::text) END, repeat('x', 100)
+	FROM generate_series(1, 5000) g;
+CREATE FUNCTION out_of_order() RETURNS bigint LANGUAGE sql AS $$
+	SELECT count(*) FROM (SELECT id, k, lag(id) OVER (ORDER BY ctid) AS last_id,
+			lag(k) OVER (ORDER BY ctid) AS last_k FROM c) q
+		WHERE last_id IS NOT NULL AND (last_k < k OR (last_k IS NULL AND k IS NOT NULL)
+			OR (last_k IS NOT DISTINCT FROM k AND last_id > id)) $$;
+SELECT out_of_order() > 1000 AS mixed;
+SET enable_indexscan = off;
+VACUUM FULL c;
+SELECT out_of_order();
+UPDATE c SET id = -id WHERE id % 3 = 0;
+CLUSTER c USING c_k;
+SELECT out_of_order();
+RESET enable_indexscan;
+SELECT * FROM sorted_heap.zonemap_verify('c_k');
+SELECT scans_agree('SELECT * FROM c WHERE k > ''a'' AND id < 100');
+DROP TABLE c;
+DROP FUNCTION out_of_order;
+
+-- rows with values out of line, locked before, or locked now; other indexes
+CREATE TABLE c (id int, v text, big text) USING sorted_heap;
+ALTER TABLE c ALTER big SET STORAGE EXTERNAL;
+CREATE INDEX c_id ON c USING zonemap (id);
+CREATE INDEX c_even ON c (v) WHERE id % 2 = 0;
+CREATE INDEX c_length ON c (length(big));
+INSERT INTO c SELECT (g * 7919) % 1009, 'v' || g, CASE WHEN g % 20 = 0 THEN repeat('b' || g, 1000) END
+	FROM generate_series(1, 1000) g;
+VACUUM c;
+BEGIN;
+SELECT count(*) FROM (SELECT FROM c WHERE id % 7 = 0 FOR UPDATE) q;
+COMMIT;
+BEGIN;
+UPDATE c SET v = 'gone' WHERE id % 13 = 0;
+ROLLBACK;
+CREATE TABLE before AS SELECT * FROM c;
+CALL sorted_heap.compact('c', step_rows => 130);
+SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE before) q;
+SELECT count(*), count(big) FROM c;
+SELECT scans_agree('SELECT * FROM c WHERE id BETWEEN 100 AND 900');
+SELECT scans_agree('SELECT * FROM c WHERE v LIKE ''v7%'' AND id % 2 = 0');
+SELECT scans_agree('SELECT id, length(big) FROM c WHERE length(big) > 3000');
+SELECT * FROM sorted_heap.zonemap_verify('c_id');
+VACUUM c;
+SELECT * FROM sorted_heap.zonemap_verify('c_id');
+SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE before) q;
+DROP TABLE c, before;
