@@ -80,22 +80,26 @@ def steps(make: Callable[[str, Callable[[Lab], None]], object]) -> Iterator[obje
         ("stray-explain", _on("5 % stray", explain)),
         ("stray-pgbench", _on("5 % stray", transactions)),
         ("compaction", compaction),
-        ("discard", discard),
     ):
         yield make(f"{NAME}-{name}", function)
+
+
+def end(make: Callable[[str, Callable[[Lab], None]], object]) -> object:
+    """The step after all others that use the tables."""
+    return make(f"{NAME}-discard", discard)
 
 
 def _on(state: str, function: Callable[[Lab, str], None]) -> Callable[[Lab], None]:
     return lambda lab: function(lab, state)
 
 
-def _connect(lab: Lab) -> psycopg.Connection:
+def connect(lab: Lab) -> psycopg.Connection:
     connection = psycopg.connect(lab.cluster.dsn(DATABASE), autocommit=True)
     connection.execute("SET max_parallel_workers_per_gather = 0")
     return connection
 
 
-def _cell(lab: Lab, section: str, name: str, kind: Kind, unit: str) -> Cell:
+def cell_of(lab: Lab, section: str, name: str, kind: Kind, unit: str) -> Cell:
     for cell in lab.results.cells:
         if (cell.dataset, cell.section, cell.name, cell.system) == (
             NAME,
@@ -119,7 +123,7 @@ def _timed(connection, cell: Cell, sql: str, rows: int = 0) -> None:
     progress(f"{NAME}: {cell.name}: {cell.system}", cell_text(cell, None))
 
 
-def _turns(number: int, kinds: tuple[Kind, ...] = KINDS) -> tuple[Kind, ...]:
+def turns(number: int, kinds: tuple[Kind, ...] = KINDS) -> tuple[Kind, ...]:
     shift = number % len(kinds)
     return kinds[shift:] + kinds[:shift]
 
@@ -139,7 +143,7 @@ def _sizes(lab: Lab, connection, state: str) -> None:
             f"SELECT pg_relation_size('{kind.table}'), pg_indexes_size('{kind.table}')"
         ).fetchall()
         for name, size in (("table", table), ("index", indexes)):
-            cell = _cell(lab, "size", f"{name}, {state}", kind, "MB")
+            cell = cell_of(lab, "size", f"{name}, {state}", kind, "MB")
             cell.samples.append(size / 1e6)
 
 
@@ -147,14 +151,14 @@ def load(lab: Lab) -> None:
     """INSERT ... SELECT in key order, into tables with their indexes."""
     with psycopg.connect(lab.cluster.dsn(), autocommit=True) as admin:
         admin.execute(f"CREATE DATABASE {DATABASE}")
-    with _connect(lab) as connection:
+    with connect(lab) as connection:
         connection.execute("CREATE EXTENSION sorted_heap")
         rows = lab.config.rows
         for number in range(lab.config.load_runs):
-            for kind in _turns(number):
+            for kind in turns(number):
                 _create(connection, kind, kind.table)
                 connection.execute("CHECKPOINT")
-                cell = _cell(lab, "writes", "INSERT in order", kind, "rows/s")
+                cell = cell_of(lab, "writes", "INSERT in order", kind, "rows/s")
                 sql = f"SELECT g, {ROW} FROM generate_series(1, {rows}) g"
                 _timed(connection, cell, f"INSERT INTO {kind.table} {sql}", rows)
         for kind in KINDS:
@@ -184,11 +188,11 @@ def explain(lab: Lab, state: str) -> None:
                 2 * lab.config.runs
             )
             expected = None
-            for kind in _turns(number):
+            for kind in turns(number):
                 sql = _query(kind, name, str(key))
-                milliseconds = _cell(lab, f"{state}, latency", name, kind, "ms")
-                buffers = _cell(lab, f"{state}, buffers", name, kind, "buffers")
-                with _connect(lab) as connection:
+                milliseconds = cell_of(lab, f"{state}, latency", name, kind, "ms")
+                buffers = cell_of(lab, f"{state}, buffers", name, kind, "buffers")
+                with connect(lab) as connection:
                     found = sorted(connection.execute(sql).fetchall())
                     spent, read = _plan_cost(connection, sql)
                 expected = found if expected is None else expected
@@ -199,7 +203,7 @@ def explain(lab: Lab, state: str) -> None:
                 buffers.samples.append(read)
 
 
-def _pgbench(lab: Lab, cell: Cell, script: str, protocol: str, clients: int, n: int):
+def run_pgbench(lab: Lab, cell: Cell, script: str, protocol: str, clients: int, n: int):
     path = lab.scratch / "sorted.sql"
     path.write_text(script)
     try:
@@ -236,26 +240,26 @@ def transactions(lab: Lab, state: str) -> None:
                 section = f"{state}, TPS, {protocol}"
                 label = f"{name}, {clients} client{'s' if clients > 1 else ''}"
                 for number in range(3):
-                    for kind in _turns(number):
+                    for kind in turns(number):
                         if kind.share * share == 0 or (kind.share < 1 and number):
                             continue
                         n = int(lab.config.pgbench / 4 * share * kind.share / clients)
                         script = f"\\set k random(1, {rows - wanted})\n" + _query(
                             kind, name, ":k"
                         )
-                        cell = _cell(lab, section, label, kind, "TPS")
+                        cell = cell_of(lab, section, label, kind, "TPS")
                         if cell.status == OK:
-                            _pgbench(
+                            run_pgbench(
                                 lab, cell, script + ";\n", protocol, clients, max(n, 5)
                             )
-                base = _cell(lab, section, label, KINDS[0], "TPS")
-                ours = _cell(lab, section, label, KINDS[1], "TPS")
+                base = cell_of(lab, section, label, KINDS[0], "TPS")
+                ours = cell_of(lab, section, label, KINDS[1], "TPS")
                 progress(f"{NAME}: {section}: {label}", cell_text(ours, base))
 
 
 def stray(lab: Lab) -> None:
     """A twentieth more rows, with random keys."""
-    with _connect(lab) as connection:
+    with connect(lab) as connection:
         rows = lab.config.rows // 20
         connection.execute(
             "CREATE TABLE strays AS SELECT (random() * "
@@ -264,7 +268,7 @@ def stray(lab: Lab) -> None:
         )
         for kind in KINDS:
             connection.execute("CHECKPOINT")
-            cell = _cell(lab, "writes", "INSERT at random", kind, "rows/s")
+            cell = cell_of(lab, "writes", "INSERT at random", kind, "rows/s")
             _timed(
                 connection, cell, f"INSERT INTO {kind.table} SELECT * FROM strays", rows
             )
@@ -274,12 +278,12 @@ def stray(lab: Lab) -> None:
 
 def compaction(lab: Lab) -> None:
     """From 5 % stray rows, and from random order, to order."""
-    with _connect(lab) as connection:
+    with connect(lab) as connection:
         btree, zonemap = KEYED
-        online = _cell(lab, "writes", "5 % stray: merge, or CLUSTER", zonemap, "s")
+        online = cell_of(lab, "writes", "5 % stray: merge, or CLUSTER", zonemap, "s")
         _timed(connection, online, f"CALL sorted_heap.merge('{zonemap.table}')")
         connection.execute(f"VACUUM {zonemap.table}")
-        offline = _cell(lab, "writes", "5 % stray: merge, or CLUSTER", btree, "s")
+        offline = cell_of(lab, "writes", "5 % stray: merge, or CLUSTER", btree, "s")
         _timed(connection, offline, f"CLUSTER {btree.table} USING {btree.table}_id")
         for name, calls in (
             (
@@ -306,7 +310,7 @@ def compaction(lab: Lab) -> None:
                 connection.execute("CHECKPOINT")
                 _timed(
                     connection,
-                    _cell(lab, "writes", name, kind, "s"),
+                    cell_of(lab, "writes", name, kind, "s"),
                     calls[kind.name].format(t=kind.table),
                 )
                 connection.execute(f"VACUUM (ANALYZE) {kind.table}")

@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bench import documents, keyorder, points, tpcb, zson, zson_points
+from bench import (
+    documents,
+    keyorder,
+    keyorder_online,
+    points,
+    tpcb,
+    zson,
+    zson_points,
+)
 from bench.churn import COMPACTED, DELETED, Churn
 from bench.config import Config
 from bench.dataset import Dataset, Query
@@ -49,6 +57,8 @@ def plan(config: Config) -> Iterator[Step]:
     for name in config.datasets:
         if name == keyorder.NAME:
             yield from keyorder.steps(Step)
+            yield from keyorder_online.steps(Step)
+            yield keyorder.end(Step)
             continue
         if name == tpcb.NAME:
             yield from tpcb.steps(_judged)
