@@ -10,9 +10,11 @@ import os
 import random
 import threading
 import time
+from pathlib import Path
 
 import psycopg
 import pytest
+from strata import replica
 
 POINTS = int(os.environ.get("CRASH_POINTS", "10")) // 4
 
@@ -195,6 +197,46 @@ def test_compaction_keeps_the_table_as_it_is(database):
         conn.execute(relations).fetchone(),
     )
     sound(conn)
+
+
+@pytest.mark.parametrize("level", ("replica", "logical"))
+def test_standby_without_the_library(make_cluster, level):
+    """The server replays all by itself; logical decoding sees no moves."""
+    primary = make_cluster("primary", wal_level=level, autovacuum="off")
+    conn = primary.connect()
+    conn.execute("CREATE EXTENSION sorted_heap")
+    make(conn, rows="SELECT (g * 7919) % 2003, 0")
+    standby = replica.make_standby(
+        primary, make_cluster("standby", data=False, wal_level=level)
+    )
+    if level == "logical":
+        conn.execute("CREATE PUBLICATION p FOR TABLE t")
+        conn.execute("SELECT pg_create_logical_replication_slot('s', 'pgoutput')")
+    conn.execute("CALL sorted_heap.compact('t', 300)")
+    conn.execute("VACUUM t")
+    conn.execute(
+        "INSERT INTO t SELECT (random() * 2003)::int FROM generate_series(1, 99)"
+    )
+    conn.execute("CALL sorted_heap.merge('t')")
+    conn.execute("VACUUM t")
+    if level == "logical":
+        ((changes,),) = conn.execute(
+            "SELECT count(*) FROM pg_logical_slot_get_binary_changes('s', NULL, NULL,"
+            " 'proto_version', '1', 'publication_names', 'p')"
+            " WHERE get_byte(data, 0) IN (ascii('I'), ascii('U'), ascii('D'))"
+        ).fetchall()
+        assert changes == 99
+        conn.execute("SELECT pg_drop_replication_slot('s')")
+    replica.catch_up(primary, standby)
+    with standby.connect() as copy:
+        ((pid,),) = copy.execute(
+            "SELECT pid FROM pg_stat_activity WHERE backend_type = 'startup'"
+        ).fetchall()
+        loaded = Path(f"/proc/{pid}/maps").read_text()
+        assert "/postgres" in loaded and "sorted_heap" not in loaded
+        assert agree(copy) == 2099
+        copy.execute("SELECT pg_promote()")
+        sound(copy)
 
 
 @pytest.mark.skipif(not os.environ.get("SLOW"), reason="half a gigabyte; SLOW=1")
