@@ -9,6 +9,10 @@
  * that is no plan node, but has the two expression contexts that they look
  * at.
  *
+ * min and max of strings take a value that a group has had already for
+ * nothing: of columns with a dictionary each group gets each code once per
+ * row group.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -26,6 +30,7 @@
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/expandeddatum.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
@@ -42,6 +47,18 @@ typedef struct ServerState
 	bool		not_started;	/* strict function: the first value is the state */
 } ServerState;
 
+/* Bits of the codes that groups have had; see had_code(). */
+#define MAX_CODE_BITS	((uint64) 8 * 1024 * 1024)
+
+typedef struct CodesHad
+{
+	bool		wanted;			/* the aggregate may leave repeated values out */
+	uint64		group;			/* CcSource.nopened of the row group, or 0 */
+	uint32		ncodes;			/* of its dictionary */
+	uint64		nbits;			/* room in bits */
+	uint64	   *bits;			/* by group number * ncodes + code */
+} CodesHad;
+
 struct CcServerAgg
 {
 	AggState   *caller;			/* what functions see */
@@ -55,6 +72,8 @@ struct CcServerAgg
 	Datum		initial;
 	bool		initial_isnull;
 	FunctionCallInfo call;		/* of the transition function */
+	MemoryContext mcxt;			/* of this struct */
+	CodesHad	had;
 };
 
 static void
@@ -155,6 +174,25 @@ check_first_value(const CcServerAgg *agg, const Aggref *ref, Oid *argtypes, int 
 						ref->aggfnoid)));
 }
 
+/*
+ * Does the state stay the same when it meets a value again?  Not where
+ * different strings are equal: the last of them stands for all.
+ */
+static bool
+ignores_repeats(Oid function, Oid collation)
+{
+	switch (function)
+	{
+		case F_TEXT_LARGER:
+		case F_TEXT_SMALLER:
+		case F_BPCHAR_LARGER:
+		case F_BPCHAR_SMALLER:
+			return OidIsValid(collation) && get_collation_isdeterministic(collation);
+		default:
+			return false;
+	}
+}
+
 CcServerAgg *
 cc_server_agg_create(CcAggState *state, const Aggref *ref)
 {
@@ -179,6 +217,8 @@ cc_server_agg_create(CcAggState *state, const Aggref *ref)
 	init_final(agg, ref, form->aggfinalfn, argtypes, nargs, form->aggfinalextra);
 	init_value(agg, ref, tuple);
 	check_first_value(agg, ref, argtypes, nargs);
+	agg->mcxt = CurrentMemoryContext;
+	agg->had.wanted = ignores_repeats(form->aggtransfn, ref->inputcollid);
 	ReleaseSysCache(tuple);
 	return agg;
 }
@@ -205,6 +245,7 @@ cc_server_agg_reset(CcServerAgg *agg)
 {
 	ReScanExprContext(agg->caller->curaggcontext);
 	ReScanExprContext(agg->caller->tmpcontext);
+	agg->had.group = 0;
 }
 
 Size
@@ -287,6 +328,62 @@ advance_state(CcServerAgg *agg, ServerState *s)
 	s->not_started = false;
 }
 
+/* Are codes of the column's vector to be remembered? */
+static bool
+remembers_codes(CcAggState *state, CcAggTrans *trans, const CcVector *v)
+{
+	CcServerAgg *agg = trans->server;
+	CodesHad   *had = &agg->had;
+	const CcAggInput *input;
+
+	if (!had->wanted || trans->ninputs != 1 || v->rep != CC_REP_CODE ||
+		state->scan == NULL || cc_spill_is_input(state) || state->batch->reader == NULL)
+		return false;
+	/* only a column of the table has one dictionary for all of a row group */
+	input = &state->inputs[trans->inputs[0]];
+	if (input->attno == InvalidAttrNumber || input->attno > state->desc->natts)
+		return false;
+	if (had->group != state->scan->source->nopened || had->ncodes != v->dict->nvalues)
+	{
+		had->group = state->scan->source->nopened;
+		had->ncodes = v->dict->nvalues;
+		if (had->bits)
+			memset(had->bits, 0, had->nbits / 8);
+	}
+	return true;
+}
+
+/* Remembers that the group has had the code; true if it was known. */
+static bool
+had_code(CcServerAgg *agg, uint32 gid, uint32 code)
+{
+	CodesHad   *had = &agg->had;
+	uint64		bit = (uint64) gid * had->ncodes + code;
+	uint64		mask = UINT64CONST(1) << (bit & 63);
+
+	if (bit >= had->nbits)
+	{
+		uint64		nbits = Max(had->nbits, 4096);
+
+		if (bit >= MAX_CODE_BITS)
+			return false;
+		while (nbits <= bit)
+			nbits *= 2;
+		if (had->bits == NULL)
+			had->bits = MemoryContextAllocZero(agg->mcxt, nbits / 8);
+		else
+		{
+			had->bits = repalloc(had->bits, nbits / 8);
+			memset((char *) had->bits + had->nbits / 8, 0, (nbits - had->nbits) / 8);
+		}
+		had->nbits = nbits;
+	}
+	if (had->bits[bit >> 6] & mask)
+		return true;
+	had->bits[bit >> 6] |= mask;
+	return false;
+}
+
 void
 cc_server_agg_advance(CcAggState *state, CcAggTrans *trans, const CcAggRows *r)
 {
@@ -297,15 +394,20 @@ cc_server_agg_advance(CcAggState *state, CcAggTrans *trans, const CcAggRows *r)
 														  (trans->ninputs + 1));
 	MemoryContext temporary = agg->caller->tmpcontext->ecxt_per_tuple_memory;
 	MemoryContext old;
+	bool		once;
 
 	for (int a = 0; a < trans->ninputs; a++)
 		vectors[a] = cc_agg_vector(state, trans->inputs[a]);
+	once = trans->ninputs > 0 && remembers_codes(state, trans, vectors[0]);
 
 	old = MemoryContextSwitchTo(temporary);
 	for (int i = 0; i < r->n; i++)
 	{
 		int			row = cc_agg_row(r, i);
 
+		if (once && !cc_vector_isnull(vectors[0], row) &&
+			had_code(agg, cc_agg_gid(r, i), vectors[0]->u.code[row]))
+			continue;
 		for (int a = 0; a < trans->ninputs; a++)
 		{
 			call->args[a + 1].isnull = cc_vector_isnull(vectors[a], row);

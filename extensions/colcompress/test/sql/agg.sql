@@ -218,6 +218,22 @@ EXECUTE ag_constant (false);
 EXECUTE ag_constant (true);
 RESET plan_cache_mode;
 
+-- min and max of strings: a group takes each code of a row group's dictionary once
+CREATE TABLE ag_strings_heap AS SELECT i, i % 7 AS g, CASE WHEN i % 11 <> 0 THEN 'w' || i * 37 % 90 END AS t, ('c' || i % 60)::char(6) AS c, md5((i % 200)::text) COLLATE "C" AS m
+	FROM generate_series(1, 9000) i;
+CREATE TABLE ag_strings (LIKE ag_strings_heap) USING colcompress;
+SELECT colcompress.set_options('ag_strings', row_group_rows => 2048);
+INSERT INTO ag_strings SELECT * FROM ag_strings_heap ORDER BY i;
+DELETE FROM ag_strings WHERE t IN ('w89', 'w0') OR i % 500 = 3;
+DELETE FROM ag_strings_heap WHERE t IN ('w89', 'w0') OR i % 500 = 3;
+SELECT min(t), max(t), min(c), max(c), min(m), max(m), max(t) FILTER (WHERE g = 2) FROM ag_strings;
+(SELECT g, min(t), max(t), min(c), max(c), min(m), max(m), max(t) FILTER (WHERE i < 900) FROM ag_strings GROUP BY g)
+EXCEPT SELECT g, min(t), max(t), min(c), max(c), min(m), max(m), max(t) FILTER (WHERE i < 900) FROM ag_strings_heap GROUP BY g;
+(SELECT i / 9, min(t), max(c), max(m) FROM ag_strings GROUP BY 1) EXCEPT SELECT i / 9, min(t), max(c), max(m) FROM ag_strings_heap GROUP BY 1;
+-- again and again in one row group
+SELECT v, (SELECT max(t) || min(m) FROM ag_strings WHERE i < v) = (SELECT max(t) || min(m) FROM ag_strings_heap WHERE i < v) AS same FROM unnest(ARRAY[2000, 1500, 1900, 1100]) v;
+DROP TABLE ag_strings, ag_strings_heap;
+
 -- rights
 CREATE ROLE ag_user;
 GRANT SELECT ON ag_groups TO ag_user;
