@@ -164,6 +164,7 @@ PLAIN = "jsonb plain"
 LZ4 = "jsonb lz4"
 ZSON = "zson"
 LIMIT = "zstd limit"
+OF_LIMIT = "bytes per document, of the limit"
 SYSTEMS = {JSONB: "jsonb", PLAIN: "jsonb", LZ4: "jsonb", ZSON: "zson"}
 
 
@@ -255,16 +256,20 @@ def fill(conn, kind: str, n: int, results: Results) -> dict[str, str]:
     if conn.execute(differ).fetchone() != (0,):
         raise AssertionError(f"{kind}: documents differ from jsonb's")
     per_document = "bytes per document"
+    means = {}
     for name, table in tables.items():
         mean, size = conn.execute(
             f"SELECT avg(pg_column_size(doc))::float8, pg_table_size('{table}') FROM {table}"
         ).fetchone()
+        means[name] = mean
         results.add(Cell(dataset, "documents", per_document, name, "bytes", [mean]))
         results.add(Cell(dataset, "size", "table", name, "MB", [size / 1e6]))
         results.add(Cell(dataset, "documents", "COPY", name, "rows/s", rates[name]))
     best = limit(train, measured)
     if best is not None:
         results.add(Cell(dataset, "documents", per_document, LIMIT, "bytes", [best]))
+        of_limit = means[ZSON] / best
+        results.add(Cell(dataset, "documents", OF_LIMIT, ZSON, "times", [of_limit]))
     results.add(Cell(dataset, "documents", "training", ZSON, "s", [training]))
     return tables
 

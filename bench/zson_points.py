@@ -3,11 +3,14 @@
 Twice: with everything in shared buffers, and with jsonb's table and index four times as large
 as shared buffers, without the operating system's cache (debug_io_direct = data, from
 PostgreSQL 16 on; else not measured).  The cluster is one of its own.  The systems take turns.
+The classic document, the same in every row, is read in memory only, over all rows and over the
+first 3,000.
 
     python3 -m bench.zson_points PG_CONFIG [kind ...]
 
 Environment: ZSON_POINT_ROWS documents (20000; a kind takes a multiple of it), ZSON_POINT_TIME
-seconds per round (5), and what bench/zson.py takes.
+seconds per round (5), ZSON_POINT_CLIENTS numbers of clients ("4"; the classic benchmark has
+"1 2 4"), and what bench/zson.py takes.
 """
 
 from __future__ import annotations
@@ -25,11 +28,17 @@ from bench.results import NOT_MEASURED, Cell, Results
 ROWS = int(os.environ.get("ZSON_POINT_ROWS", "20000"))
 SECONDS = int(os.environ.get("ZSON_POINT_TIME", "5"))
 ROUNDS = 3
-CLIENTS = 4
-SECTION = f"one key by id, TPS, {CLIENTS} clients"
+CLIENTS = [int(n) for n in os.environ.get("ZSON_POINT_CLIENTS", "4").split()]
+SECTION = "one key by id, TPS"
 
 # kind: key, multiple of the rows
-KINDS = {"metadata": ("campaign", 20), "github": ("type", 2.5)}
+KINDS = {
+    "metadata": ("campaign", 20),
+    "github": ("type", 2.5),
+    "consul": ("time", 0.5),
+}
+CLASSIC = "consul"
+CLASSIC_FIRST = 3000
 SYSTEMS = {zson.JSONB: "jsonb", zson.LZ4: "jsonb", zson.ZSON: "zson"}
 
 # Smaller caches are full of the catalogs' pages.
@@ -62,9 +71,9 @@ def _fill(cluster, kind: str, n: int) -> None:
         conn.execute("CHECKPOINT")
 
 
-def _rate(cluster, script: Path) -> float:
+def _rate(cluster, script: Path, clients: int) -> float:
     output = cluster.run(
-        "pgbench", "--no-vacuum", "--protocol=prepared", f"--client={CLIENTS}", "--jobs=2",
+        "pgbench", "--no-vacuum", "--protocol=prepared", f"--client={clients}", f"--jobs={min(clients, 2)}",
         f"--time={SECONDS}", f"--file={script}", "postgres", timeout=60 + 2 * SECONDS,
     ).stdout  # fmt: skip
     return float(re.search(r"^tps = ([0-9.]+)", output, re.M).group(1))
@@ -73,23 +82,26 @@ def _rate(cluster, script: Path) -> float:
 def _rounds(
     cluster, directory: Path, kind: str, n: int, name: str, results: Results
 ) -> None:
+    """Reads among the first n documents, with each number of clients."""
     key = KINDS[kind][0]
-    cells = {
-        system: results.add(Cell(f"zson {kind}", SECTION, name, system, "TPS"))
-        for system in SYSTEMS
-    }
-    for number in range(ROUNDS + 1):
-        for system, cell in cells.items():
-            script = directory / f"{_table(system)}.sql"
-            script.write_text(
-                f"\\set id random(1, {n})\n"
-                f"SELECT doc -> '{key}' FROM {_table(system)} WHERE id = :id;\n"
-            )
-            script.chmod(0o644)
-            rate = _rate(cluster, script)
-            # the first round fills the caches
-            if number > 0:
-                cell.samples.append(rate)
+    for clients in CLIENTS:
+        label = f"{name}, {clients} client{'s' if clients > 1 else ''}"
+        cells = {
+            system: results.add(Cell(f"zson {kind}", SECTION, label, system, "TPS"))
+            for system in SYSTEMS
+        }
+        for number in range(ROUNDS + 1):
+            for system, cell in cells.items():
+                script = directory / f"{_table(system)}.sql"
+                script.write_text(
+                    f"\\set id random(1, {n})\n"
+                    f"SELECT doc -> '{key}' FROM {_table(system)} WHERE id = :id;\n"
+                )
+                script.chmod(0o644)
+                rate = _rate(cluster, script, clients)
+                # the first round fills the caches
+                if number > 0:
+                    cell.samples.append(rate)
 
 
 def _quarter(cluster) -> int:
@@ -116,6 +128,10 @@ def measure(cluster, directory: Path, kind: str, results: Results) -> None:
     limited = "memory a quarter of jsonb's data"
     _fill(cluster, kind, n)
     _rounds(cluster, directory, kind, n, "in memory", results)
+    if kind == CLASSIC:
+        first = min(n, CLASSIC_FIRST)
+        _rounds(cluster, directory, kind, first, f"first {first} ids", results)
+        return
     buffers = _quarter(cluster)
     why = None
     if not _has_direct_io(cluster):

@@ -361,6 +361,9 @@ extern size_t st_zson_quick_cut(const StZsonQuick *q, const uint8_t *data,
 extern bool st_zson_quick_string(const StZsonDict *dict, const uint8_t *p,
 								 StStr *s);
 
+/* Is it worth asking st_zson_quick_string() first? */
+#define ST_ZSON_IS_SHORT_STRING(p) (*(p) < 0x80)
+
 /* The member's number, if it is one of the usual integers. */
 extern bool st_zson_quick_integer(const uint8_t *p, int64_t *num);
 

@@ -36,8 +36,10 @@ PG_FUNCTION_INFO_V1(zson_array_length);
 static StStr
 text_bytes(Datum d)
 {
-	text	   *t = DatumGetTextPP(d);
+	text	   *t = (text *) DatumGetPointer(d);
 
+	if (unlikely(VARATT_IS_EXTERNAL(t) || VARATT_IS_COMPRESSED(t)))
+		t = DatumGetTextPP(d);
 	return (StStr) {(const uint8_t *) VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t)};
 }
 

@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "st_bytes.h"
 #include "zs_datum.h"
 #include "zs_dict.h"
 
@@ -38,6 +39,7 @@ typedef struct Field
 
 /* A key may stand in either of two. */
 static Field fields[PAIRS][2];
+static const Field *last_field = &fields[0][0];
 
 void
 zs_forget_fields(void)
@@ -48,8 +50,15 @@ zs_forget_fields(void)
 static inline bool
 is_field(const Field *field, uint32 dict_id, const StStr *key)
 {
-	return field->dict_id == dict_id && field->len == key->len &&
-		memcmp(field->key, key->data, key->len) == 0;
+	uint32		n = key->len;
+
+	if (field->dict_id != dict_id || field->len != n)
+		return false;
+	/* most keys: no call, words may overlap */
+	if (n >= 4 && n <= 8)
+		return st_load_u32(field->key) == st_load_u32(key->data) &&
+			st_load_u32(field->key + n - 4) == st_load_u32(key->data + n - 4);
+	return memcmp(field->key, key->data, n) == 0;
 }
 
 static inline Field *
@@ -67,11 +76,14 @@ field_pair(uint32 dict_id, const StStr *key)
 static inline const Field *
 known_field(uint32 dict_id, const StStr *key)
 {
-	const Field *pair = field_pair(dict_id, key);
+	const Field *pair;
 
-	if (likely(is_field(&pair[0], dict_id, key)))
-		return &pair[0];
-	return is_field(&pair[1], dict_id, key) ? &pair[1] : NULL;
+	if (likely(is_field(last_field, dict_id, key)))
+		return last_field;
+	pair = field_pair(dict_id, key);
+	if (is_field(&pair[0], dict_id, key))
+		return last_field = &pair[0];
+	return is_field(&pair[1], dict_id, key) ? (last_field = &pair[1]) : NULL;
 }
 
 /* Takes the place of the other one of its pair. */

@@ -139,7 +139,8 @@ zs_quick_text(const ZsSpot *spot)
 	StStr		s;
 	int64		num;
 
-	if (st_zson_quick_integer(spot->p, &num))
+	if (!ST_ZSON_IS_SHORT_STRING(spot->p) &&
+		st_zson_quick_integer(spot->p, &num))
 		return zs_decimal_text(num, 0);
 	dict = zs_dict_read(spot->doc.dict_id);
 	if (!st_zson_quick_string(dict, spot->p, &s))
