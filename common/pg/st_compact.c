@@ -52,6 +52,7 @@ retire_group(StCatalog *catalog, const StGroupVersion *v)
 	if (!st_catalog_delete(catalog, &tid))
 		return false;
 	st_retired_add(catalog, &v->group);
+	st_spare_forget(catalog, v->group.first_row);
 	return true;
 }
 
@@ -119,7 +120,7 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	sink.before = plan->before;
 	sink.next = plan->numbers;
 	if (job->to_the_end && sink.order_hash != 0)
-		sink.spares_to = job;
+		sink.spare_from = job->group_blocks;
 	for (int i = 0; i < plan->ngroups; i++)
 	{
 		if (!retire_group(catalog, &plan->groups[i]))

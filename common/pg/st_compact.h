@@ -18,17 +18,6 @@
 #include "storage/block.h"
 #include "utils/rel.h"
 
-/*
- * Row numbers that were reserved for a group beside its own: behind them, so
- * that it keeps its place among the others if it is written once more.
- */
-typedef struct StSpareRows
-{
-	uint64		first_row;		/* of the group */
-	uint64		spare;			/* the first of the spare ones */
-	uint32		nrows;
-} StSpareRows;
-
 /* What one call wants, and what it has done so far.  Zeroed at the start. */
 typedef struct StCompactJob
 {
@@ -41,9 +30,7 @@ typedef struct StCompactJob
 	uint64	   *skipped;		/* first rows of groups that others held */
 	int			nskipped;
 	int			maxskipped;
-	StSpareRows *spares;		/* of groups for which the file had to grow */
-	int			nspares;
-	int			maxspares;
+	BlockNumber group_blocks;	/* pages of all row groups at the start */
 	uint64		first_new_row;	/* groups from here on were made by this call */
 	double		blocks_left;	/* pages of row groups that may be rewritten */
 	int			order_steps;	/* that only sorted */

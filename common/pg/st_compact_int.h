@@ -21,6 +21,19 @@
 #include "st_compact.h"
 #include "st_store_int.h"
 
+/* ---- spare row numbers: st_spare.c ---- */
+
+typedef struct StSpareRows
+{
+	uint64		first_row;
+	uint32		nrows;			/* 0: there are none */
+	uint32		lives;			/* so many times nrows */
+} StSpareRows;
+
+extern bool st_spare_find(StCatalog *cat, uint64 first_row, StSpareRows *out);
+extern void st_spare_reserve(StCatalog *cat, const StGroup *group);
+extern void st_spare_used(StCatalog *cat, const StSpareRows *spare);
+
 /* ---- new row groups: st_compact_write.c ---- */
 
 /* Marks StMoved.old as a row number, not a place in the delta. */
@@ -45,7 +58,7 @@ typedef struct StCompactSink
 	uint32		max_rows;
 	BlockNumber before;			/* free extents before it are used */
 	StSpareRows next;			/* row numbers of the next group, if nrows > 0 */
-	StCompactJob *spares_to;	/* groups at the end get spare numbers; or NULL */
+	BlockNumber spare_from;		/* groups that reach behind it get spare numbers */
 	int			natts;
 
 	/* the group under construction */
@@ -151,11 +164,6 @@ typedef struct StCandidate
 extern int	st_compact_choose_order(Relation rel, StCatalog *catalog,
 									StCandidate *c, int n, uint64 max_rows,
 									bool note);
-
-/* Spare row numbers of a group, and their use. */
-extern void st_compact_spare_add(StCompactJob *job, const StSpareRows *spare);
-extern bool st_compact_spare_find(const StCompactJob *job, uint64 first_row,
-								  StSpareRows *spare);
 
 extern void st_compact_skip(StCompactJob *job, uint64 first_row);
 

@@ -84,34 +84,6 @@ st_compact_skip(StCompactJob *job, uint64 first_row)
 	job->skipped[job->nskipped++] = first_row;
 }
 
-void
-st_compact_spare_add(StCompactJob *job, const StSpareRows *spare)
-{
-	if (job->nspares == job->maxspares)
-	{
-		job->maxspares = Max(16, job->maxspares * 2);
-		job->spares = job->spares == NULL ?
-			MemoryContextAlloc(job->mcxt, job->maxspares * sizeof(StSpareRows)) :
-			repalloc(job->spares, job->maxspares * sizeof(StSpareRows));
-	}
-	job->spares[job->nspares++] = *spare;
-}
-
-bool
-st_compact_spare_find(const StCompactJob *job, uint64 first_row,
-					  StSpareRows *spare)
-{
-	for (int i = 0; i < job->nspares; i++)
-	{
-		if (job->spares[i].first_row == first_row)
-		{
-			*spare = job->spares[i];
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool
 is_skipped(const StCompactJob *job, uint64 first_row)
 {
@@ -212,6 +184,7 @@ estimate_blocks(const StCandidate *c)
 typedef struct FileSpace
 {
 	Relation	rel;
+	StCatalog  *catalog;
 	BlockNumber size;
 	StFreeSpace *free;
 } FileSpace;
@@ -329,10 +302,10 @@ last_extent_start(const StGroup *group)
  * new row numbers, and so comes last; unless it has spare ones.
  */
 static bool
-keeps_order(const StCompactJob *job, const StCandidate *c, int n,
+keeps_order(const FileSpace *file, const StCandidate *c, int n,
 			const StGroup *group, StSpareRows *numbers)
 {
-	if (st_compact_spare_find(job, group->first_row, numbers))
+	if (st_spare_find(file->catalog, group->first_row, numbers))
 		return true;
 	for (int i = 0; i < n; i++)
 	{
@@ -368,7 +341,7 @@ choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 	}
 	if (last == NULL ||
 		(job->to_the_end ? st_orderby_hash(file->rel) != 0 &&
-		 !keeps_order(job, c, n, &last->version->group, &plan->numbers) :
+		 !keeps_order(file, c, n, &last->version->group, &plan->numbers) :
 		 last->version->group.first_row >= job->first_new_row) ||
 		(job->moved_last && !may_rewrite(job, last->version->group.nblocks)))
 		return 0;
@@ -398,8 +371,10 @@ begin_job(Relation rel, StCompactJob *job, const StGroupVersions *versions)
 	job->first_new_row = meta.next_row;
 	for (int i = 0; i < versions->n; i++)
 	{
-		if (versions->v[i].state == HEAPTUPLE_LIVE && versions->v[i].finished)
-			job->blocks_left += versions->v[i].group.nblocks * REWRITE_SHARE;
+		if (versions->v[i].state != HEAPTUPLE_LIVE || !versions->v[i].finished)
+			continue;
+		job->blocks_left += versions->v[i].group.nblocks * REWRITE_SHARE;
+		job->group_blocks += versions->v[i].group.nblocks;
 	}
 	job->started = true;
 }
@@ -445,7 +420,7 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 {
 	uint64		max_rows = st_relation_format(rel)->max_rows(rel);
 	StCandidate *candidates = palloc(Max(versions->n, 1) * sizeof(StCandidate));
-	FileSpace	file = {.rel = rel};
+	FileSpace	file = {.rel = rel, .catalog = catalog};
 	uint64		delta_rows;
 	int			n;
 	int			chosen;

@@ -148,29 +148,18 @@ index_group(StCompactSink *sink, const StGroup *group)
 
 /* ---- groups ---- */
 
-static uint64
-row_numbers(StCompactSink *sink)
+/* True: those that were spare. */
+static bool
+take_row_numbers(StCompactSink *sink, StGroup *group)
 {
-	uint64		first = sink->next.spare;
-
 	if (sink->next.nrows < sink->nrows)
-		return st_reserve_rows(sink->rel, sink->nrows);
+	{
+		group->first_row = st_reserve_rows(sink->rel, sink->nrows);
+		return false;
+	}
+	group->first_row = sink->next.first_row;
 	sink->next.nrows = 0;
-	return first;
-}
-
-/*
- * The group is at the end of the file, because the others of the job were not
- * free yet.  It will be moved to the front when they are, and is to keep its
- * place in the order.
- */
-static void
-reserve_spare(StCompactSink *sink, const StGroup *group)
-{
-	StSpareRows spare = {.first_row = group->first_row, .nrows = group->nrows};
-
-	spare.spare = st_reserve_rows(sink->rel, group->nrows);
-	st_compact_spare_add(sink->spares_to, &spare);
+	return true;
 }
 
 static void
@@ -180,23 +169,26 @@ finish_group(StCompactSink *sink, bool full)
 	Size		len;
 	StGroup		group;
 	StImage    *img;
-	BlockNumber nblocks;
+	StSpareRows spare;
+	bool		is_spare;
 
 	if (sink->writer == NULL)
 		return;
 
 	memset(&group, 0, sizeof(group));
 	group.nrows = sink->nrows;
-	group.first_row = row_numbers(sink);
+	spare = sink->next;
+	is_spare = take_row_numbers(sink, &group);
 	group.incarnation = sink->incarnation;
 	group.full = full;
 	group.order_hash = sink->order_hash;
 	img = st_image_create(sink->group_mcxt);
 	sink->format->writer_finish(sink->writer, img, &group);
-	nblocks = RelationGetNumberOfBlocks(sink->rel);
 	st_extent_write(sink->rel, img, &group, ST_MAX_RUNS, sink->before);
-	if (sink->spares_to != NULL && st_group_end(&group) > nblocks)
-		reserve_spare(sink, &group);
+	if (is_spare)
+		st_spare_used(sink->catalog, &spare);
+	else if (st_group_end(&group) > sink->spare_from)
+		st_spare_reserve(sink->catalog, &group);
 
 	len = st_descriptor_encode(&group, true, &payload);
 	st_catalog_insert(sink->catalog, ST_DESCRIPTOR, group.first_row, &payload,
@@ -271,6 +263,7 @@ st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 	sink->incarnation = incarnation;
 	sink->max_rows = sink->format->max_rows(rel);
 	sink->before = MaxBlockNumber;
+	sink->spare_from = MaxBlockNumber;
 	sink->natts = RelationGetNumberOfAttributes(rel);
 	sink->group_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "compacted row group",

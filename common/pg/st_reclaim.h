@@ -34,6 +34,9 @@ extern StRetired *st_retired_read(StCatalog *cat, TransactionId oldest_xmin,
 extern bool st_retired_release(StCatalog *cat);
 extern void st_free_extents_of(StCatalog *cat, const StGroup *group);
 
+/* Forgets the spare row numbers of a group: st_spare.c */
+extern void st_spare_forget(StCatalog *cat, uint64 first_row);
+
 /* Removes anchors that nobody locks any more: st_reclaim_anchors.c */
 extern uint64 st_reclaim_anchors(Relation rel, TransactionId oldest_xmin,
 								 void (*begin_writing) (void));
