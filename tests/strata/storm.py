@@ -104,6 +104,7 @@ class Storm:
         self.stopping = False
         self.done = Counter()
         self.history: deque[str] = deque(maxlen=60)
+        self.left: set[str] = set()
         twin = Twin(database, am)
         twin.ok("CREATE TABLE t (id int8 PRIMARY KEY, w int, k int, v text)")
         twin.ok("CREATE INDEX ON t (v)")
@@ -243,12 +244,18 @@ class Storm:
             for (gid,) in conn.execute("SELECT gid FROM pg_prepared_xacts").fetchall():
                 end = self.rng.choice(["COMMIT", "ROLLBACK"])
                 conn.execute(f"{end} PREPARED '{gid}'")
-            # Of REINDEX CONCURRENTLY; now and then they stay for a while.
-            left = conn.execute(
-                "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid"
-            ).fetchall()
-            for (index,) in left if self.rng.random() < 0.5 else []:
+            # What REINDEX CONCURRENTLY left: some of it stays until the next
+            # point, but no longer.  TRUNCATE would make it valid for ever.
+            left = {
+                index
+                for (index,) in conn.execute(
+                    "SELECT oid::regclass::text FROM pg_class"
+                    " WHERE relkind = 'i' AND relname ~ '_cc(new|old)[0-9]*$'"
+                )
+            }
+            for index in left if self.rng.random() < 0.5 else left & self.left:
                 conn.execute(f"DROP INDEX {index}")
+            self.left = left
 
             def alone() -> bool:
                 return (
