@@ -146,7 +146,8 @@ look_at_index(Relation index, Fill *fill)
  * is worth it?  *index: that.
  *
  * An invalid index, left behind by a REINDEX CONCURRENTLY that failed, would
- * not be built anew, and lead to wrong tuples.
+ * not be built anew, and lead to wrong tuples.  Nor while this session has the
+ * relation open elsewhere.
  */
 static bool
 is_worth_it(Relation toast, Oid *index, double *budget)
@@ -155,7 +156,7 @@ is_worth_it(Relation toast, Oid *index, double *budget)
 	Relation	rel;
 	Fill		fill = {0};
 
-	if (list_length(list) != 1 ||
+	if (list_length(list) != 1 || toast->rd_refcnt != 1 ||
 		RelationGetNumberOfBlocks(toast) > MAX_LOOKED_AT)
 		return false;
 	*index = linitial_oid(list);
