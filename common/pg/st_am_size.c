@@ -49,19 +49,23 @@ st_am_relation_estimate_size(Relation rel, int32 *attr_widths,
 	BlockNumber relpages = (BlockNumber) rel->rd_rel->relpages;
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	StMeta		meta;
+	bool		grown;
 
 	table_block_relation_estimate_size(rel, attr_widths, pages, tuples,
 									   allvisfrac,
 									   MAXALIGN(SizeofHeapTupleHeader) +
 									   sizeof(ItemIdData),
 									   BLCKSZ - SizeOfPageHeaderData);
-	st_meta_read(rel, &meta);
-	if (!meta.has_row_groups)
+	if (!st_meta_has_row_groups(rel, NULL))
 		return;
 
 	*allvisfrac = 0;
+	grown = nblocks > relpages * GROWTH_TRUSTED;
+	if (!grown && rel->rd_rel->reltuples >= 0)
+		return;
+	st_meta_read(rel, &meta);
 	if (rel->rd_rel->reltuples < 0)
 		*tuples = (double) meta.next_row;
-	else if (nblocks > relpages * GROWTH_TRUSTED)
+	else
 		*tuples = Max(*tuples, (double) meta.next_row);
 }

@@ -283,6 +283,41 @@ st_catalog_scan_begin(StCatalogScan *scan, StCatalog *cat, StKeyBase base,
 											nkeys, keys);
 }
 
+void
+st_catalog_entry_fill(StCatalog *cat, HeapTuple tuple, StKeyBase base,
+					  Buffer buffer, StCatalogEntry *entry)
+{
+	TupleDesc	desc = RelationGetDescr(cat->toast);
+	bool		isnull[TOAST_NATTS];
+	Datum		id = fastgetattr(tuple, TOAST_CHUNK_ID, desc, &isnull[0]);
+	Datum		seq = fastgetattr(tuple, TOAST_CHUNK_SEQ, desc, &isnull[1]);
+	Datum		data = fastgetattr(tuple, TOAST_CHUNK_DATA, desc, &isnull[2]);
+
+	if (isnull[0] || isnull[1] || isnull[2])
+		elog(ERROR, "null value in a visibility tuple of relation \"%s\"",
+			 RelationGetRelationName(cat->rel));
+	entry->row = key_row(base, DatumGetObjectId(id), DatumGetInt32(seq));
+	entry->payload = VARDATA_ANY(DatumGetPointer(data));
+	entry->len = VARSIZE_ANY_EXHDR(DatumGetPointer(data));
+	entry->tuple = tuple;
+	entry->buffer = buffer;
+}
+
+bool
+st_catalog_entry_is(StCatalog *cat, HeapTuple tuple, StKeyBase base,
+					uint64 row)
+{
+	TupleDesc	desc = RelationGetDescr(cat->toast);
+	bool		isnull;
+	Datum		id = fastgetattr(tuple, TOAST_CHUNK_ID, desc, &isnull);
+	Datum		seq;
+
+	if (isnull || DatumGetObjectId(id) != key_chunk_id(base, row))
+		return false;
+	seq = fastgetattr(tuple, TOAST_CHUNK_SEQ, desc, &isnull);
+	return !isnull && DatumGetInt32(seq) == key_chunk_seq(row);
+}
+
 /*
  * The next entry in key order, or NULL.  With a dirty snapshot, its xmin and
  * xmax tell about this entry.
@@ -290,31 +325,16 @@ st_catalog_scan_begin(StCatalogScan *scan, StCatalog *cat, StKeyBase base,
 StCatalogEntry *
 st_catalog_scan_next(StCatalogScan *scan, ScanDirection direction)
 {
-	TupleDesc	desc = RelationGetDescr(scan->cat->toast);
 	StCatalogEntry *entry = &scan->entry;
 	HeapTuple	tuple;
 
 	while ((tuple = systable_getnext_ordered(scan->scan, direction)) != NULL)
 	{
-		bool		isnull[TOAST_NATTS];
-		Datum		id = fastgetattr(tuple, TOAST_CHUNK_ID, desc, &isnull[0]);
-		Datum		seq = fastgetattr(tuple, TOAST_CHUNK_SEQ, desc, &isnull[1]);
-		Datum		data = fastgetattr(tuple, TOAST_CHUNK_DATA, desc, &isnull[2]);
-
-		if (isnull[0] || isnull[1] || isnull[2])
-			elog(ERROR, "null value in a visibility tuple of relation \"%s\"",
-				 RelationGetRelationName(scan->cat->rel));
-
-		entry->row = key_row(scan->base, DatumGetObjectId(id),
-							 DatumGetInt32(seq));
-		if (entry->row < scan->first || entry->row > scan->last)
-			continue;
-		entry->payload = VARDATA_ANY(DatumGetPointer(data));
-		entry->len = VARSIZE_ANY_EXHDR(DatumGetPointer(data));
-		entry->tuple = tuple;
-		entry->buffer =
-			((BufferHeapTupleTableSlot *) scan->scan->slot)->buffer;
-		return entry;
+		st_catalog_entry_fill(scan->cat, tuple, scan->base,
+							  ((BufferHeapTupleTableSlot *) scan->scan->slot)->buffer,
+							  entry);
+		if (entry->row >= scan->first && entry->row <= scan->last)
+			return entry;
 	}
 	return NULL;
 }

@@ -217,6 +217,15 @@ typedef struct StCatalogScan
 	StCatalogEntry entry;
 } StCatalogScan;
 
+/* What a tuple of the TOAST relation says; its page is pinned. */
+extern void st_catalog_entry_fill(StCatalog *cat, HeapTuple tuple,
+								  StKeyBase base, Buffer buffer,
+								  StCatalogEntry *entry);
+
+/* Is it the visibility tuple with that key?  Its page is locked. */
+extern bool st_catalog_entry_is(StCatalog *cat, HeapTuple tuple,
+								StKeyBase base, uint64 row);
+
 extern void st_catalog_scan_begin(StCatalogScan *scan, StCatalog *cat,
 								  StKeyBase base, uint64 first, uint64 last,
 								  Snapshot snapshot);

@@ -103,17 +103,12 @@ fetch_memory(StFetch *f)
 static bool
 fetch_open(StFetch *f)
 {
-	StMeta		meta;
-
 	if (f->catalog_open)
 		return true;
-
-	st_meta_read(f->rel, &meta);
-	if (!meta.has_row_groups ||
+	if (!st_meta_has_row_groups(f->rel, &f->incarnation) ||
 		!st_catalog_open(&f->catalog, f->rel, AccessShareLock))
 		return false;
 	f->catalog_open = true;
-	f->incarnation = meta.incarnation;
 	fetch_memory(f);
 	return true;
 }

@@ -41,22 +41,17 @@ bool
 st_group_lookup(StCatalog *cat, uint64 row, Snapshot snapshot, StGroup *group,
 				bool *finished)
 {
-	StCatalogScan scan;
-	StCatalogEntry *entry;
-	bool		found = false;
+	HeapTupleData tuple;
+	Buffer		buffer;
 	bool		complete = false;
+	bool		found = st_descriptor_find(cat, row, snapshot, group,
+										   &complete, &tuple, &buffer);
 
-	/* Ranges of groups are disjoint and cross no multiple of 2^32. */
-	st_catalog_scan_begin(&scan, cat, ST_DESCRIPTOR,
-						  row & ~UINT64CONST(0xffffffff), row, snapshot);
-	entry = st_catalog_scan_next(&scan, BackwardScanDirection);
-	if (entry != NULL)
+	if (found)
 	{
-		complete = st_descriptor_decode(cat->rel, entry, group);
+		ReleaseBuffer(buffer);
 		check_finished(cat->rel, group, complete, snapshot);
-		found = row - group->first_row < group->nrows;
 	}
-	st_catalog_scan_end(&scan);
 
 	if (finished != NULL)
 		*finished = complete;
@@ -91,7 +86,7 @@ st_visible_groups(Relation rel, Snapshot snapshot, MemoryContext mcxt)
 	StCatalog	cat;
 	StCatalogScan scan;
 	StCatalogEntry *entry;
-	StMeta		meta;
+	uint64		incarnation;
 	int			maxgroups = 16;
 
 	st_flush_pending(rel);
@@ -102,8 +97,8 @@ st_visible_groups(Relation rel, Snapshot snapshot, MemoryContext mcxt)
 	list->groups = palloc(maxgroups * sizeof(StGroup));
 	MemoryContextSwitchTo(oldcxt);
 
-	st_meta_read(rel, &meta);
-	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, AccessShareLock))
+	if (!st_meta_has_row_groups(rel, &incarnation) ||
+		!st_catalog_open(&cat, rel, AccessShareLock))
 		return list;
 
 	st_catalog_scan_begin(&scan, &cat, ST_DESCRIPTOR, 0, ST_MAX_ROW_NUMBER,
@@ -120,7 +115,7 @@ st_visible_groups(Relation rel, Snapshot snapshot, MemoryContext mcxt)
 		}
 		if (group.nrows == 0)
 			continue;
-		group.incarnation = meta.incarnation;
+		group.incarnation = incarnation;
 		group_list_add(list, &maxgroups, &group);
 	}
 	st_catalog_scan_end(&scan);

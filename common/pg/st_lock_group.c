@@ -10,9 +10,10 @@
  * subtransaction that locked them), so that it costs once per group.
  *
  * With a group are remembered the rows of it that the transaction has deleted
- * or updated: a bitmap, which saves looking for tombstones of one's own (an
- * UPDATE's unique check meets the entry of the very row it replaces).  After
- * the abort of a subtransaction nobody knows any more: bitmaps are dropped.
+ * or updated: a few by number, more in a bitmap, which saves looking for
+ * tombstones of one's own (an UPDATE's unique check meets the entry of the very
+ * row it replaces).  After the abort of a subtransaction nobody knows any more:
+ * they are forgotten.
  *
  * Nobody holds a pin of the TOAST relation's index while he waits here, only
  * that of the descriptor's own page: VACUUM need not wait for him.
@@ -30,6 +31,9 @@
 #include "st_lock_int.h"
 #include "st_store_int.h"
 
+/* Changed rows of a group that are kept by number. */
+#define ST_FEW_BURIED	8
+
 typedef struct StLockedGroupKey
 {
 	RelFileLocator locator;
@@ -42,8 +46,10 @@ typedef struct StLockedGroup
 	StLockedGroupKey key;		/* first: hash key */
 	uint32		nrows;
 	StGroup		group;
-	uint64	   *buried;			/* bitmap of rows; NULL: none */
-	bool		forgotten;		/* there may be others than those of buried */
+	uint32		nfew;			/* changed rows, if there is no bitmap */
+	uint32		few[ST_FEW_BURIED];
+	uint64	   *buried;			/* bitmap of them */
+	bool		forgotten;		/* there may be others */
 	SubTransactionId subid;
 	bool		own;			/* made by this transaction, as command cmin */
 	CommandId	cmin;
@@ -74,32 +80,60 @@ st_locked_group(Relation rel, uint64 row, StGroup *group)
 	return true;
 }
 
+static inline void
+set_bit(uint64 *bitmap, uint32 off)
+{
+	bitmap[off >> 6] |= UINT64CONST(1) << (off & 63);
+}
+
 void
 st_note_buried(Relation rel, uint64 row)
 {
 	StLockedGroup *known = locked_group_find(rel, row);
-	uint64		off;
+	uint32		off;
 
 	if (known == NULL)
 		return;
+	off = row - known->key.first_row;
+	if (known->buried == NULL && known->nfew < ST_FEW_BURIED)
+	{
+		known->few[known->nfew++] = off;
+		return;
+	}
 	if (known->buried == NULL)
+	{
 		known->buried = MemoryContextAllocZero(TopTransactionContext,
 											   (known->nrows + 63) / 64 * sizeof(uint64));
-	off = row - known->key.first_row;
-	known->buried[off >> 6] |= UINT64CONST(1) << (off & 63);
+		for (uint32 i = 0; i < known->nfew; i++)
+			set_bit(known->buried, known->few[i]);
+	}
+	set_bit(known->buried, off);
+}
+
+static bool
+is_buried(const StLockedGroup *known, uint32 off)
+{
+	if (known->buried != NULL)
+		return (known->buried[off >> 6] & (UINT64CONST(1) << (off & 63))) != 0;
+	for (uint32 i = 0; i < known->nfew; i++)
+	{
+		if (known->few[i] == off)
+			return true;
+	}
+	return false;
 }
 
 StBuried
 st_row_buried(Relation rel, uint64 row)
 {
 	StLockedGroup *known = locked_group_find(rel, row);
-	uint64		off;
 
+	/* Who changes a row locks its group first. */
+	if (locked_groups == NULL)
+		return ST_NOT_BURIED;
 	if (known == NULL)
 		return ST_BURIED_UNKNOWN;
-	off = row - known->key.first_row;
-	if (known->buried != NULL &&
-		(known->buried[off >> 6] & (UINT64CONST(1) << (off & 63))) != 0)
+	if (is_buried(known, row - known->key.first_row))
 		return ST_BURIED;
 	return known->forgotten ? ST_BURIED_UNKNOWN : ST_NOT_BURIED;
 }
@@ -119,10 +153,8 @@ static void
 locked_group_remember(Relation rel, const StGroup *group, HeapTupleHeader header)
 {
 	StLockedGroupKey key = locked_group_key(rel, group->first_row);
-	StMeta		meta;
 	bool		found;
 
-	st_meta_read(rel, &meta);
 	if (locked_groups == NULL)
 	{
 		HASHCTL		ctl;
@@ -138,7 +170,8 @@ locked_group_remember(Relation rel, const StGroup *group, HeapTupleHeader header
 		return;
 	last_locked->nrows = group->nrows;
 	last_locked->group = *group;
-	last_locked->group.incarnation = meta.incarnation;
+	(void) st_meta_has_row_groups(rel, &last_locked->group.incarnation);
+	last_locked->nfew = 0;
 	last_locked->buried = NULL;
 	last_locked->forgotten = false;
 	last_locked->subid = GetCurrentSubTransactionId();
@@ -206,29 +239,18 @@ TM_Result
 st_lock_group(StRowOp *op)
 {
 	StLockedGroup *known = locked_group_find(op->rel, op->row);
-	StCatalogScan scan;
-	StCatalogEntry *entry;
 	HeapTupleData descriptor;
 	Buffer		buffer;
 	StGroup		group;
+	bool		finished;
 	TM_Result	result;
 
 	if (known != NULL)
 		return known_group(op, known);
-
-	st_catalog_scan_begin(&scan, &op->catalog, ST_DESCRIPTOR,
-						  op->row & ~UINT64CONST(0xffffffff), op->row,
-						  SnapshotSelf);
-	entry = st_catalog_scan_next(&scan, BackwardScanDirection);
-	if (entry != NULL)
-		st_descriptor_decode(op->rel, entry, &group);
-	if (entry == NULL || op->row - group.first_row >= group.nrows)
-	{
-		st_catalog_scan_end(&scan);
+	if (!st_descriptor_find(&op->catalog, op->row, SnapshotSelf, &group,
+							&finished, &descriptor, &buffer))
 		return group_gone(op, InvalidTransactionId);
-	}
 
-	buffer = st_catalog_scan_end_pinned(&scan, &descriptor);
 	result = lock_descriptor(op, &descriptor, &group);
 	ReleaseBuffer(buffer);
 	return result;
@@ -262,10 +284,13 @@ lock_subxact_callback(SubXactEvent event, SubTransactionId subid,
 	hash_seq_init(&seq, locked_groups);
 	while ((g = hash_seq_search(&seq)) != NULL)
 	{
-		if (event == SUBXACT_EVENT_ABORT_SUB && g->buried != NULL)
+		if (event == SUBXACT_EVENT_ABORT_SUB &&
+			(g->buried != NULL || g->nfew > 0))
 		{
-			pfree(g->buried);
+			if (g->buried != NULL)
+				pfree(g->buried);
 			g->buried = NULL;
+			g->nfew = 0;
 			g->forgotten = true;
 		}
 		if (g->subid != subid)

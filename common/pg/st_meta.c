@@ -26,6 +26,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/smgr.h"
+#include "utils/memutils.h"
 
 #include "st_checksum.h"
 #include "st_store_int.h"
@@ -225,6 +226,44 @@ st_meta_read(Relation rel, StMeta *out)
 	out->incarnation = meta->incarnation;
 	out->has_row_groups = (meta->flags & ST_META_HAS_ROW_GROUPS) != 0;
 	UnlockReleaseBuffer(buffer);
+}
+
+/* In rd_amcache, of a file that has row groups. */
+typedef struct MetaKnown
+{
+	RelFileLocator locator;
+	uint64		incarnation;
+} MetaKnown;
+
+bool
+st_meta_has_row_groups(Relation rel, uint64 *incarnation)
+{
+	MetaKnown  *known = rel->rd_amcache;
+	StMeta		meta;
+
+	if (known == NULL ||
+		!RelFileLocatorEquals(known->locator, st_relation_locator(rel)))
+	{
+		st_meta_read(rel, &meta);
+		if (!meta.has_row_groups)
+			return false;
+		if (known == NULL)
+			known = MemoryContextAlloc(CacheMemoryContext, sizeof(*known));
+		known->locator = st_relation_locator(rel);
+		known->incarnation = meta.incarnation;
+		rel->rd_amcache = known;
+	}
+	if (incarnation != NULL)
+		*incarnation = known->incarnation;
+	return true;
+}
+
+void
+st_meta_forget(Relation rel)
+{
+	if (rel->rd_amcache != NULL)
+		pfree(rel->rd_amcache);
+	rel->rd_amcache = NULL;
 }
 
 /* A change of the metapage: begin, write into the result, end. */

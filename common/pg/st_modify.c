@@ -173,12 +173,13 @@ st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
 	StRowOp		op;
 	TM_Result	result;
 
-	st_catalog_hold(rel);
 	if (!st_tid_is_virtual(otid))
 	{
 		result = st_heapam()->tuple_update(rel, otid, slot, cid, snapshot,
 										   crosscheck, wait, tmfd, lockmode,
 										   update_indexes);
+		if (result == TM_Ok && *update_indexes != TU_None)
+			st_catalog_hold(rel);
 		return result == TM_Deleted ?
 			st_deleted_or_moved(rel, otid, InvalidTransactionId, tmfd) : result;
 	}

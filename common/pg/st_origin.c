@@ -344,12 +344,10 @@ st_origin_of_tid(Relation rel, const ItemPointerData *tid, TransactionId xmax,
 {
 	StMovePayload move;
 	StCatalog	cat;
-	StMeta		meta;
 	uint64		row;
 	bool		found = false;
 
-	st_meta_read(rel, &meta);
-	if (!TransactionIdIsNormal(xmax) || !meta.has_row_groups ||
+	if (!TransactionIdIsNormal(xmax) || !st_meta_has_row_groups(rel, NULL) ||
 		!st_catalog_open(&cat, rel, AccessShareLock))
 		return false;
 	if (find_move(&cat, xmax, &move) &&

@@ -45,8 +45,7 @@ typedef struct StSeqScan
 	const StGroup *group;
 	int64		row;			/* last one returned, -1, or nrows */
 	uint64	   *deleted;
-	StReader   *reader;
-	bool		fresh;			/* reader has returned no row yet */
+	StReader   *reader;			/* opened for the first row */
 	MemoryContext group_mcxt;
 	StFetch		fetch;			/* for dirty snapshots: row by row */
 	Datum	   *values;
@@ -194,9 +193,6 @@ seq_open_group(StScan *scan, const StGroup *group, ScanDirection direction)
 		snapshot->snapshot_type != SNAPSHOT_DIRTY)
 		seq->deleted = st_deleted_rows(rel, group, snapshot, seq->group_mcxt,
 									   NULL);
-	seq->reader = st_relation_format(rel)->reader_open(rel, group,
-													   seq->group_mcxt);
-	seq->fresh = true;
 }
 
 /*
@@ -288,13 +284,14 @@ seq_group_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
 	if (!seq_next_row(scan, direction))
 		return false;
 
-	if (seq->fresh)
+	if (seq->reader == NULL)
 	{
+		seq->reader = st_relation_format(rel)->reader_open(rel, seq->group,
+														   seq->group_mcxt);
 		/* ALTER TABLE reads rows of the old type, see st_store.h */
 		if (slot->tts_tupleDescriptor != RelationGetDescr(rel))
 			st_relation_format(rel)->reader_describe(seq->reader,
 													 slot->tts_tupleDescriptor);
-		seq->fresh = false;
 	}
 	st_relation_format(rel)->reader_row(seq->reader, seq->row, NULL,
 										seq->values, seq->isnull);

@@ -51,6 +51,16 @@ typedef struct StMeta
  */
 extern void st_meta_read(Relation rel, StMeta *meta);
 
+/*
+ * Has rel row groups?  If so *incarnation (may be NULL) is that of its file.
+ * Once a file has some it always has, so yes is remembered with the relcache
+ * entry and costs no look at the page.  Errors as of st_meta_read().
+ */
+extern bool st_meta_has_row_groups(Relation rel, uint64 *incarnation);
+
+/* Forgets that: the file of rel is truncated. */
+extern void st_meta_forget(Relation rel);
+
 /* Makes block 0 of an empty main fork; WAL-logs it where the relation is. */
 extern void st_meta_create(Relation rel);
 
@@ -144,6 +154,15 @@ extern bool st_extent_claim_page(Relation rel, BlockNumber block,
  */
 extern bool st_group_lookup(StCatalog *cat, uint64 row, Snapshot snapshot,
 							StGroup *group, bool *finished);
+
+/*
+ * The descriptor of the group that holds the row, as the snapshot sees it;
+ * false if there is none.  *finished as st_descriptor_decode() says.  Its
+ * tuple stays good until the caller releases *buffer.  (st_descriptor.c)
+ */
+extern bool st_descriptor_find(StCatalog *cat, uint64 row, Snapshot snapshot,
+							   StGroup *group, bool *finished,
+							   HeapTuple tuple, Buffer *buffer);
 
 /* As st_deleted_rows(), with the catalog open. */
 extern uint64 *st_deleted_rows_in(StCatalog *cat, const StGroup *group,

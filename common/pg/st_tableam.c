@@ -226,6 +226,7 @@ st_relation_nontransactional_truncate(Relation rel)
 {
 	st_pending_discard(rel);
 	st_lock_forget(rel);
+	st_meta_forget(rel);
 	st_heapam()->relation_nontransactional_truncate(rel);
 	st_meta_create(rel);
 }
