@@ -81,36 +81,44 @@ group_list_add(StGroupList *list, int *maxgroups, const StGroup *group)
 StGroupList *
 st_visible_groups(Relation rel, Snapshot snapshot, MemoryContext mcxt)
 {
-	MemoryContext oldcxt;
 	StGroupList *list;
 	StCatalog	cat;
+
+	st_flush_pending(rel);
+	if (!st_meta_has_row_groups(rel, NULL) ||
+		!st_catalog_open(&cat, rel, AccessShareLock))
+		return st_visible_groups_in(NULL, snapshot, mcxt);
+	list = st_visible_groups_in(&cat, snapshot, mcxt);
+	st_catalog_close(&cat);
+	return list;
+}
+
+StGroupList *
+st_visible_groups_in(StCatalog *cat, Snapshot snapshot, MemoryContext mcxt)
+{
+	MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
+	StGroupList *list = palloc(sizeof(StGroupList));
 	StCatalogScan scan;
 	StCatalogEntry *entry;
 	uint64		incarnation;
-	int			maxgroups = 16;
+	int			maxgroups = 4;
 
-	st_flush_pending(rel);
-
-	oldcxt = MemoryContextSwitchTo(mcxt);
-	list = palloc(sizeof(StGroupList));
 	list->ngroups = 0;
 	list->groups = palloc(maxgroups * sizeof(StGroup));
 	MemoryContextSwitchTo(oldcxt);
-
-	if (!st_meta_has_row_groups(rel, &incarnation) ||
-		!st_catalog_open(&cat, rel, AccessShareLock))
+	if (cat == NULL || !st_meta_has_row_groups(cat->rel, &incarnation))
 		return list;
 
-	st_catalog_scan_begin(&scan, &cat, ST_DESCRIPTOR, 0, ST_MAX_ROW_NUMBER,
+	st_catalog_scan_begin(&scan, cat, ST_DESCRIPTOR, 0, ST_MAX_ROW_NUMBER,
 						  snapshot);
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
 		StGroup		group;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!st_descriptor_decode(rel, entry, &group))
+		if (!st_descriptor_decode(cat->rel, entry, &group))
 		{
-			check_finished(rel, &group, false, snapshot);
+			check_finished(cat->rel, &group, false, snapshot);
 			continue;
 		}
 		if (group.nrows == 0)
@@ -119,7 +127,6 @@ st_visible_groups(Relation rel, Snapshot snapshot, MemoryContext mcxt)
 		group_list_add(list, &maxgroups, &group);
 	}
 	st_catalog_scan_end(&scan);
-	st_catalog_close(&cat);
 	return list;
 }
 

@@ -35,6 +35,8 @@ typedef enum SeqPhase
 typedef struct StSeqScan
 {
 	SeqPhase	phase;
+	StCatalog	catalog;
+	bool		catalog_open;
 	StGroupList *groups;
 	StDeltaScan *delta;
 	uint32		nchunks;
@@ -183,7 +185,6 @@ static void
 seq_open_group(StScan *scan, const StGroup *group, ScanDirection direction)
 {
 	StSeqScan  *seq = scan->seq;
-	Relation	rel = scan->base.rs_rd;
 	Snapshot	snapshot = scan->base.rs_snapshot;
 
 	seq_close_group(scan);
@@ -191,8 +192,8 @@ seq_open_group(StScan *scan, const StGroup *group, ScanDirection direction)
 	seq->row = ScanDirectionIsBackward(direction) ? (int64) group->nrows : -1;
 	if (snapshot->snapshot_type != SNAPSHOT_ANY &&
 		snapshot->snapshot_type != SNAPSHOT_DIRTY)
-		seq->deleted = st_deleted_rows(rel, group, snapshot, seq->group_mcxt,
-									   NULL);
+		seq->deleted = st_deleted_rows_in(&seq->catalog, group, snapshot,
+										  seq->group_mcxt, NULL);
 }
 
 /*
@@ -335,7 +336,11 @@ seq_begin(StScan *scan)
 	MemoryContext oldcxt = MemoryContextSwitchTo(scan->mcxt);
 	StSeqScan  *seq = palloc0(sizeof(StSeqScan));
 
-	seq->groups = st_visible_groups(rel, scan->base.rs_snapshot, scan->mcxt);
+	st_flush_pending(rel);
+	seq->catalog_open = st_meta_has_row_groups(rel, NULL) &&
+		st_catalog_open(&seq->catalog, rel, AccessShareLock);
+	seq->groups = st_visible_groups_in(seq->catalog_open ? &seq->catalog : NULL,
+									   scan->base.rs_snapshot, scan->mcxt);
 	seq->delta = st_delta_begin(rel, scan->base.rs_snapshot, seq->groups);
 	seq->nchunks = st_delta_nchunks(seq->delta);
 	seq->group_mcxt = AllocSetContextCreate(scan->mcxt, "row group",
@@ -354,6 +359,8 @@ seq_end(StScan *scan)
 		return;
 	seq_close_group(scan);
 	st_fetch_end(&scan->seq->fetch);
+	if (scan->seq->catalog_open)
+		st_catalog_close(&scan->seq->catalog);
 	st_delta_end(scan->seq->delta);
 	scan->seq = NULL;
 }

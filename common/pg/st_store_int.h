@@ -164,6 +164,13 @@ extern bool st_descriptor_find(StCatalog *cat, uint64 row, Snapshot snapshot,
 							   StGroup *group, bool *finished,
 							   HeapTuple tuple, Buffer *buffer);
 
+/*
+ * As st_visible_groups(), with the catalog open and nothing pending; NULL: of
+ * a table that has no groups.
+ */
+extern StGroupList *st_visible_groups_in(StCatalog *cat, Snapshot snapshot,
+										 MemoryContext mcxt);
+
 /* As st_deleted_rows(), with the catalog open. */
 extern uint64 *st_deleted_rows_in(StCatalog *cat, const StGroup *group,
 								  Snapshot snapshot, MemoryContext mcxt,

@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "utils/snapmgr.h"
 
+#include "st_column_stats.h"
 #include "st_store_int.h"
 
 /* Set in every routine of ours: tells them from others. */
@@ -320,4 +321,5 @@ st_tableam_init(StTableAm *am, const StFormat *format)
 	st_toast_pack_init();
 	st_reader_cache_init();
 	st_lock_init();
+	st_column_stats_init();
 }

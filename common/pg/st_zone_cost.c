@@ -13,13 +13,12 @@
 
 #include <math.h>
 
-#include "catalog/pg_statistic.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/selfuncs.h"
 
+#include "st_column_stats.h"
 #include "st_compat.h"
 #include "st_zone_cost.h"
 
@@ -71,27 +70,6 @@ compared_column(Node *clause, Index relid)
 	return (Var *) column;
 }
 
-/* Correlation of a column with the order of the rows, squared; 0 = unknown. */
-static double
-squared_correlation(PlannerInfo *root, Var *column)
-{
-	VariableStatData vardata;
-	AttStatsSlot sslot;
-	double		result = 0;
-
-	examine_variable(root, (Node *) column, 0, &vardata);
-	if (HeapTupleIsValid(vardata.statsTuple) &&
-		get_attstatsslot(&sslot, vardata.statsTuple, STATISTIC_KIND_CORRELATION,
-						 InvalidOid, ATTSTATSSLOT_NUMBERS))
-	{
-		if (sslot.nnumbers == 1)
-			result = (double) sslot.numbers[0] * sslot.numbers[0];
-		free_attstatsslot(&sslot);
-	}
-	ReleaseVariableStats(vardata);
-	return result;
-}
-
 /* Values that a condition compares with, each under a zone of its own. */
 static double
 compared_values(PlannerInfo *root, Node *clause)
@@ -123,7 +101,7 @@ st_zone_read_share(PlannerInfo *root, RelOptInfo *rel, double zone_rows, int *nt
 		if (column == NULL || bms_is_member(column->varattno, seen))
 			continue;
 		seen = bms_add_member(seen, column->varattno);
-		correlation = squared_correlation(root, column);
+		correlation = st_squared_correlation(root, column);
 		if (correlation == 0)
 			continue;
 

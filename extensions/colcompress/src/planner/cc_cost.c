@@ -31,6 +31,7 @@
 
 #include "cc_format.h"
 #include "cc_paths.h"
+#include "st_column_stats.h"
 #include "st_compat.h"
 #include "st_core.h"
 #include "st_zone_cost.h"
@@ -62,29 +63,13 @@
 #define CC_FETCH_BLOCK_COST	100
 #define CC_WIDE_VALUE	64
 
-static double
-column_width(RelOptInfo *rel, Relation relation, AttrNumber attno)
-{
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(relation), attno - 1);
-	int32		width;
-
-	if (att->attisdropped)
-		return 0;
-	width = rel->attr_widths[attno - rel->min_attr];
-	if (width <= 0)
-		width = get_attavgwidth(RelationGetRelid(relation), attno);
-	if (width <= 0)
-		width = get_typavgwidth(att->atttypid, att->atttypmod);
-	return width;
-}
-
 double
 cc_heap_pages(RelOptInfo *rel, Relation relation)
 {
 	double		width = MAXALIGN(SizeofHeapTupleHeader) + sizeof(ItemIdData);
 
 	for (AttrNumber attno = 1; attno <= RelationGetNumberOfAttributes(relation); attno++)
-		width += column_width(rel, relation, attno);
+		width += st_column_width(rel, relation, attno);
 	return Max(rel->pages, ceil(rel->tuples * width / BLCKSZ));
 }
 
@@ -107,7 +92,7 @@ cc_row_fetch_cost(RelOptInfo *rel, Relation relation, const Bitmapset *attnos)
 	for (AttrNumber attno = 1; attno <= RelationGetNumberOfAttributes(relation); attno++)
 	{
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(relation), attno - 1);
-		double		width = column_width(rel, relation, attno);
+		double		width = st_column_width(rel, relation, attno);
 
 		if (att->attisdropped || !is_referenced(attnos, attno))
 			continue;
@@ -129,7 +114,7 @@ cc_column_share(RelOptInfo *rel, Relation relation, const Bitmapset *attnos, int
 	*ncolumns = 0;
 	for (AttrNumber attno = 1; attno <= RelationGetNumberOfAttributes(relation); attno++)
 	{
-		double		width = column_width(rel, relation, attno);
+		double		width = st_column_width(rel, relation, attno);
 
 		total += width;
 		if (is_referenced(attnos, attno))

@@ -84,7 +84,8 @@ add_value_cost(Path *path, double fetched, Cost per_row)
 }
 
 static void
-cost_index_path(PlannerInfo *root, RelOptInfo *rel, IndexPath *path, Cost per_row)
+cost_index_path(PlannerInfo *root, RelOptInfo *rel, IndexPath *path,
+				BlockNumber whole, Cost per_row)
 {
 	bool		index_only = path->path.pathtype == T_IndexOnlyScan;
 
@@ -92,8 +93,12 @@ cost_index_path(PlannerInfo *root, RelOptInfo *rel, IndexPath *path, Cost per_ro
 	if (index_only)
 		rel->pages = 1;
 
-	/* A partial path keeps its workers, and their cost is shared. */
-	cost_index(path, root, loop_count(root, rel, &path->path), false);
+	/*
+	 * Over as many pages as the server has reckoned with, the costs are as
+	 * they were.  A partial path keeps its workers, and their cost is shared.
+	 */
+	if (rel->pages != whole)
+		cost_index(path, root, loop_count(root, rel, &path->path), false);
 	if (!index_only)
 		add_value_cost(&path->path, clamp_row_est(path->indexselectivity * rel->tuples),
 					   per_row);
@@ -136,7 +141,7 @@ cost_paths(PlannerInfo *root, RelOptInfo *rel, List *paths, double pages, Cost p
 
 		rel->pages = pages;
 		if (IsA(path, IndexPath))
-			cost_index_path(root, rel, (IndexPath *) path, per_row);
+			cost_index_path(root, rel, (IndexPath *) path, whole, per_row);
 		else if (IsA(path, BitmapHeapPath))
 			cost_bitmap_path(root, rel, (BitmapHeapPath *) path, per_row);
 		if (disable && is_index_path(path))

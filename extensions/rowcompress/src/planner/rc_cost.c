@@ -25,6 +25,7 @@
 #include "utils/spccache.h"
 
 #include "rc_paths.h"
+#include "st_column_stats.h"
 #include "st_compat.h"
 #include "st_zone_cost.h"
 
@@ -41,28 +42,12 @@
 #define RC_BATCH_BYTES	(64 * 1024)
 
 static double
-column_width(RelOptInfo *rel, Relation relation, AttrNumber attno)
-{
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(relation), attno - 1);
-	int32		width;
-
-	if (att->attisdropped)
-		return 0;
-	width = rel->attr_widths[attno - rel->min_attr];
-	if (width <= 0)
-		width = get_attavgwidth(RelationGetRelid(relation), attno);
-	if (width <= 0)
-		width = get_typavgwidth(att->atttypid, att->atttypmod);
-	return width;
-}
-
-static double
 row_width(RelOptInfo *rel, Relation relation)
 {
 	double		width = MAXALIGN(SizeofHeapTupleHeader) + sizeof(ItemIdData);
 
 	for (AttrNumber attno = 1; attno <= RelationGetNumberOfAttributes(relation); attno++)
-		width += column_width(rel, relation, attno);
+		width += st_column_width(rel, relation, attno);
 	return width;
 }
 
@@ -83,7 +68,7 @@ decode_cost(RelOptInfo *rel, Relation relation, const Bitmapset *attnos)
 	{
 		if (!whole_row && !bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attnos))
 			continue;
-		cost += RC_COLUMN_COST * (1 + column_width(rel, relation, attno) / 64);
+		cost += RC_COLUMN_COST * (1 + (double) st_column_width(rel, relation, attno) / 64);
 	}
 	return cost;
 }
