@@ -47,7 +47,6 @@ st_am_relation_estimate_size(Relation rel, int32 *attr_widths,
 							 double *allvisfrac)
 {
 	BlockNumber relpages = (BlockNumber) rel->rd_rel->relpages;
-	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	StMeta		meta;
 	bool		grown;
 
@@ -60,7 +59,7 @@ st_am_relation_estimate_size(Relation rel, int32 *attr_widths,
 		return;
 
 	*allvisfrac = 0;
-	grown = nblocks > relpages * GROWTH_TRUSTED;
+	grown = *pages > relpages * GROWTH_TRUSTED;
 	if (!grown && rel->rd_rel->reltuples >= 0)
 		return;
 	st_meta_read(rel, &meta);

@@ -16,6 +16,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
@@ -27,101 +28,126 @@
 
 #include "st_column_stats.h"
 
-/* Columns remembered; when there are more, all are forgotten. */
-#define ST_MAX_COLUMNS	4096
-
-typedef struct ColumnKey
-{
-	Oid			relid;
-	int32		attno;
-} ColumnKey;
+/* Tables remembered; when there are more, all are forgotten. */
+#define ST_MAX_TABLES	1024
 
 typedef struct ColumnStats
 {
-	ColumnKey	key;			/* first: hash key */
 	int32		width;			/* -1: not looked up */
-	double		correlation;	/* squared; -1: not looked up */
+	float		correlation;	/* squared; -1: not looked up */
 } ColumnStats;
 
-static HTAB *columns = NULL;
+typedef struct TableStats
+{
+	Oid			relid;			/* first: hash key */
+	int			ncolumns;
+	ColumnStats *columns;		/* by attno - 1 */
+} TableStats;
+
+static HTAB *tables = NULL;
+static MemoryContext tables_mcxt = NULL;
+static TableStats *last_table = NULL;
 
 /* Raised by every invalidation, also while something is looked up. */
 static uint64 invalidations = 0;
 
 static void
-forget_columns(void)
+forget_tables(void)
 {
 	invalidations++;
-	if (columns != NULL)
-		hash_destroy(columns);
-	columns = NULL;
+	last_table = NULL;
+	tables = NULL;
+	if (tables_mcxt != NULL)
+		MemoryContextReset(tables_mcxt);
 }
 
 static void
 relcache_callback(Datum arg, Oid relid)
 {
-	HASH_SEQ_STATUS status;
-	ColumnStats *column;
+	TableStats *table;
 
 	if (!OidIsValid(relid))
 	{
-		forget_columns();
+		forget_tables();
 		return;
 	}
 	invalidations++;
-	if (columns == NULL)
+	last_table = NULL;
+	table = tables == NULL ? NULL :
+		hash_search(tables, &relid, HASH_FIND, NULL);
+	if (table == NULL)
 		return;
-	hash_seq_init(&status, columns);
-	while ((column = hash_seq_search(&status)) != NULL)
-	{
-		if (column->key.relid == relid)
-			hash_search(columns, &column->key, HASH_REMOVE, NULL);
-	}
+	pfree(table->columns);
+	hash_search(tables, &relid, HASH_REMOVE, NULL);
 }
 
 static void
 statistic_callback(Datum arg, int cacheid, uint32 hashvalue)
 {
-	forget_columns();
+	forget_tables();
 }
 
 static ColumnStats *
 find_column(Oid relid, AttrNumber attno)
 {
-	ColumnKey	key = {.relid = relid, .attno = attno};
+	if (last_table == NULL || last_table->relid != relid)
+	{
+		TableStats *table = tables == NULL ? NULL :
+			hash_search(tables, &relid, HASH_FIND, NULL);
 
-	return columns == NULL ? NULL :
-		hash_search(columns, &key, HASH_FIND, NULL);
+		if (table == NULL)
+			return NULL;
+		last_table = table;
+	}
+	return attno <= last_table->ncolumns ?
+		&last_table->columns[attno - 1] : NULL;
 }
 
-/* The entry of a column, made if need be; no invalidation comes in between. */
-static ColumnStats *
-enter_column(Oid relid, AttrNumber attno)
+/* Makes the entry of a table; no invalidation comes in between. */
+static void
+enter_table(Oid relid, int ncolumns)
 {
-	ColumnKey	key = {.relid = relid, .attno = attno};
-	ColumnStats *column;
-	bool		found;
+	TableStats *table;
+	ColumnStats *columns;
 
-	if (columns != NULL && hash_get_num_entries(columns) >= ST_MAX_COLUMNS)
-	{
-		hash_destroy(columns);
-		columns = NULL;
-	}
-	if (columns == NULL)
+	if (tables_mcxt == NULL)
+		tables_mcxt = AllocSetContextCreate(CacheMemoryContext,
+											"column statistics",
+											ALLOCSET_SMALL_SIZES);
+	if (tables != NULL && hash_get_num_entries(tables) >= ST_MAX_TABLES)
+		forget_tables();
+	if (tables == NULL)
 	{
 		HASHCTL		ctl;
 
-		ctl.keysize = sizeof(ColumnKey);
-		ctl.entrysize = sizeof(ColumnStats);
-		ctl.hcxt = CacheMemoryContext;
-		columns = hash_create("column statistics", 64, &ctl,
-							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+		ctl.keysize = sizeof(Oid);
+		ctl.entrysize = sizeof(TableStats);
+		ctl.hcxt = tables_mcxt;
+		tables = hash_create("column statistics", 32, &ctl,
+							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
-	column = hash_search(columns, &key, HASH_ENTER, &found);
-	if (!found)
+	columns = MemoryContextAlloc(tables_mcxt, ncolumns * sizeof(ColumnStats));
+	for (int i = 0; i < ncolumns; i++)
 	{
-		column->width = -1;
-		column->correlation = -1;
+		columns[i].width = -1;
+		columns[i].correlation = -1;
+	}
+	last_table = NULL;
+	table = hash_search(tables, &relid, HASH_ENTER, NULL);
+	table->ncolumns = ncolumns;
+	table->columns = columns;
+}
+
+/* The entry of a column, made if need be. */
+static ColumnStats *
+enter_column(const RelOptInfo *rel, Oid relid, AttrNumber attno)
+{
+	ColumnStats *column = find_column(relid, attno);
+
+	if (column == NULL)
+	{
+		enter_table(relid, rel->max_attr);
+		column = find_column(relid, attno);
 	}
 	return column;
 }
@@ -148,7 +174,7 @@ st_column_width(RelOptInfo *rel, Relation relation, AttrNumber attno)
 	if (width <= 0)
 		width = get_typavgwidth(att->atttypid, att->atttypmod);
 	if (before == invalidations && get_attavgwidth_hook == NULL)
-		enter_column(relid, attno)->width = width;
+		enter_column(rel, relid, attno)->width = width;
 	return width;
 }
 
@@ -175,6 +201,7 @@ look_up_correlation(PlannerInfo *root, Var *var)
 double
 st_squared_correlation(PlannerInfo *root, Var *var)
 {
+	RelOptInfo *rel = find_base_rel(root, var->varno);
 	Oid			relid = planner_rt_fetch(var->varno, root)->relid;
 	ColumnStats *column = find_column(relid, var->varattno);
 	uint64		before;
@@ -186,7 +213,7 @@ st_squared_correlation(PlannerInfo *root, Var *var)
 	before = invalidations;
 	correlation = look_up_correlation(root, var);
 	if (before == invalidations && get_relation_stats_hook == NULL)
-		enter_column(relid, var->varattno)->correlation = correlation;
+		enter_column(rel, relid, var->varattno)->correlation = correlation;
 	return correlation;
 }
 

@@ -283,6 +283,13 @@ extern double st_estimate_array_length(PlannerInfo *root, Node *array);
  */
 extern void st_path_disable(Path *path);
 
+/* Is it?  (Before 18 its cost says so.) */
+#if PG_VERSION_NUM >= 180000
+#define st_path_is_disabled(path) ((path)->disabled_nodes > 0)
+#else
+#define st_path_is_disabled(path) false
+#endif
+
 /* A path above another one is as forbidden as that. */
 extern void st_path_inherit_disabled(Path *path, const Path *input);
 

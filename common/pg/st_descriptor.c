@@ -15,6 +15,11 @@
  * who takes the group away deletes that.  If the place holds anything else
  * now, or the page is not in memory where it was, the index is asked.
  *
+ * The same for groups all of whose rows are deleted, until VACUUM drops them:
+ * they stay so, and who has read all tombstones of such a group once need not
+ * do it again.  A small table whose rows are changed all the time is read
+ * more often than it is vacuumed.
+ *
  * Callers hold a lock on the table and have its TOAST relation open.
  *
  *-------------------------------------------------------------------------
@@ -22,6 +27,7 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
+#include "access/transam.h"
 #include "common/hashfn.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
@@ -43,16 +49,30 @@ typedef struct StPlace
 	Buffer		buffer;			/* where the page was the last time */
 } StPlace;
 
+typedef struct StDeadGroup
+{
+	RelFileLocator toast;
+	uint64		incarnation;
+	uint64		first_row;
+	TransactionId newest;		/* the last deleter; invalid: no entry */
+} StDeadGroup;
+
 static StPlace places[ST_PLACES];
+static StDeadGroup dead_groups[ST_PLACES];
+
+static uint32
+place_hash(StCatalog *cat, uint64 number)
+{
+	uint32		file = (uint32) st_locator_number(st_relation_locator(cat->toast));
+
+	return hash_combine(murmurhash32(file), murmurhash32((uint32) number)) &
+		(ST_PLACES - 1);
+}
 
 static StPlace *
 place_of(StCatalog *cat, uint64 row)
 {
-	uint32		file = (uint32) st_locator_number(st_relation_locator(cat->toast));
-
-	return &places[hash_combine(murmurhash32(file),
-								murmurhash32((uint32) (row / ST_PLACE_ROWS))) &
-				   (ST_PLACES - 1)];
+	return &places[place_hash(cat, row / ST_PLACE_ROWS)];
 }
 
 static void
@@ -156,4 +176,48 @@ st_descriptor_find(StCatalog *cat, uint64 row, Snapshot snapshot,
 	*buffer = st_catalog_scan_end_pinned(&scan, tuple);
 	remember_place(cat, row, group, tuple, *buffer);
 	return true;
+}
+
+static StDeadGroup *
+dead_group_of(StCatalog *cat, const StGroup *group)
+{
+	return &dead_groups[place_hash(cat, group->first_row / ST_ROWS_PER_VBLOCK)];
+}
+
+/*
+ * A deleter before the snapshot's xmin has ended for every later snapshot,
+ * too.  Nor was he concurrent to the snapshot: a serializable transaction has
+ * no conflict with him.
+ */
+static bool
+has_ended(TransactionId xid, Snapshot snapshot)
+{
+	return snapshot->snapshot_type == SNAPSHOT_MVCC &&
+		TransactionIdIsNormal(xid) &&
+		TransactionIdPrecedes(xid, snapshot->xmin);
+}
+
+void
+st_group_note_dead(StCatalog *cat, const StGroup *group, Snapshot snapshot,
+				   TransactionId newest)
+{
+	StDeadGroup *dead = dead_group_of(cat, group);
+
+	if (!has_ended(newest, snapshot))
+		return;
+	dead->toast = st_relation_locator(cat->toast);
+	dead->incarnation = group->incarnation;
+	dead->first_row = group->first_row;
+	dead->newest = newest;
+}
+
+bool
+st_group_is_dead(StCatalog *cat, const StGroup *group, Snapshot snapshot)
+{
+	StDeadGroup *dead = dead_group_of(cat, group);
+
+	return has_ended(dead->newest, snapshot) &&
+		dead->first_row == group->first_row &&
+		dead->incarnation == group->incarnation &&
+		RelFileLocatorEquals(dead->toast, st_relation_locator(cat->toast));
 }

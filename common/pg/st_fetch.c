@@ -543,6 +543,8 @@ st_fetch_row(StFetch *f, ItemPointer tid, Snapshot snapshot,
 		store_found(f, &group, true, row, slot);
 		return true;
 	}
+	if (st_row_buried_before(f->rel, row, snapshot))
+		return false;
 	if (!fetch_open(f))
 		return false;
 	if (IsMVCCSnapshot(snapshot))

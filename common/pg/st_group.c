@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "miscadmin.h"
 #include "utils/snapmgr.h"
 
@@ -130,6 +131,17 @@ st_visible_groups_in(StCatalog *cat, Snapshot snapshot, MemoryContext mcxt)
 	return list;
 }
 
+/* The newer of two, of which frozen ones are the oldest. */
+static TransactionId
+newer_xid(TransactionId a, TransactionId b)
+{
+	if (!TransactionIdIsNormal(a))
+		return b;
+	if (!TransactionIdIsNormal(b))
+		return a;
+	return TransactionIdPrecedes(a, b) ? b : a;
+}
+
 uint64 *
 st_deleted_rows_in(StCatalog *cat, const StGroup *group, Snapshot snapshot,
 				   MemoryContext mcxt, uint32 *ndeleted)
@@ -137,7 +149,20 @@ st_deleted_rows_in(StCatalog *cat, const StGroup *group, Snapshot snapshot,
 	StCatalogScan scan;
 	StCatalogEntry *entry;
 	uint64	   *bitmap = NULL;
+	TransactionId newest = InvalidTransactionId;
+	Size		bytes = (group->nrows + 63) / 64 * sizeof(uint64);
 	uint32		n = 0;
+
+	if (st_group_is_dead(cat, group, snapshot))
+	{
+		bitmap = MemoryContextAlloc(mcxt, bytes);
+		memset(bitmap, 0xff, bytes);
+		if (group->nrows % 64 != 0)
+			bitmap[group->nrows / 64] = (UINT64CONST(1) << (group->nrows % 64)) - 1;
+		if (ndeleted != NULL)
+			*ndeleted = group->nrows;
+		return bitmap;
+	}
 
 	st_catalog_scan_begin(&scan, cat, ST_TOMBSTONE, group->first_row,
 						  group->first_row + group->nrows - 1, snapshot);
@@ -147,11 +172,14 @@ st_deleted_rows_in(StCatalog *cat, const StGroup *group, Snapshot snapshot,
 
 		CHECK_FOR_INTERRUPTS();
 		if (bitmap == NULL)
-			bitmap = MemoryContextAllocZero(mcxt, (group->nrows + 63) / 64 * sizeof(uint64));
+			bitmap = MemoryContextAllocZero(mcxt, bytes);
 		bitmap[row >> 6] |= UINT64CONST(1) << (row & 63);
 		n++;
+		newest = newer_xid(newest, HeapTupleHeaderGetXmin(entry->tuple->t_data));
 	}
 	st_catalog_scan_end(&scan);
+	if (n == group->nrows)
+		st_group_note_dead(cat, group, snapshot, newest);
 
 	if (ndeleted != NULL)
 		*ndeleted = n;

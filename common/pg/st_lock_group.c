@@ -49,6 +49,7 @@ typedef struct StLockedGroup
 	uint32		nfew;			/* changed rows, if there is no bitmap */
 	uint32		few[ST_FEW_BURIED];
 	uint64	   *buried;			/* bitmap of them */
+	CommandId	last_cid;		/* of the latest of them */
 	bool		forgotten;		/* there may be others */
 	SubTransactionId subid;
 	bool		own;			/* made by this transaction, as command cmin */
@@ -87,7 +88,7 @@ set_bit(uint64 *bitmap, uint32 off)
 }
 
 void
-st_note_buried(Relation rel, uint64 row)
+st_note_buried(Relation rel, uint64 row, CommandId cid)
 {
 	StLockedGroup *known = locked_group_find(rel, row);
 	uint32		off;
@@ -95,6 +96,7 @@ st_note_buried(Relation rel, uint64 row)
 	if (known == NULL)
 		return;
 	off = row - known->key.first_row;
+	known->last_cid = Max(known->last_cid, cid);
 	if (known->buried == NULL && known->nfew < ST_FEW_BURIED)
 	{
 		known->few[known->nfew++] = off;
@@ -138,6 +140,16 @@ st_row_buried(Relation rel, uint64 row)
 	return known->forgotten ? ST_BURIED_UNKNOWN : ST_NOT_BURIED;
 }
 
+bool
+st_row_buried_before(Relation rel, uint64 row, Snapshot snapshot)
+{
+	StLockedGroup *known = locked_group_find(rel, row);
+
+	return known != NULL && snapshot->snapshot_type == SNAPSHOT_MVCC &&
+		known->last_cid < snapshot->curcid &&
+		is_buried(known, row - known->key.first_row);
+}
+
 static StLockedGroupKey
 locked_group_key(Relation rel, uint64 first_row)
 {
@@ -173,6 +185,7 @@ locked_group_remember(Relation rel, const StGroup *group, HeapTupleHeader header
 	(void) st_meta_has_row_groups(rel, &last_locked->group.incarnation);
 	last_locked->nfew = 0;
 	last_locked->buried = NULL;
+	last_locked->last_cid = FirstCommandId;
 	last_locked->forgotten = false;
 	last_locked->subid = GetCurrentSubTransactionId();
 	last_locked->own = TransactionIdIsCurrentTransactionId(group->xmin);

@@ -77,7 +77,7 @@ bury(StRowOp *op, const ItemPointerData *forward)
 	st_tombstone_encode(forward, &payload);
 	st_catalog_insert(&op->catalog, ST_TOMBSTONE, op->row, &payload,
 					  sizeof(payload), op->cid, 0, NULL);
-	st_note_buried(op->rel, op->row);
+	st_note_buried(op->rel, op->row, op->cid);
 	st_row_release(op);
 }
 

@@ -165,6 +165,16 @@ extern bool st_descriptor_find(StCatalog *cat, uint64 row, Snapshot snapshot,
 							   HeapTuple tuple, Buffer *buffer);
 
 /*
+ * Groups all of whose rows are deleted for good: every snapshot that was
+ * taken after newest, the last deleter, had ended sees so.  Notes that the
+ * MVCC snapshot has found it so; asks whether it is known of the group.
+ */
+extern void st_group_note_dead(StCatalog *cat, const StGroup *group,
+							   Snapshot snapshot, TransactionId newest);
+extern bool st_group_is_dead(StCatalog *cat, const StGroup *group,
+							 Snapshot snapshot);
+
+/*
  * As st_visible_groups(), with the catalog open and nothing pending; NULL: of
  * a table that has no groups.
  */
@@ -433,7 +443,13 @@ typedef enum StBuried
 } StBuried;
 
 extern StBuried st_row_buried(Relation rel, uint64 row);
-extern void st_note_buried(Relation rel, uint64 row);
+extern void st_note_buried(Relation rel, uint64 row, CommandId cid);
+
+/*
+ * Has it made one that the MVCC snapshot, of this transaction, sees?  False
+ * if unknown.
+ */
+extern bool st_row_buried_before(Relation rel, uint64 row, Snapshot snapshot);
 
 /*
  * The lock that heap_update() would ask for: NO KEY UPDATE unless a column

@@ -137,6 +137,12 @@ cc_parallel_divisor(const Path *path)
 	return divisor;
 }
 
+Cost
+cc_least_scan_cost(void)
+{
+	return CC_START_COST * cpu_tuple_cost;
+}
+
 void
 cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 			 const Bitmapset *attnos, bool vectors)

@@ -135,6 +135,28 @@ make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	return cpath;
 }
 
+/*
+ * Is there a path that costs less than any scan with vectors can?  Then there
+ * is no need to reckon what that costs: short queries feel it.
+ */
+static bool
+is_scan_too_dear(const RelOptInfo *rel)
+{
+	Cost		least = cc_least_scan_cost();
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->total_cost <= least && !st_path_is_disabled(path) &&
+			path->parallel_safe >= rel->consider_parallel &&
+			bms_equal(PATH_REQ_OUTER(path), rel->lateral_relids))
+			return true;
+	}
+	return false;
+}
+
 static void
 add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 {
@@ -147,8 +169,11 @@ add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 	if (!cc_enable_custom_scan || has_current_of(rel) || needs_tuple_header(attnos))
 		return;
 
-	cpath = make_scan_path(root, rel, relation, param_info, attnos, 0, NULL);
-	add_path(rel, &cpath->path);
+	if (!is_scan_too_dear(rel))
+	{
+		cpath = make_scan_path(root, rel, relation, param_info, attnos, 0, NULL);
+		add_path(rel, &cpath->path);
+	}
 
 	if (rel->consider_parallel && required_outer == NULL)
 	{

@@ -54,6 +54,9 @@ extern bool cc_collect_children(PlannerInfo *root, RelOptInfo *parent, List **ch
 extern void cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel,
 						 Relation relation, const Bitmapset *attnos, bool vectors);
 
+/* What a scan path starts with, however little it reads. */
+extern Cost cc_least_scan_cost(void);
+
 /*
  * The same for the server's index and bitmap scans of the relation, which
  * option index_scan may make the only ones, or disable.
