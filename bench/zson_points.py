@@ -2,7 +2,8 @@
 
 Twice: with everything in shared buffers, and with jsonb's table and index four times as large
 as shared buffers, without the operating system's cache (debug_io_direct = data, from
-PostgreSQL 16 on; else not measured).  The cluster is one of its own.  The systems take turns.
+PostgreSQL 16 on; else not measured), with the pages read for each.  The cluster is one of its own.
+The systems take turns.
 The classic document, the same in every row, is read in memory only, over all rows and over the
 first 3,000.
 
@@ -71,23 +72,42 @@ def _fill(cluster, kind: str, n: int) -> None:
         conn.execute("CHECKPOINT")
 
 
-def _rate(cluster, script: Path, clients: int) -> float:
+def _pgbench(cluster, script: Path, clients: int, seconds: int) -> tuple[float, int]:
+    """Transactions per second, and how many there were."""
     output = cluster.run(
-        "pgbench", "--no-vacuum", "--protocol=prepared", f"--client={clients}", f"--jobs={min(clients, 2)}",
-        f"--time={SECONDS}", f"--file={script}", "postgres", timeout=60 + 2 * SECONDS,
+        "pgbench", "--no-vacuum", "--protocol=prepared", f"--client={clients}",
+        f"--jobs={min(clients, 2)}", f"--time={seconds}", f"--file={script}", "postgres",
+        timeout=60 + 2 * seconds,
     ).stdout  # fmt: skip
-    return float(re.search(r"^tps = ([0-9.]+)", output, re.M).group(1))
+    rate = re.search(r"^tps = ([0-9.]+)", output, re.M).group(1)
+    number = re.search(r"actually processed: ([0-9]+)", output).group(1)
+    return float(rate), int(number)
+
+
+def _pages_read(cluster, system: str) -> int:
+    """Pages of the system's table and its index that were read so far."""
+    with cluster.connect() as conn:
+        ((pages,),) = conn.execute(
+            "SELECT heap_blks_read + idx_blks_read + coalesce(toast_blks_read, 0)"
+            f" FROM pg_statio_user_tables WHERE relname = '{_table(system)}'"
+        ).fetchall()
+    return int(pages)
 
 
 def _rounds(
-    cluster, directory: Path, kind: str, n: int, name: str, results: Results
+    cluster, directory: Path, kind: str, n: int, name: str, results: Results, warm: int
 ) -> None:
-    """Reads among the first n documents, with each number of clients."""
-    key = KINDS[kind][0]
+    """Reads among the first n documents, with each number of clients; of each turn, the first
+    warm seconds do not count: the cache is full of another system's pages."""
+    dataset = f"zson {kind}"
     for clients in CLIENTS:
         label = f"{name}, {clients} client{'s' if clients > 1 else ''}"
         cells = {
-            system: results.add(Cell(f"zson {kind}", SECTION, label, system, "TPS"))
+            system: results.add(Cell(dataset, SECTION, label, system, "TPS"))
+            for system in SYSTEMS
+        }
+        reads = {
+            system: Cell(dataset, SECTION, f"{label}: pages read each", system, "pages")
             for system in SYSTEMS
         }
         for number in range(ROUNDS + 1):
@@ -95,13 +115,20 @@ def _rounds(
                 script = directory / f"{_table(system)}.sql"
                 script.write_text(
                     f"\\set id random(1, {n})\n"
-                    f"SELECT doc -> '{key}' FROM {_table(system)} WHERE id = :id;\n"
+                    f"SELECT doc -> '{KINDS[kind][0]}' FROM {_table(system)} WHERE id = :id;\n"
                 )
                 script.chmod(0o644)
-                rate = _rate(cluster, script, clients)
+                if warm:
+                    _pgbench(cluster, script, clients, warm)
+                before = _pages_read(cluster, system)
+                rate, transactions = _pgbench(cluster, script, clients, SECONDS)
                 # the first round fills the caches
                 if number > 0:
+                    pages = _pages_read(cluster, system) - before
                     cell.samples.append(rate)
+                    reads[system].samples.append(pages / transactions)
+        if warm:
+            results.cells += reads.values()
 
 
 def _quarter(cluster) -> int:
@@ -127,10 +154,10 @@ def measure(cluster, directory: Path, kind: str, results: Results) -> None:
     n = max(1000, int(ROWS * KINDS[kind][1]))
     limited = "memory a quarter of jsonb's data"
     _fill(cluster, kind, n)
-    _rounds(cluster, directory, kind, n, "in memory", results)
+    _rounds(cluster, directory, kind, n, "in memory", results, 0)
     if kind == CLASSIC:
         first = min(n, CLASSIC_FIRST)
-        _rounds(cluster, directory, kind, first, f"first {first} ids", results)
+        _rounds(cluster, directory, kind, first, f"first {first} ids", results, 0)
         return
     buffers = _quarter(cluster)
     why = None
@@ -156,7 +183,7 @@ def measure(cluster, directory: Path, kind: str, results: Results) -> None:
     usual = cluster.settings["shared_buffers"]
     cluster.configure(shared_buffers=f"{buffers // 1024}kB", debug_io_direct="data")
     cluster.restart()
-    _rounds(cluster, directory, kind, n, limited, results)
+    _rounds(cluster, directory, kind, n, limited, results, SECONDS)
     cluster.configure(shared_buffers=usual, debug_io_direct=None)
     cluster.restart()
 
