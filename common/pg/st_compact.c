@@ -118,7 +118,9 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	st_meta_read(rel, &meta);
 	st_sink_begin(&sink, rel, catalog, meta.incarnation);
 	sink.before = plan->before;
-	sink.next = plan->numbers;
+	if (plan->numbers.nrows > 0 &&
+		st_spare_consume(catalog, plan->groups[0].group.first_row))
+		sink.next = plan->numbers;
 	if (job->to_the_end && sink.order_hash != 0)
 		sink.spare_from = job->group_blocks;
 	for (int i = 0; i < plan->ngroups; i++)

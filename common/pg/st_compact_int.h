@@ -31,6 +31,7 @@ typedef struct StSpareRows
 } StSpareRows;
 
 extern bool st_spare_find(StCatalog *cat, uint64 first_row, StSpareRows *out);
+extern bool st_spare_consume(StCatalog *cat, uint64 first_row);
 extern void st_spare_reserve(StCatalog *cat, const StGroup *group);
 extern void st_spare_used(StCatalog *cat, const StSpareRows *spare);
 

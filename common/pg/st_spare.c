@@ -118,6 +118,25 @@ st_spare_reserve(StCatalog *cat, const StGroup *group)
 	add_entry(cat, group->first_row, &payload);
 }
 
+/*
+ * Before the first of the lives is used: in place, so that an abort does not
+ * bring it back.  Row numbers are never used twice: index entries of an aborted
+ * step may be left, and readers that were kept.  False if there is none.
+ */
+bool
+st_spare_consume(StCatalog *cat, uint64 first_row)
+{
+	StSparePayload payload;
+	ItemPointerData tid;
+
+	if (!find_entry(cat, first_row, &payload, &tid) || payload.lives == 0)
+		return false;
+	payload.lives--;
+	payload.first_row += stride(payload.nrows);
+	return st_catalog_overwrite(cat, ST_VACUUM_STATE, ST_SPARE_ROW(first_row),
+								&payload, sizeof(payload));
+}
+
 /* The first of the lives has become the group's own: the others are left. */
 void
 st_spare_used(StCatalog *cat, const StSpareRows *spare)
