@@ -36,51 +36,6 @@
 
 #include "st_compat.h"
 
-int
-st_read_buffers(Relation rel, BlockNumber block, int n, Buffer *buffers)
-{
-#if PG_VERSION_NUM >= 170000
-	ReadBuffersOperation operation = {0};
-	uint32		pins = Min(n, io_combine_limit);
-	int			flags = 0;
-
-	if (n > 1)
-	{
-		if (RelationUsesLocalBuffers(rel))
-			LimitAdditionalLocalPins(&pins);
-		else
-			LimitAdditionalPins(&pins);
-		n = (int) pins;
-	}
-	operation.rel = rel;
-	operation.smgr = RelationGetSmgr(rel);
-	operation.forknum = MAIN_FORKNUM;
-#if PG_VERSION_NUM >= 180000
-	operation.persistence = rel->rd_rel->relpersistence;
-	flags = READ_BUFFERS_SYNCHRONOUSLY;
-#else
-	operation.smgr_persistence = rel->rd_rel->relpersistence;
-#endif
-	if (StartReadBuffers(&operation, buffers, block, &n, flags))
-		WaitReadBuffers(&operation);
-	return n;
-#else
-	buffers[0] = ReadBuffer(rel, block);
-	return 1;
-#endif
-}
-
-void
-st_prefetch_buffers(Relation rel, BlockNumber block, int n)
-{
-#if PG_VERSION_NUM < 170000
-	if (n < 2 || effective_io_concurrency == 0)
-		return;
-	for (int i = 0; i < n; i++)
-		PrefetchBuffer(rel, MAIN_FORKNUM, block + i);
-#endif
-}
-
 Buffer
 st_extend_locked(Relation rel, BufferAccessStrategy strategy)
 {

@@ -102,19 +102,6 @@ typedef BackendId ProcNumber;
 #define PGIOAlignedBlock PGAlignedBlock
 #endif
 
-/*
- * Pins blocks block, block + 1, ... and reads those that are not in memory in
- * one go (17: b5a9b18cd0b); before 17 one block.  Returns how many of the n,
- * at least 1.
- */
-#define ST_MAX_READ		16
-
-extern int	st_read_buffers(Relation rel, BlockNumber block, int n,
-							Buffer *buffers);
-
-/* Says before 17 that they will be read. */
-extern void st_prefetch_buffers(Relation rel, BlockNumber block, int n);
-
 /* ---- TU_UpdateIndexes (16: 19d8e2308bc) ---- */
 
 #if PG_VERSION_NUM < 160000

@@ -386,8 +386,8 @@ extent_check_page(Relation rel, const StGroup *group, uint32 pageno, Page page,
 /*
  * Copies image bytes [off, off + len) to dst.  A range outside of the image,
  * as a damaged footer may ask for, is DATA_CORRUPTED too.  Every page that is
- * touched is verified.  Pages side by side are read together.  No lock is held
- * between pages: extents never change while a snapshot may see them.
+ * touched is verified.  No lock is held between pages: extents never change
+ * while a snapshot may see them.
  */
 void
 st_read_image(Relation rel, const StGroup *group, uint64 off, Size len,
@@ -396,47 +396,11 @@ st_read_image(Relation rel, const StGroup *group, uint64 off, Size len,
 	st_read_image_verified(rel, group, off, len, dst, NULL);
 }
 
-/*
- * The number of pages up to page last, at least one, that lie side by side and
- * are read together.
- */
-static uint32
-announce_pages(Relation rel, const StGroup *group, uint32 pageno, uint32 last)
-{
-	BlockNumber block = st_group_block(group, pageno);
-	uint32		n = 1;
-
-	while (n < ST_MAX_READ && pageno + n <= last &&
-		   st_group_block(group, pageno + n) == block + n)
-		n++;
-	st_prefetch_buffers(rel, block, n);
-	return n;
-}
-
-/* Copies part of a pinned page that was verified, and releases it. */
-static void
-copy_page(Relation rel, const StGroup *group, uint32 pageno, Buffer buffer,
-		  Size skip, Size len, char *to, uint64 *verified)
-{
-	uint64	   *word = verified != NULL ? &verified[pageno >> 6] : NULL;
-	uint64		bit = UINT64CONST(1) << (pageno & 63);
-	Page		page = BufferGetPage(buffer);
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	extent_check_page(rel, group, pageno, page,
-					  word != NULL && (*word & bit) != 0);
-	if (word != NULL)
-		*word |= bit;
-	memcpy(to, (char *) page + ST_EXTENT_PAYLOAD_OFF + skip, len);
-	UnlockReleaseBuffer(buffer);
-}
-
 void
 st_read_image_verified(Relation rel, const StGroup *group, uint64 off,
 					   Size len, void *dst, uint64 *verified)
 {
 	char	   *to = dst;
-	uint32		announced = 0;
 
 	if (off > group->image_len || len > group->image_len - off)
 		ereport(ERROR,
@@ -450,25 +414,25 @@ st_read_image_verified(Relation rel, const StGroup *group, uint64 off,
 	while (len > 0)
 	{
 		uint32		pageno = off / ST_EXTENT_PAYLOAD;
-		uint32		last = (off + len - 1) / ST_EXTENT_PAYLOAD;
-		Buffer		buffers[ST_MAX_READ];
-		int			n;
+		Size		skip = off % ST_EXTENT_PAYLOAD;
+		Size		n = Min(len, ST_EXTENT_PAYLOAD - skip);
+		Buffer		buffer;
+		Page		page;
 
 		CHECK_FOR_INTERRUPTS();
-		if (pageno >= announced)
-			announced = pageno + announce_pages(rel, group, pageno, last);
-		n = st_read_buffers(rel, st_group_block(group, pageno),
-							announced - pageno, buffers);
-		for (int i = 0; i < n; i++)
-		{
-			Size		skip = off % ST_EXTENT_PAYLOAD;
-			Size		part = Min(len, ST_EXTENT_PAYLOAD - skip);
+		buffer = ReadBuffer(rel, st_group_block(group, pageno));
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		page = BufferGetPage(buffer);
+		extent_check_page(rel, group, pageno, page,
+						  verified != NULL &&
+						  (verified[pageno >> 6] & (UINT64CONST(1) << (pageno & 63))) != 0);
+		if (verified != NULL)
+			verified[pageno >> 6] |= UINT64CONST(1) << (pageno & 63);
+		memcpy(to, (char *) page + ST_EXTENT_PAYLOAD_OFF + skip, n);
+		UnlockReleaseBuffer(buffer);
 
-			copy_page(rel, group, pageno + i, buffers[i], skip, part, to,
-					  verified);
-			to += part;
-			off += part;
-			len -= part;
-		}
+		to += n;
+		off += n;
+		len -= n;
 	}
 }
