@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from strata import replica
 from strata.twin import Session, Twin
+from strata.wait import wait_until
 
 BULK = 15_000
 
@@ -309,3 +310,50 @@ def test_standby_with_a_query_in_progress(make_cluster):
     churn(promoted, 1)
     promoted.check()
     check_toast(promoted.ours)
+
+
+@pytest.mark.parametrize("feedback", ["off", "on"])
+def test_standby_with_a_snapshot_from_before(make_cluster, feedback):
+    """A standby's snapshot tells later transactions apart, or conflicts.
+
+    It does not hold back the primary's horizon without hot_standby_feedback, so
+    that the tombstones of a later DELETE may be frozen in the new file.
+    """
+    cluster = make_cluster("toast-primary", autovacuum="off")
+    twin = Twin(make_database(cluster, AM), AM)
+    load(twin)
+    twin.ok("CREATE TABLE c (id int REFERENCES t)")
+    twin.ok("INSERT INTO c SELECT id FROM t")
+    twin.ok("DROP TABLE c")
+    for _ in range(2):
+        twin.ours.execute("VACUUM (TRUNCATE false) t")
+    target = make_cluster(
+        "toast-standby", data=False, autovacuum="off", hot_standby_feedback=feedback,
+        wal_receiver_status_interval="1s", max_standby_streaming_delay="0",
+    )  # fmt: skip
+    standby = replica.make_standby(cluster, target)
+    replica.catch_up(cluster, standby)
+    reader = OwnDatabase(standby).connect()
+    reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    reader.execute("SELECT count(*) FROM pg_am")
+    if feedback == "on":
+        wait_until(lambda: has_feedback(twin.ours), "the standby's feedback")
+
+    twin.ok("DELETE FROM t WHERE id IN (5005, 5006, 5007)")
+    before = toast_pages(twin.ours)
+    # As autovacuum does, which comes for the TOAST relation at another time.
+    twin.ours.execute("VACUUM (PROCESS_TOAST false) t")
+    assert toast_pages(twin.ours) < before / 4
+    replica.catch_up(cluster, standby)
+    count = "SELECT count(*) FROM ours.t"
+    if feedback == "on":
+        assert reader.execute(count).fetchone()[0] == BULK
+    else:
+        with pytest.raises(psycopg.OperationalError, match="conflict with recovery"):
+            reader.execute(count)
+    Session(OwnDatabase(standby), AM).check()
+
+
+def has_feedback(conn) -> bool:
+    query = "SELECT bool_and(backend_xmin IS NOT NULL) FROM pg_stat_replication"
+    return conn.execute(query).fetchone()[0]

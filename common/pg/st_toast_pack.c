@@ -33,23 +33,33 @@
  * relation and index; each only if nobody is in the way.  Nobody keeps the TID
  * of a visibility tuple without a lock on the TOAST relation.
  *
+ * Standbys: the server's VACUUM FULL freezes and drops tuples without a word
+ * to snapshots there that are older, and would show them rows of later
+ * transactions.  VACUUM must not, so it is said here which ones conflict.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
+#include "access/htup_details.h"
 #include "access/nbtree.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/freespace.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
+#include "storage/procarray.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "st_catalog.h"
 #include "st_reclaim.h"
 
 /* Worth it: so many pages free, and this share of TOAST and its index. */
@@ -58,6 +68,9 @@
 
 /* Pages that one VACUUM copies, at most, of all tables together. */
 #define MAX_COPIED_PAGES	8192
+
+/* TOAST relations that one VACUUM writes anew: all stay locked until the end. */
+#define MAX_REWRITTEN	64
 
 /* Larger relations are not looked at. */
 #define MAX_LOOKED_AT	131072
@@ -70,6 +83,9 @@
 
 /* Free space that a leaf page has from its birth. */
 #define LEAF_SLACK		(BLCKSZ * (100 - BTREE_DEFAULT_FILLFACTOR) / 100)
+
+/* The first chunk_id of values that are toasted. */
+#define FIRST_VALUE		((Oid) FirstGenbkiObjectId)
 
 /* Tables of which VACUUM has just been at work, in TopMemoryContext. */
 static Oid *noted = NULL;
@@ -85,6 +101,13 @@ typedef struct Fill
 	double		pages;
 	double		free;			/* pages' worth of free space */
 } Fill;
+
+/* What may still be written anew. */
+typedef struct Budget
+{
+	double		pages;
+	int			relations;
+} Budget;
 
 static void
 look_at_heap(Relation toast, Fill *fill)
@@ -142,97 +165,220 @@ look_at_index(Relation index, Fill *fill)
 }
 
 /*
- * Is there so much free space in the relation and its only index that a copy
- * is worth it?  *index: that.
- *
- * An invalid index, left behind by a REINDEX CONCURRENTLY that failed, would
- * not be built anew, and lead to wrong tuples.  Nor while this session has the
- * relation open elsewhere.
+ * The only index of the relation, open, or NULL if there is anything wrong
+ * with it.  One that is invalid, left behind by a REINDEX CONCURRENTLY that
+ * failed, would not be built anew, and lead to wrong tuples.
  */
-static bool
-is_worth_it(Relation toast, Oid *index, double *budget)
+static Relation
+open_only_index(Relation toast)
 {
 	List	   *list = RelationGetIndexList(toast);
+	Oid			index = list_length(list) == 1 ? linitial_oid(list) : InvalidOid;
 	Relation	rel;
+
+	list_free(list);
+	if (!OidIsValid(index) ||
+		!ConditionalLockRelationOid(index, AccessShareLock))
+		return NULL;
+	rel = index_open(index, NoLock);
+	if (rel->rd_index->indisvalid && rel->rd_rel->relam == BTREE_AM_OID)
+		return rel;
+	index_close(rel, AccessShareLock);
+	return NULL;
+}
+
+/* Is there so much free space in the two that a copy is worth it? */
+static bool
+is_worth_it(Relation toast, Budget *budget)
+{
+	Relation	index = open_only_index(toast);
 	Fill		fill = {0};
 
-	if (list_length(list) != 1 || toast->rd_refcnt != 1 ||
-		RelationGetNumberOfBlocks(toast) > MAX_LOOKED_AT)
+	if (index == NULL)
 		return false;
-	*index = linitial_oid(list);
-	list_free(list);
-	if (!ConditionalLockRelationOid(*index, AccessShareLock))
-		return false;
-	rel = index_open(*index, NoLock);
-	if (rel->rd_index->indisvalid && rel->rd_rel->relam == BTREE_AM_OID &&
-		RelationGetNumberOfBlocks(rel) <= MAX_LOOKED_AT)
+	if (toast->rd_refcnt == 1 &&	/* this session has it not open elsewhere */
+		RelationGetNumberOfBlocks(toast) <= MAX_LOOKED_AT &&
+		RelationGetNumberOfBlocks(index) <= MAX_LOOKED_AT)
 	{
 		look_at_heap(toast, &fill);
-		look_at_index(rel, &fill);
+		look_at_index(index, &fill);
 	}
-	index_close(rel, AccessShareLock);
+	index_close(index, AccessShareLock);
 
 	if (fill.free < MIN_FREE_PAGES || fill.free < fill.pages * MIN_FREE_SHARE ||
-		fill.pages - fill.free > *budget)
+		fill.pages - fill.free > budget->pages)
 		return false;
-	*budget -= fill.pages - fill.free;
+	budget->pages -= fill.pages - fill.free;
 	return true;
+}
+
+/* A transaction whose traces the rewrite removes, unless an older one is known. */
+static void
+consider(TransactionId xid, TransactionId oldest_xmin, TransactionId *newest)
+{
+	if (TransactionIdIsNormal(xid) && TransactionIdPrecedes(xid, oldest_xmin) &&
+		(!TransactionIdIsValid(*newest) || TransactionIdFollows(xid, *newest)) &&
+		TransactionIdDidCommit(xid))
+		*newest = xid;
+}
+
+/*
+ * The last transaction that snapshots older than oldest_xmin, of standbys,
+ * could not tell any more after the rewrite; or invalid.  That is one that
+ * made a descriptor or a tombstone, which will be frozen, or ended one or a
+ * toasted value, which will be dropped.  What else we keep there matters to
+ * writers alone.
+ */
+static TransactionId
+newest_change(Relation toast, TransactionId oldest_xmin)
+{
+	TableScanDesc scan = table_beginscan(toast, SnapshotAny, 0, NULL);
+	TransactionId newest = InvalidTransactionId;
+	HeapTuple	tuple;
+
+	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		HeapTupleHeader header = tuple->t_data;
+		Oid			chunk_id = *(Oid *) GETSTRUCT(tuple);
+
+		CHECK_FOR_INTERRUPTS();
+		if (chunk_id >= ST_ANCHOR && chunk_id < FIRST_VALUE)
+			continue;
+		if (chunk_id < ST_ANCHOR && !HeapTupleHeaderXminInvalid(header))
+			consider(HeapTupleHeaderGetXmin(header), oldest_xmin, &newest);
+		if ((header->t_infomask & HEAP_XMAX_INVALID) == 0 &&
+			!HeapTupleHeaderIsOnlyLocked(header))
+			consider(HeapTupleHeaderGetUpdateXid(header), oldest_xmin, &newest);
+	}
+	table_endscan(scan);
+	return newest;
+}
+
+/*
+ * The rewrite asks again what nobody can see, and may have got a later answer
+ * than we: the relation's new relfrozenxid.
+ */
+static TransactionId
+conflict_horizon(Relation toast, TransactionId newest, TransactionId oldest_xmin)
+{
+	TransactionId frozen = toast->rd_rel->relfrozenxid;
+
+	if (TransactionIdFollows(frozen, oldest_xmin))
+	{
+		newest = frozen;
+		TransactionIdRetreat(newest);
+	}
+	return newest;
 }
 
 /* The server's VACUUM FULL of the TOAST relation, which is locked. */
 static void
-rewrite(Oid toast)
+rewrite(Oid toastid)
 {
 	int			save_nestlevel = NewGUCNestLevel();
+	Relation	toast = table_open(toastid, NoLock);
+	bool		standbys = RelationNeedsWAL(toast) && XLogStandbyInfoActive();
+	TransactionId oldest_xmin = GetOldestNonRemovableTransactionId(toast);
+	TransactionId newest = InvalidTransactionId;
+
+	if (standbys)
+		newest = newest_change(toast, oldest_xmin);
+	table_close(toast, NoLock);
 
 	(void) set_config_option("max_parallel_maintenance_workers", "0",
 							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0, false);
-	PushActiveSnapshot(GetTransactionSnapshot());
-	st_vacuum_full(toast);
-	PopActiveSnapshot();
+	st_vacuum_full(toastid);
 	AtEOXact_GUC(false, save_nestlevel);
+
+	/* Nobody there reads the new file before this transaction's commit. */
+	toast = table_open(toastid, NoLock);
+	newest = conflict_horizon(toast, newest, oldest_xmin);
+	if (standbys && TransactionIdIsNormal(newest))
+		st_log_snapshot_conflict(toast, st_full_xid(newest));
+	table_close(toast, NoLock);
 }
 
-/* Locks are kept until the transaction ends, which is now. */
-static void
-pack(Oid relid, double *budget)
+/*
+ * Locks what a rewrite needs, and looks again at the index: there may be
+ * another one since.  The locks are kept until the transaction ends.
+ */
+static bool
+lock_for_rewrite(Oid toastid)
 {
-	Relation	rel;
 	Relation	toast;
-	Oid			toastid = InvalidOid;
-	Oid			index;
-	bool		worth_it;
+	Relation	index;
+	bool		locked = false;
 
-	if (!ConditionalLockRelationOid(relid, ShareUpdateExclusiveLock))
-		return;
-	rel = try_relation_open(relid, NoLock);
+	if (!ConditionalLockRelationOid(toastid, AccessExclusiveLock))
+		return false;
+	toast = table_open(toastid, NoLock);
+	index = open_only_index(toast);
+	if (index != NULL)
+	{
+		locked = ConditionalLockRelation(index, AccessExclusiveLock);
+		index_close(index, AccessShareLock);
+	}
+	table_close(toast, locked ? NoLock : AccessExclusiveLock);
+	return locked;
+}
+
+/* The TOAST relation of a table that is still there and ours. */
+static Oid
+toast_of(Oid relid)
+{
+	Relation	rel = try_relation_open(relid, NoLock);
+	Oid			toastid = InvalidOid;
+
 	if (rel == NULL)
-		return;
+		return InvalidOid;
 	if (st_relation_format(rel) != NULL)
 		toastid = rel->rd_rel->reltoastrelid;
 	relation_close(rel, NoLock);
-	if (!OidIsValid(toastid) ||
-		!ConditionalLockRelationOid(toastid, AccessShareLock))
-		return;
-	toast = table_open(toastid, NoLock);
-	worth_it = is_worth_it(toast, &index, budget);
-	table_close(toast, AccessShareLock);
-	if (worth_it &&
-		ConditionalLockRelationOid(toastid, AccessExclusiveLock) &&
-		ConditionalLockRelationOid(index, AccessExclusiveLock))
-		rewrite(toastid);
+	return toastid;
 }
 
+/* The table is locked.  True: locks are needed until the transaction ends. */
+static bool
+pack(Oid relid, Budget *budget)
+{
+	Oid			toastid = toast_of(relid);
+	Relation	toast;
+	bool		worth_it;
+
+	if (!OidIsValid(toastid) ||
+		!ConditionalLockRelationOid(toastid, AccessShareLock))
+		return false;
+	toast = table_open(toastid, NoLock);
+	worth_it = is_worth_it(toast, budget);
+	table_close(toast, AccessShareLock);
+	if (!worth_it || !lock_for_rewrite(toastid))
+		return false;
+	rewrite(toastid);
+	budget->relations--;
+	return true;
+}
+
+/*
+ * The snapshot comes before all locks, because in a READ ONLY DEFERRABLE
+ * transaction it waits for others, which the deadlock detector does not see.
+ */
 static void
 pack_noted(void)
 {
-	double		budget = MAX_COPIED_PAGES;
+	Budget		budget = {.pages = MAX_COPIED_PAGES, .relations = MAX_REWRITTEN};
 	int			n = nnoted;
 
 	nnoted = 0;
-	for (int i = 0; i < n; i++)
-		pack(noted[i], &budget);
+	PushActiveSnapshot(GetTransactionSnapshot());
+	for (int i = 0; i < n && budget.relations > 0; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (ConditionalLockRelationOid(noted[i], ShareUpdateExclusiveLock) &&
+			!pack(noted[i], &budget))
+			UnlockRelationOid(noted[i], ShareUpdateExclusiveLock);
+	}
+	PopActiveSnapshot();
 }
 
 static void
