@@ -225,6 +225,48 @@ def test_merge_puts_groups_where_those_were_that_it_replaced(database):
         assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
 
 
+def test_spare_row_numbers_are_used_once_though_merge_fails(database):
+    """What a failed merge left in indexes must never point to other rows."""
+    with database.connect() as conn:
+        conn.execute("CREATE TABLE flag AS SELECT 0 AS at")
+        conn.execute(
+            "CREATE FUNCTION trip(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$"
+            " BEGIN IF $1 = (SELECT at FROM public.flag) THEN RAISE 'tripped';"
+            " END IF; RETURN $1; END $$"
+        )
+        conn.execute(f"CREATE TABLE t (id int, k int, v text) USING {AM}")
+        conn.execute(
+            f"SELECT {AM}.set_options('t', orderby => 'id', row_group_rows => 10000)"
+        )
+        conn.execute(
+            "INSERT INTO t SELECT i, i % 7919, md5(i::text)"
+            " FROM generate_series(1, 60000) i"
+        )
+        conn.execute("CREATE INDEX ON t (id)")
+        conn.execute("CREATE INDEX ON t (trip(id))")
+        conn.execute("UPDATE t SET v = 'x' || id WHERE id % 9 = 0")
+        # All groups are behind the old ones now; then there is room before.
+        conn.execute(f"CALL {AM}.merge('t')")
+        conn.execute("DELETE FROM t WHERE id BETWEEN 20001 AND 40000")
+        for _ in range(2):
+            conn.execute("VACUUM t")
+        conn.execute("UPDATE flag SET at = 55000")
+        with pytest.raises(psycopg.errors.RaiseException, match="tripped"):
+            conn.execute(f"CALL {AM}.merge('t')")
+        conn.execute("UPDATE flag SET at = 0")
+        # Rows change places in their group, too few of them for a rewrite.
+        conn.execute("DELETE FROM t WHERE id BETWEEN 50001 AND 50040")
+        before = size(conn)
+        conn.execute(f"CALL {AM}.merge('t')")
+        conn.execute("VACUUM t")
+        assert size(conn) < before
+        assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
+        conn.execute("SET enable_seqscan = off")
+        conn.execute(f"SET {AM}.enable_custom_scan = off")
+        query = "SELECT count(*), count(DISTINCT id) FROM t WHERE id > 0"
+        assert conn.execute(query).fetchone() == (39960, 39960)
+
+
 def load_through_delta(conn, rows: int) -> None:
     """Commands of few rows each, in one transaction."""
     conn.execute(
