@@ -92,8 +92,9 @@ remember_place(StCatalog *cat, uint64 row, const StGroup *group,
 }
 
 /*
- * Looks at the remembered place.  True: the entry is the descriptor, the
- * snapshot sees it, and its page is pinned.
+ * Looks at the remembered place.  True: the entry is a descriptor that the
+ * snapshot sees, and its page is pinned.  Its group may hold fewer rows than
+ * are remembered: the rest of what a load had reserved goes to later groups.
  */
 static bool
 find_at_place(StCatalog *cat, uint64 row, Snapshot snapshot,
@@ -159,7 +160,6 @@ st_descriptor_find(StCatalog *cat, uint64 row, Snapshot snapshot,
 		if (row - group->first_row < group->nrows)
 			return true;
 		ReleaseBuffer(*buffer);
-		return false;
 	}
 
 	/* Ranges of groups are disjoint and cross no multiple of 2^32. */
