@@ -52,7 +52,7 @@ typedef struct Step
 	bool		all;			/* not only groups out of order */
 	int			limit;			/* rows */
 	int			nmoves;
-	ShMover    *mover;
+	ZmMover    *mover;
 } Step;
 
 /*
@@ -114,7 +114,7 @@ move_rows(Step *step, Relation index, IndexTuple from, MemoryContext context)
 		}
 		if (!take)
 			continue;
-		sh_move_row(step->mover, row);
+		zm_move_row(step->mover, row);
 		step->nmoves++;
 		if (step->nmoves >= step->limit && last == NULL)
 		{
@@ -192,10 +192,10 @@ run_step(Oid relid, bool all, int limit, IndexTuple from, BlockNumber *target,
 	step->limit = limit;
 	if (*target >= RelationGetNumberOfBlocks(rel))
 		*target = InvalidBlockNumber;
-	step->mover = sh_move_begin(rel, *target);
+	step->mover = zm_move_begin(rel, *target);
 	index = index_open(zm_place_index(rel), RowExclusiveLock);
 	last = move_rows(step, index, from, context);
-	*target = sh_move_end(step->mover);
+	*target = zm_move_end(step->mover);
 	index_close(index, NoLock);
 	AtEOXact_GUC(false, nest);
 	SetUserIdAndSecContext(owner, security);

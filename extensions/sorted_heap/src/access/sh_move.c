@@ -68,7 +68,7 @@ typedef struct TableIndex
 	int			room;
 } TableIndex;
 
-struct ShMover
+struct ZmMover
 {
 	Relation	rel;
 	MemoryContext context;		/* the mover's own */
@@ -93,7 +93,7 @@ struct ShMover
 /* ---- indexes ---- */
 
 static void
-open_indexes(ShMover *mover)
+open_indexes(ZmMover *mover)
 {
 	List	   *oids = RelationGetIndexList(mover->rel);
 	ListCell   *lc;
@@ -119,7 +119,7 @@ open_indexes(ShMover *mover)
 
 /* Keeps the entry of a new row for zm_insert_many(). */
 static void
-keep_entry(ShMover *mover, TableIndex *index, Datum *values, bool *nulls,
+keep_entry(ZmMover *mover, TableIndex *index, Datum *values, bool *nulls,
 		   ItemPointer tid)
 {
 	MemoryContext old = MemoryContextSwitchTo(mover->context);
@@ -138,7 +138,7 @@ keep_entry(ShMover *mover, TableIndex *index, Datum *values, bool *nulls,
 
 /* Makes entries for a new row in all indexes. */
 static void
-insert_entries(ShMover *mover, TupleTableSlot *slot, ItemPointer tid)
+insert_entries(ZmMover *mover, TupleTableSlot *slot, ItemPointer tid)
 {
 	ExprContext *econtext = GetPerTupleExprContext(mover->estate);
 
@@ -163,7 +163,7 @@ insert_entries(ShMover *mover, TupleTableSlot *slot, ItemPointer tid)
 }
 
 static void
-remember_move(ShMover *mover, ItemPointer from, ItemPointer to, bool deleted)
+remember_move(ZmMover *mover, ItemPointer from, ItemPointer to, bool deleted)
 {
 	Move	   *move;
 
@@ -217,7 +217,7 @@ find_empty_page(Relation rel)
  * finds the old one full and extends the table.
  */
 static void
-choose_page(ShMover *mover, Size needed)
+choose_page(ZmMover *mover, Size needed)
 {
 	Size		room = 0;
 
@@ -238,7 +238,7 @@ choose_page(ShMover *mover, Size needed)
 
 /* Inserts a tuple, unseen by logical decoding. */
 static void
-insert_quietly(ShMover *mover, HeapTuple tuple)
+insert_quietly(ZmMover *mover, HeapTuple tuple)
 {
 	RelationSetTargetBlock(mover->rel, mover->target);
 	heap_insert(mover->rel, tuple, GetCurrentCommandId(true),
@@ -248,7 +248,7 @@ insert_quietly(ShMover *mover, HeapTuple tuple)
 
 /* Inserts the rows that wait; slots get the new TIDs. */
 static void
-insert_rows(ShMover *mover)
+insert_rows(ZmMover *mover)
 {
 	/* It cannot keep rows from logical decoding. */
 	if (!RelationIsLogicallyLogged(mover->rel))
@@ -271,7 +271,7 @@ insert_rows(ShMover *mover)
 
 /* Writes the rows that wait, and makes their index entries. */
 static void
-write_rows(ShMover *mover)
+write_rows(ZmMover *mover)
 {
 	if (mover->nrows == 0)
 		return;
@@ -313,7 +313,7 @@ delete_quietly(Relation rel, ItemPointer tid)
 }
 
 static void
-move_alone(ShMover *mover, HeapTuple tuple, ItemPointer from)
+move_alone(ZmMover *mover, HeapTuple tuple, ItemPointer from)
 {
 	write_rows(mover);
 	if (!delete_quietly(mover->rel, from))
@@ -414,7 +414,7 @@ count_page(const Move *moves, int nmoves)
  * Afterwards `deleted` tells which ones are.
  */
 static void
-change_page(ShMover *mover, Buffer buf, Move *moves, int n, Delta *delta)
+change_page(ZmMover *mover, Buffer buf, Move *moves, int n, Delta *delta)
 {
 	Page		page = BufferGetPage(buf);
 	BlockNumber block = BufferGetBlockNumber(buf);
@@ -471,7 +471,7 @@ change_page(ShMover *mover, Buffer buf, Move *moves, int n, Delta *delta)
 
 /* Deletes and links the old tuples of one page. */
 static void
-delete_page(ShMover *mover, Move *moves, int n, Delta *delta)
+delete_page(ZmMover *mover, Move *moves, int n, Delta *delta)
 {
 	Buffer		buf = ReadBuffer(mover->rel,
 								 ItemPointerGetBlockNumber(&moves[0].from));
@@ -525,7 +525,7 @@ compare_moves(const Move *a, const Move *b)
 
 /* Deletes the new tuples of rows that stay where they are. */
 static void
-take_back(ShMover *mover)
+take_back(ZmMover *mover)
 {
 	bool		visible = false;
 
@@ -552,10 +552,10 @@ take_back(ShMover *mover)
 /*
  * Begins to move rows, to `target` while there is room, then to empty pages.
  */
-ShMover *
-sh_move_begin(Relation rel, BlockNumber target)
+ZmMover *
+zm_move_begin(Relation rel, BlockNumber target)
 {
-	ShMover    *mover = palloc0(sizeof(ShMover));
+	ZmMover    *mover = palloc0(sizeof(ZmMover));
 
 	mover->rel = rel;
 	mover->context = CurrentMemoryContext;
@@ -573,10 +573,10 @@ sh_move_begin(Relation rel, BlockNumber target)
 
 /*
  * Moves a row, which the slot has got from its page; it may be written later,
- * in sh_move_end() at the latest.
+ * in zm_move_end() at the latest.
  */
 void
-sh_move_row(ShMover *mover, TupleTableSlot *slot)
+zm_move_row(ZmMover *mover, TupleTableSlot *slot)
 {
 	ItemPointerData from = slot->tts_tid;
 	MemoryContext old = MemoryContextSwitchTo(mover->context);
@@ -607,7 +607,7 @@ sh_move_row(ShMover *mover, TupleTableSlot *slot)
 
 /* Finishes all moves.  Returns the page that was filled last. */
 BlockNumber
-sh_move_end(ShMover *mover)
+zm_move_end(ZmMover *mover)
 {
 	Delta	   *delta = palloc(sizeof(Delta));
 

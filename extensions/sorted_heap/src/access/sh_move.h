@@ -14,10 +14,10 @@
 #include "storage/block.h"
 #include "utils/rel.h"
 
-typedef struct ShMover ShMover;
+typedef struct ZmMover ZmMover;
 
-extern ShMover *sh_move_begin(Relation rel, BlockNumber target);
-extern void sh_move_row(ShMover *mover, TupleTableSlot *slot);
-extern BlockNumber sh_move_end(ShMover *mover);
+extern ZmMover *zm_move_begin(Relation rel, BlockNumber target);
+extern void zm_move_row(ZmMover *mover, TupleTableSlot *slot);
+extern BlockNumber zm_move_end(ZmMover *mover);
 
 #endif							/* SH_MOVE_H */
