@@ -42,6 +42,7 @@ WRITES = [
     " WHEN NOT MATCHED THEN INSERT VALUES (s.id, {n}, 'merged')",
     "DO $$ BEGIN INSERT INTO t VALUES ({id}, {n}, 'do');"
     " EXCEPTION WHEN unique_violation THEN UPDATE t SET k = -k WHERE id = {id}; END $$",
+    "INSERT INTO t SELECT {new} + i, i % 50, 'load' FROM generate_series(1, 1300) i",
     "DO $$ BEGIN UPDATE t SET k = k + 100 WHERE id = {id}; PERFORM 1 / 0;"
     " EXCEPTION WHEN division_by_zero THEN NULL; END $$",
 ]  # fmt: skip
@@ -94,15 +95,20 @@ class Fuzz:
         self.keeper = twin.session()  # does maintenance
         self.keeper.ours.execute("SET statement_timeout = '60s'")  # it waits for nobody
         self.number = 0
+        self.loaded: list[int] = []  # ids of rows that were loaded lately
         self.moved = 0  # step of the last compaction
 
     def fill(self, pattern: str) -> str:
         self.number += 1
         few = self.rng.random() < 0.7
-        row = self.rng.choice([1, 2, 3, ROWS, ROWS + 2, ROWS + 3, ROWS // 2])
+        row = self.rng.choice(
+            [1, 2, 3, ROWS, ROWS + 2, ROWS + 3, ROWS // 2, *self.loaded]
+        )
+        if "generate_series" in pattern:
+            self.loaded = [*self.loaded, ROWS + 2000 * self.number + 1290][-3:]
         return pattern.format(
             id=row if few else self.rng.randrange(1, ROWS + 100),
-            new=ROWS + 1000 * self.number,
+            new=ROWS + 2000 * self.number,
             n=self.number,
         )
 

@@ -118,6 +118,7 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	st_meta_read(rel, &meta);
 	st_sink_begin(&sink, rel, catalog, meta.incarnation);
 	sink.before = plan->before;
+	job->moved_to = plan->before;
 	if (plan->numbers.nrows > 0 &&
 		st_spare_consume(catalog, plan->groups[0].group.first_row))
 		sink.next = plan->numbers;

@@ -37,6 +37,7 @@ typedef struct StCompactJob
 	bool		started;
 	bool		released;		/* extents of replaced groups, as far as may be */
 	bool		moved_last;		/* the last group of the file was moved once */
+	BlockNumber moved_to;		/* before this block, if that was the last step */
 
 	/* results */
 	int64		delta_rows;		/* moved out of the delta */

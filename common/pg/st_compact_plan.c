@@ -320,6 +320,8 @@ keeps_order(const FileSpace *file, const StCandidate *c, int n,
  * says to where.  Not one that this job has written, unless it goes to the
  * end; then only one that keeps its place, if rows have an order.  One of them
  * per call whatever was rewritten before, because that takes no new space.
+ * If the group that was moved last is behind its old place, because somebody
+ * was quicker to take the free one, there is no second try.
  */
 static int
 choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
@@ -348,7 +350,8 @@ choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 	worth = file->size *
 		(job->to_the_end ? FREE_SHARE_TO_THE_END : FREE_SHARE);
 	start = last_extent_start(&last->version->group);
-	if (st_free_space_total(file->free) < Min(worth, blocks / 2) ||
+	if (start >= job->moved_to ||
+		st_free_space_total(file->free) < Min(worth, blocks / 2) ||
 		!has_room(file, estimate_blocks(last), start))
 	{
 		plan->numbers.nrows = 0;
@@ -369,6 +372,7 @@ begin_job(Relation rel, StCompactJob *job, const StGroupVersions *versions)
 
 	st_meta_read(rel, &meta);
 	job->first_new_row = meta.next_row;
+	job->moved_to = MaxBlockNumber;
 	for (int i = 0; i < versions->n; i++)
 	{
 		if (versions->v[i].state != HEAPTUPLE_LIVE || !versions->v[i].finished)

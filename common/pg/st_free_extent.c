@@ -133,8 +133,9 @@ compare_usable(const void *a, const void *b)
 
 /*
  * The usable extents before block `before`, largest first.  What the running
- * (sub)transaction left over can be used by it, too.  *total: how many blocks
- * are free, usable or not.
+ * (sub)transaction left over can be used by it, too.  Not those that another
+ * one is taking: if it is idle, who tries again and again gets no further.
+ * *total: how many blocks are free, usable or not.
  */
 static UsableExtent *
 read_usable(StCatalog *cat, BlockNumber before, int *n, BlockNumber *total)
@@ -142,13 +143,15 @@ read_usable(StCatalog *cat, BlockNumber before, int *n, BlockNumber *total)
 	TransactionId oldest_xmin = GetOldestNonRemovableTransactionId(cat->rel);
 	int			allocated = 16;
 	UsableExtent *out = palloc(allocated * sizeof(UsableExtent));
+	SnapshotData dirty;
 	StCatalogScan scan;
 	StCatalogEntry *entry;
 
 	*n = 0;
 	*total = 0;
+	InitDirtySnapshot(dirty);
 	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
-						  SnapshotSelf);
+						  &dirty);
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
 		uint32		nblocks = decode_nblocks(cat->rel, entry);
@@ -157,6 +160,8 @@ read_usable(StCatalog *cat, BlockNumber before, int *n, BlockNumber *total)
 		bool		own;
 
 		CHECK_FOR_INTERRUPTS();
+		if (TransactionIdIsValid(dirty.xmin) || TransactionIdIsValid(dirty.xmax))
+			continue;
 		memcpy(&payload, entry->payload, sizeof(payload));
 		own = payload.remainder != 0 && TransactionIdIsNormal(xmin) &&
 			xmin == GetCurrentTransactionIdIfAny();
