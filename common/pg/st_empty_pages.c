@@ -12,9 +12,9 @@
  * Only as many as compaction can use, for each costs a page image in WAL; the
  * first of the file, so that row groups move to the front and the end can be
  * cut off; and some stay for the rows to come: a good part in a table that is
- * compacted now and then, a few after a merge, which leaves a note for that.  Where to look tells the free
- * space map, which VACUUM has just brought up to date; what a page is, is
- * decided under its lock.
+ * compacted now and then, a few after a merge, which leaves a note for that.
+ * Where to look tells the free space map, which VACUUM has just brought up to
+ * date; what a page is, is decided under its lock.
  *
  * Crashes: a page is one of an extent at once, but in the directory only if
  * the transaction commits.  So before the first page is written, those from
