@@ -11,11 +11,9 @@ from bench.dataset import Dataset, Query
 from bench.engines import PostgresEngine
 from bench.lab import Lab
 from bench.load import prewarm
-from bench.measure import judge, measure
 from bench.progress import progress
-from bench.report import cell_text
 from bench.sections import DOCUMENTS as SECTION
-from bench.systems import HEAP, System
+from bench.systems import System
 
 TABLE = "documents"
 SIZES = {"20 KB": (20_000, 200), "200 KB": (200_000, 40), "1 MB": (10**6, 8),
@@ -62,14 +60,6 @@ def fetch(lab: Lab, dataset: Dataset) -> None:
             f" FROM {TABLE} WHERE id = {first + count // 2}"
         )
         first += count
-        cells = measure(Query(name, sql), engines, lab.config, dataset.name, SECTION)
-        for cell in cells:
-            lab.results.add(cell)
-        heap = next(cell for cell in cells if cell.system == HEAP)
-        progress(
-            f"{dataset.name}: {SECTION}: {name}:",
-            " · ".join(f"{c.system} {cell_text(c, heap)}" for c in cells),
-        )
-        judge(lab.systems, cells)
+        lab.measure(dataset, engines, Query(name, sql), SECTION)
     for system in lab.keyed:
         lab.engine(dataset, system).rows(f"DROP TABLE {TABLE}")

@@ -10,7 +10,6 @@ its row, so that a lost one would show.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,7 +26,7 @@ from bench.keyorder import (
     turns,
 )
 from bench.lab import Lab
-from bench.points import DIRECT_FROM
+from bench.points import DIRECT_FROM, little_memory
 from bench.progress import progress
 from bench.report import cell_text
 from bench.results import ERROR, NOT_MEASURED, OK
@@ -45,22 +44,6 @@ def steps(make: Callable[[str, Callable[[Lab], None]], object]) -> Iterator[obje
     yield make(f"{NAME}-writer", writer)
 
 
-@contextlib.contextmanager
-def _little_memory(lab: Lab, size: int) -> Iterator[None]:
-    before = dict(lab.cluster.settings)
-    lab.disconnect()
-    lab.cluster.configure(
-        shared_buffers=f"{max(size, 1 << 20) // 1024}kB", debug_io_direct="data"
-    )
-    lab.cluster.restart()
-    try:
-        yield
-    finally:
-        lab.disconnect()
-        lab.cluster.settings = before
-        lab.cluster.restart()
-
-
 def starved(lab: Lab) -> None:
     """Point queries of the tables as compaction left them."""
     cells = {
@@ -76,7 +59,7 @@ def starved(lab: Lab) -> None:
         ((size,),) = connection.execute(
             f"SELECT pg_relation_size('{heap}') + pg_indexes_size('{heap}')"
         ).fetchall()
-    with _little_memory(lab, int(size) // SHARE):
+    with little_memory(lab, int(size) // SHARE):
         for number in range(4):
             for kind in turns(number, KEYED):
                 cell = cells[kind.name]

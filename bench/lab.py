@@ -13,12 +13,14 @@ from pathlib import Path
 import psycopg
 
 from bench.config import Config
-from bench.dataset import Dataset
+from bench.dataset import Dataset, Query
 from bench.duck import DuckDBEngine
 from bench.engines import Engine, PostgresEngine
 from bench.events import EVENTS_DATA
 from bench.flights import FLIGHTS_DATA
+from bench.measure import judge, measure
 from bench.progress import progress
+from bench.report import cell_text
 from bench.results import Results
 from bench.systems import HEAP, System
 
@@ -128,6 +130,20 @@ class Lab:
             system.name: self.engine(dataset, system)
             for system in systems or self.systems
         }
+
+    def measure(
+        self, dataset: Dataset, engines: dict[str, Engine], query: Query, section: str
+    ) -> None:
+        """Compare and time a query on the engines; keep, show and judge it."""
+        cells = measure(query, engines, self.config, dataset.name, section)
+        for cell in cells:
+            self.results.add(cell)
+        heap = next(cell for cell in cells if cell.system == HEAP)
+        progress(
+            f"{dataset.name}: {section}: {query.name}:",
+            " · ".join(f"{c.system} {cell_text(c, heap)}" for c in cells),
+        )
+        judge(self.systems, cells)
 
     def setup(self, dataset: Dataset) -> None:
         """Make the rows, their CSV file and a database per system."""

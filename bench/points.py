@@ -88,12 +88,12 @@ def cached(lab: Lab, dataset: Dataset) -> None:
 
 
 @contextlib.contextmanager
-def _little_memory(lab: Lab, size: int) -> Iterator[None]:
+def little_memory(lab: Lab, size: int) -> Iterator[None]:
+    """The server with `size` bytes of shared_buffers and no cache behind them."""
     before = dict(lab.cluster.settings)
     lab.disconnect()
     lab.cluster.configure(
-        shared_buffers=f"{max(size // SHARE, 1 << 20) // 1024}kB",
-        debug_io_direct="data",
+        shared_buffers=f"{max(size, 1 << 20) // 1024}kB", debug_io_direct="data"
     )
     lab.cluster.restart()
     try:
@@ -124,5 +124,5 @@ def starved(lab: Lab, dataset: Dataset) -> None:
     ((size,),) = lab.engine(dataset, heap).rows(
         f"SELECT pg_table_size('{dataset.name}')"
     )
-    with _little_memory(lab, int(size)):
+    with little_memory(lab, int(size) // SHARE):
         _rounds(lab, dataset, STARVED)

@@ -35,12 +35,11 @@ from bench.load import (
     settle,
     sizes,
 )
-from bench.measure import judge, measure
+from bench.measure import judge
 from bench.progress import progress
 from bench.report import cell_text
 from bench.results import Cell
 from bench.sections import PARALLEL, SERIAL
-from bench.systems import HEAP
 from bench.writes import write_path
 
 
@@ -241,15 +240,7 @@ def _query(lab: Lab, dataset: Dataset, section: str, query: Query) -> None:
     workers = lab.config.workers if section == PARALLEL else 0
     for engine in engines.values():
         engine.mode(workers)
-    cells = measure(query, engines, lab.config, dataset.name, section)
-    for cell in cells:
-        lab.results.add(cell)
-    heap = next(cell for cell in cells if cell.system == HEAP)
-    progress(
-        f"{dataset.name}: {section}: {query.name}:",
-        " · ".join(f"{c.system} {cell_text(c, heap)}" for c in cells),
-    )
-    judge(lab.systems, cells)
+    lab.measure(dataset, engines, query, section)
 
 
 def _key_indexes(lab: Lab, dataset: Dataset) -> None:

@@ -7,9 +7,11 @@ import random
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 
 import psycopg
 import pytest
+from strata.threads import Job, repeated
 from strata.twin import Twin
 from strata.wait import wait_until
 from test_crash import CrashDatabase, verify
@@ -28,35 +30,25 @@ def database(make_cluster) -> CrashDatabase:
     return CrashDatabase(cluster, AM)
 
 
-def calls(database, stop: threading.Event, errors: list, statements: list[str]) -> None:
-    """Runs statements on our table over and over until told to stop."""
-    try:
-        with database.connect() as conn:
-            conn.execute("SET search_path = ours, public")
-            while not stop.is_set():
-                for statement in statements:
-                    conn.execute(statement)
-    except psycopg.Error as error:
-        errors.append(error)
+def statements(*listed: str) -> Job:
+    """A job that executes them on our table, one after another."""
+
+    def job(conn) -> None:
+        conn.execute("SET search_path = ours, public")
+        for statement in listed:
+            conn.execute(statement)
+
+    return job
 
 
-@contextlib.contextmanager
-def background(database, *jobs: list[str]):
-    """Sessions that repeat statements meanwhile; their errors fail the test."""
-    stop, errors = threading.Event(), []
-    threads = [
-        threading.Thread(target=calls, args=(database, stop, errors, list(job)))
-        for job in jobs
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-    assert errors == []
+def bulk_table(conn) -> Callable[[], int]:
+    """100,000 rows in ten row groups; returns what tells the size of its file."""
+    conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text, k int) USING {AM}")
+    conn.execute(f"SELECT {AM}.set_options('t', row_group_rows => 10000)")
+    conn.execute(
+        "INSERT INTO t SELECT i, md5(i::text), i % 100 FROM generate_series(1, 100000) i"
+    )
+    return lambda: conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
 
 
 def test_no_update_is_lost_and_no_row_doubled(database, seed):
@@ -90,7 +82,8 @@ def test_no_update_is_lost_and_no_row_doubled(database, seed):
                 done[number] += conn.execute(form.format(low)).rowcount
 
     compaction = [f"CALL {AM}.merge('ours.t')"]
-    with background(database, compaction, [*compaction, "VACUUM ours.t"]):
+    jobs = [statements(*compaction), statements(*compaction, "VACUUM ours.t")]
+    with repeated(database, jobs):
         threads = [threading.Thread(target=count, args=(i,)) for i in range(3)]
         for thread in threads:
             thread.start()
@@ -171,15 +164,7 @@ def test_lock_timeout_is_honoured(database):
 def test_space_is_used_again_and_given_back(database):
     """Rounds of updates, compaction and VACUUM; then everything is deleted."""
     with database.connect() as conn:
-
-        def size() -> int:
-            return conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
-
-        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text, k int) USING {AM}")
-        conn.execute(f"SELECT {AM}.set_options('t', row_group_rows => 10000)")
-        conn.execute(
-            "INSERT INTO t SELECT i, md5(i::text), i % 100 FROM generate_series(1, 100000) i"
-        )
+        size = bulk_table(conn)
         conn.execute(f"CALL {AM}.merge('t')")
         conn.execute("VACUUM t")
         fresh, largest = size(), 0
@@ -203,15 +188,7 @@ def test_space_is_used_again_and_given_back(database):
 def test_merge_puts_groups_where_those_were_that_it_replaced(database):
     """Of a table without an order: all groups are rewritten, one after another."""
     with database.connect() as conn:
-
-        def size() -> int:
-            return conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
-
-        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text, k int) USING {AM}")
-        conn.execute(f"SELECT {AM}.set_options('t', row_group_rows => 10000)")
-        conn.execute(
-            "INSERT INTO t SELECT i, md5(i::text), i % 100 FROM generate_series(1, 100000) i"
-        )
+        size = bulk_table(conn)
         conn.execute("VACUUM t")
         fresh = size()
         conn.execute("DELETE FROM t WHERE id % 20 = 0")
@@ -328,15 +305,18 @@ def test_pages_of_a_killed_vacuum_are_found_again(database, rng):
         load_through_delta(conn, 45000)
         conn.execute(f"CALL {AM}.merge('t')")
         conn.execute("CHECKPOINT")
+
+    def vacuum() -> None:
+        with contextlib.suppress(psycopg.Error), database.connect() as conn:
+            while True:
+                conn.execute("VACUUM t")
+
     for _ in range(3):
-        with database.connect() as conn:
-            thread = threading.Thread(
-                target=calls, args=(database, threading.Event(), [], ["VACUUM t"])
-            )
-            thread.start()
-            time.sleep(rng.random() * 0.3)
-            database.cluster.kill()
-            thread.join()
+        thread = threading.Thread(target=vacuum)
+        thread.start()
+        time.sleep(rng.random() * 0.3)
+        database.cluster.kill()
+        thread.join()
         database.cluster.start()
     with database.connect() as conn:
         for _ in range(2):

@@ -12,6 +12,7 @@ import time
 import psycopg
 import pytest
 from strata import replica
+from strata.threads import repeated
 from strata.twin import Session, Twin
 from strata.wait import wait_until
 
@@ -189,35 +190,8 @@ def test_an_invalid_index_is_left_alone(t):
     t.check()
 
 
-@contextlib.contextmanager
-def in_threads(db, stop: threading.Event, jobs):
-    """Runs job(connection) over and over in a thread each, until stop."""
-    errors: list[BaseException] = []
-
-    def run(job) -> None:
-        try:
-            with db.connect() as conn:
-                while not stop.is_set():
-                    job(conn)
-        except BaseException as e:
-            errors.append(e)
-            stop.set()
-
-    threads = [threading.Thread(target=run, args=(job,)) for job in jobs]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-    assert errors == []
-
-
 def test_index_swapped_under_readers_and_writers(t, db):
     """REINDEX CONCURRENTLY swaps the index that is being opened."""
-    stop = threading.Event()
     numbers = iter(range(1, 10**9))
 
     def point(conn):
@@ -235,7 +209,7 @@ def test_index_swapped_under_readers_and_writers(t, db):
         conn.execute("VACUUM ours.t")
 
     index = toast_of(t.ours)[1]
-    with in_threads(db, stop, [point, point, change, vacuum]):
+    with repeated(db, [point, point, change, vacuum]) as stop:
         end = time.monotonic() + 4
         while time.monotonic() < end and not stop.is_set():
             t.ours.execute(f"REINDEX INDEX CONCURRENTLY {index}")

@@ -1,0 +1,42 @@
+"""Jobs that sessions repeat in threads beside a test."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+import psycopg
+
+Job = Callable[[psycopg.Connection], object]
+
+
+@contextlib.contextmanager
+def repeated(database, jobs: Sequence[Job]) -> Iterator[threading.Event]:
+    """Each job(connection) over and over in a session of its own, meanwhile.
+
+    Yields the event that ends them all, which the first error sets, too.
+    Their errors fail the test.
+    """
+    stop = threading.Event()
+    errors: list[BaseException] = []
+
+    def run(job: Job) -> None:
+        try:
+            with database.connect() as conn:
+                while not stop.is_set():
+                    job(conn)
+        except BaseException as error:
+            errors.append(error)
+            stop.set()
+
+    threads = [threading.Thread(target=run, args=(job,)) for job in jobs]
+    for thread in threads:
+        thread.start()
+    try:
+        yield stop
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert errors == []
