@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from strata import replica
 from strata.threads import repeated
-from strata.twin import Session, Twin
+from strata.twin import PLANS, Session, Twin, settings
 from strata.wait import wait_until
 
 BULK = 15_000
@@ -213,6 +213,128 @@ def test_index_swapped_under_readers_and_writers(t, db):
         end = time.monotonic() + 4
         while time.monotonic() < end and not stop.is_set():
             t.ours.execute(f"REINDEX INDEX CONCURRENTLY {index}")
+    check_toast(t.ours)
+    t.check()
+
+
+class Reindex:
+    """REINDEX CONCURRENTLY of the index of the TOAST relation of ours.t, a
+    step at a time.  Where it waits for transactions, one of ours holds it."""
+
+    def __init__(self, conn, db) -> None:
+        self.conn = conn  # who looks on
+        self.db = db
+        self.toast, self.old = toast_of(conn)
+        self.thread = threading.Thread(target=self._run)
+        self.errors: list[BaseException] = []
+
+    def _run(self) -> None:
+        try:
+            with self.db.connect() as conn:
+                conn.execute(f"REINDEX INDEX CONCURRENTLY {self.old}")
+        except BaseException as error:
+            self.errors.append(error)
+
+    def until(self, flags: list[str]) -> None:
+        """Its indexes by age: [r]eady and [v]alid; only live ones count."""
+        wait_until(lambda: self._flags() == flags, f"indexes {flags}")
+
+    def _flags(self) -> list[str]:
+        return [
+            row[0]
+            for row in self.conn.execute(
+                "SELECT CASE WHEN indisready THEN 'r' ELSE '' END"
+                " || CASE WHEN indisvalid THEN 'v' ELSE '' END FROM pg_index"
+                " WHERE indrelid = %s::regclass AND indislive ORDER BY indexrelid",
+                [self.toast],
+            )
+        ]
+
+    def end(self) -> None:
+        self.thread.join(20)
+        assert not self.thread.is_alive()
+        assert self.errors == []
+
+
+def hold_snapshot(conn) -> None:
+    conn.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    conn.execute("SELECT count(*) FROM pg_am")
+
+
+def wait_for_block(conn, other) -> None:
+    """Until somebody waits for the other session."""
+    pid = other.info.backend_pid
+    query = "SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))"
+    wait_until(lambda: conn.execute(query, [pid]).rowcount > 0, f"a wait for {pid}")
+
+
+def begin_and_open(session: Session) -> None:
+    """Begins a transaction in which a cursor keeps the visibility tuples open."""
+    session.ok("BEGIN")
+    with settings(session.ours, PLANS["index scans"]):
+        session.ok("DECLARE c CURSOR FOR SELECT * FROM t WHERE id BETWEEN 5001 AND 5500")
+    session.ours.execute("FETCH 1 FROM c")
+
+
+def hear(session: Session) -> None:
+    """A lock on a relation that was not locked: messages are handled."""
+    session.ok("CREATE TEMP TABLE IF NOT EXISTS heard (i int)")
+
+
+def test_index_seen_ready_too_late(t, db):
+    """The flags of an index that is open are not read again by the server."""
+    writer, reader = t.session(), t.session()
+    snapshot = db.connect()
+    for failing in (False, True):
+        hold_snapshot(snapshot)
+        writer.ok("BEGIN")
+        writer.ok("DELETE FROM t WHERE id = 7001")
+        reindex = Reindex(t.ours, db)
+        reindex.thread.start()
+        reindex.until(["rv", ""])
+        begin_and_open(reader)
+        writer.ok("ROLLBACK")
+        reindex.until(["rv", "r"])
+        hear(reader)
+        if failing:
+            reader.fails("22012", "SELECT 1 / 0")
+        reader.ok("ROLLBACK")
+        wait_for_block(t.ours, snapshot)
+        # To be found in both: a deletion, a lock, and a value of the server's.
+        reader.ok("DELETE FROM t WHERE id = %s" % (7100 + failing))
+        reader.ok(
+            "INSERT INTO t SELECT %s, 1, string_agg(md5(i::text), '')"
+            " FROM generate_series(1, 400) i" % (90000 + failing)
+        )
+        snapshot.execute("COMMIT")
+        reindex.end()
+        check_toast(t.ours)
+        t.check()
+
+
+def test_index_seen_valid_too_late(t, db):
+    """One that is open all the time, and the only one left in the end."""
+    snapshot, holder, reader = db.connect(), db.connect(), t.session()
+    hold_snapshot(snapshot)
+    reindex = Reindex(t.ours, db)
+    reindex.thread.start()
+    reindex.until(["rv", "r"])
+    wait_for_block(t.ours, snapshot)
+    begin_and_open(reader)
+    holder.execute("BEGIN")
+    holder.execute(f"SELECT count(*) FROM {reindex.toast}")
+    snapshot.execute("COMMIT")
+    reindex.until(["r", "rv"])
+    hear(reader)
+    reader.ok("COMMIT")
+    wait_for_block(t.ours, holder)
+    begin_and_open(reader)
+    holder.execute("COMMIT")
+    reindex.until(["rv"])
+    reader.ok("SELECT v FROM t WHERE id = 7001")
+    reader.ok("UPDATE t SET v = 'new' WHERE id = 7001")
+    reader.ok("COMMIT")
+    reindex.end()
     check_toast(t.ours)
     t.check()
 

@@ -10,8 +10,8 @@
  *
  * Owns the keys, the payloads and how they are inserted and scanned.  What
  * a snapshot makes of them is the business of st_group.c and st_fetch.c.
- * Callers hold a lock on the table; the TOAST relation and its indexes are
- * locked here.
+ * Callers hold a lock on the table; st_toast_index.c opens and locks the TOAST
+ * relation and its indexes.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,13 +21,7 @@
 #include "access/htup_details.h"
 #include "access/relscan.h"
 #include "access/stratnum.h"
-#include "access/table.h"
-#include "access/xact.h"
-#include "catalog/index.h"
-#include "catalog/toasting.h"
-#include "storage/lmgr.h"
 #include "utils/fmgroids.h"
-#include "utils/inval.h"
 #include "utils/snapmgr.h"
 
 #include "st_checksum.h"
@@ -38,9 +32,6 @@
 #define TOAST_CHUNK_SEQ		2
 #define TOAST_CHUNK_DATA	3
 #define TOAST_NATTS			3
-
-/* How often a list of indexes is read in which none is valid. */
-#define MAX_OPEN_TRIES		1000
 
 static inline Oid
 key_chunk_id(StKeyBase base, uint64 row)
@@ -59,149 +50,6 @@ key_row(StKeyBase base, Oid chunk_id, int32 chunk_seq)
 {
 	return ((uint64) (chunk_id - (Oid) base) << 32) |
 		((uint32) chunk_seq ^ 0x80000000);
-}
-
-/*
- * Opens all indexes of the TOAST relation; false if none of them seems valid.
- * The server's own toast_open_indexes() raises an error then.  But that is
- * what one may see while REINDEX CONCURRENTLY swaps two of them: it has
- * committed, and the old one has been read anew since, for whatever reason,
- * but the message that the other has changed is still to come.
- */
-static bool
-open_indexes(StCatalog *cat)
-{
-	List	   *list = RelationGetIndexList(cat->toast);
-	ListCell   *lc;
-
-	cat->index = NULL;
-	cat->nindexes = 0;
-	cat->indexes = palloc(Max(list_length(list), 1) * sizeof(Relation));
-	foreach(lc, list)
-		cat->indexes[cat->nindexes++] = index_open(lfirst_oid(lc),
-												   cat->lockmode);
-	list_free(list);
-	for (int i = 0; i < cat->nindexes && cat->index == NULL; i++)
-	{
-		if (cat->indexes[i]->rd_index->indisvalid)
-			cat->index = cat->indexes[i];
-	}
-	return cat->index != NULL;
-}
-
-/* Locks of writers stay until the transaction ends. */
-static void
-close_indexes(StCatalog *cat)
-{
-	LOCKMODE	release = cat->lockmode == AccessShareLock ?
-		AccessShareLock : NoLock;
-
-	for (int i = 0; i < cat->nindexes; i++)
-		index_close(cat->indexes[i], release);
-	pfree(cat->indexes);
-}
-
-bool
-st_catalog_open(StCatalog *cat, Relation rel, LOCKMODE lockmode)
-{
-	int			tries = 0;
-
-	if (!OidIsValid(rel->rd_rel->reltoastrelid))
-		return false;
-
-	cat->rel = rel;
-	cat->lockmode = lockmode;
-	cat->toast = table_open(rel->rd_rel->reltoastrelid, lockmode);
-	while (!open_indexes(cat))
-	{
-		close_indexes(cat);
-		if (++tries == MAX_OPEN_TRIES)
-			ereport(ERROR,
-					(errcode(ERRCODE_INDEX_CORRUPTED),
-					 errmsg("the TOAST relation of \"%s\" has no valid index",
-							RelationGetRelationName(rel)),
-					 errhint("REINDEX TABLE builds it anew.")));
-		if (tries > 3)
-			pg_usleep(1000L);
-		AcceptInvalidationMessages();
-		InvalidateSystemCaches();
-	}
-	return true;
-}
-
-void
-st_catalog_close(StCatalog *cat)
-{
-	close_indexes(cat);
-	table_close(cat->toast, cat->lockmode == AccessShareLock ?
-				AccessShareLock : NoLock);
-	cat->toast = NULL;
-}
-
-/*
- * A table gets its TOAST relation when it is made.  It lacks one only while
- * ALTER TABLE rewrites a table of another access method that needed none;
- * then the new, still invisible table is locked exclusively.
- */
-bool
-st_catalog_ensure(Relation rel)
-{
-	if (OidIsValid(rel->rd_rel->reltoastrelid))
-		return true;
-	if (IsInParallelMode() ||
-		!CheckRelationLockedByMe(rel, AccessExclusiveLock, false))
-		return false;
-
-	NewHeapCreateToastTable(RelationGetRelid(rel), (Datum) 0,
-							AccessExclusiveLock, InvalidOid);
-	CommandCounterIncrement();
-	return OidIsValid(rel->rd_rel->reltoastrelid);
-}
-
-/*
- * Called when the table gets a new file, under AccessExclusiveLock.  An
- * invalid index of the TOAST relation, left behind by a REINDEX CONCURRENTLY
- * that failed, is not made anew: TRUNCATE rebuilds only valid ones, VACUUM
- * FULL and CLUSTER swap the file of the valid one alone.  So it keeps entries
- * of the old file.  Our keys and the TIDs come again in the new one: an old
- * entry would look like a duplicate, and VACUUM would never find it.  Nothing
- * is inserted into that index any more; it waits to be dropped, as before.
- */
-void
-st_catalog_retire_indexes(Relation rel)
-{
-	Relation	toast;
-	List	   *list;
-	ListCell   *lc;
-
-	if (!OidIsValid(rel->rd_rel->reltoastrelid))
-		return;
-	toast = table_open(rel->rd_rel->reltoastrelid, AccessExclusiveLock);
-	list = RelationGetIndexList(toast);
-	foreach(lc, list)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessExclusiveLock);
-		bool		valid = index->rd_index->indisvalid;
-
-		index_close(index, NoLock);
-		if (valid)
-			continue;
-		index_set_state_flags(lfirst_oid(lc), INDEX_DROP_SET_DEAD);
-		CacheInvalidateRelcache(toast);
-	}
-	list_free(list);
-	table_close(toast, NoLock);
-}
-
-bool
-st_catalog_has_invalid_index(const StCatalog *cat)
-{
-	for (int i = 0; i < cat->nindexes; i++)
-	{
-		if (!cat->indexes[i]->rd_index->indisvalid)
-			return true;
-	}
-	return false;
 }
 
 void
@@ -233,7 +81,7 @@ st_catalog_insert(StCatalog *cat, StKeyBase base, uint64 row,
 	{
 		Relation	index = cat->indexes[i];
 
-		if (index->rd_index->indisready)
+		if (cat->ready[i])
 			index_insert(index, values, isnull, &tuple->t_self, cat->toast,
 						 index->rd_index->indisunique ?
 						 UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,

@@ -163,6 +163,8 @@ typedef struct StCatalog
 	Relation   *indexes;
 	int			nindexes;
 	Relation	index;			/* the valid one: for reading */
+	bool	   *ready;			/* [nindexes]: to be inserted into */
+	bool		all_valid;		/* none is being built, or left behind */
 	LOCKMODE	lockmode;
 } StCatalog;
 
@@ -181,8 +183,12 @@ extern void st_catalog_close(StCatalog *cat);
 extern bool st_catalog_ensure(Relation rel);
 extern void st_catalog_retire_indexes(Relation rel);
 
-/* Is one being built by REINDEX CONCURRENTLY, or left behind by it? */
-extern bool st_catalog_has_invalid_index(const StCatalog *cat);
+/*
+ * To be called before the server toasts a value of ours: what an error left
+ * behind in the relation cache may be wrong (see st_toast_index.c).
+ */
+extern void st_catalog_forget_old(void);
+extern void st_toast_index_init(void);	/* once per backend */
 
 /*
  * Inserts one visibility tuple as command cid of the current transaction;

@@ -200,8 +200,8 @@ insert_anchor(StRowOp *op)
 
 	st_catalog_insert(&op->catalog, ST_ANCHOR, op->row, &payload,
 					  sizeof(payload), ANCHOR_CID,
-					  st_catalog_has_invalid_index(&op->catalog) ?
-					  0 : HEAP_INSERT_FROZEN, &tuple.t_self);
+					  op->catalog.all_valid ? HEAP_INSERT_FROZEN : 0,
+					  &tuple.t_self);
 	result = heap_lock_tuple(op->catalog.toast, &tuple, anchor_lock_cid(op),
 							 op->mode, LockWaitSkip, false, &buffer, &tmfd);
 	ReleaseBuffer(buffer);

@@ -321,5 +321,6 @@ st_tableam_init(StTableAm *am, const StFormat *format)
 	st_toast_pack_init();
 	st_reader_cache_init();
 	st_lock_init();
+	st_toast_index_init();
 	st_column_stats_init();
 }
