@@ -1,4 +1,5 @@
-"""What colcompress is to reach, and what a run found: one line per bar.
+"""What colcompress and rowcompress are to reach, and what a run found: one line
+per bar.
 
 A bar whose figures a run did not take is left out.
 """
@@ -8,23 +9,38 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from bench.events import EVENTS_DATA
 from bench.results import Results
 from bench.sections import (
+    CACHED,
     DELETED,
     DELTA,
     DOCUMENTS,
     PARALLEL,
+    POINTS,
     SERIAL,
     SPRINKLED,
+    STARVED,
+    WITH_KEYS,
+    WRITES,
 )
 from bench.systems import HEAP
 
 OURS = "colcompress"
+ROWS = "rowcompress"
+ROWS_LZ4 = "rowcompress_lz4"
 PEER = "duckdb"
 FULL_ROWS = 1_000_000  # what the bar of the table's size is for
-HEADER = ["bar of colcompress", "worst", "figure", "bar", "met"]
+HEADER = ["bar", "worst", "figure", "bar", "met"]
 
 Figures = dict[str, tuple[float, float]]
+
+# Of rowcompress: queries without their own bar that are compared with heap's,
+# the times heap's allowed by codec, and milliseconds allowed at FULL_ROWS: 25 us
+# for each of some 2,000 and 6,000 batches visited, 60 us for all columns.
+AGAINST_HEAP = ("Q2", "Q3", "Q4", "Q7", "Q9", "Q10")
+CODECS = {ROWS: 2.0, ROWS_LZ4: 1.3}
+BY_KEY = {"K1": 0.4, "K5": 2, "K7": 50, "K8": 150, "K7 rows": 120, "K8 rows": 360}
 
 
 def _pairs(
@@ -45,6 +61,11 @@ def _only(figures: Figures, prefix: str) -> Figures:
 
 def _line(text: str, worst: str, value: float, bar: float) -> list[str]:
     return [text, worst, f"{value:.2f}", f"{bar:g}", "yes" if value <= bar else "NO"]
+
+
+def _least(text: str, worst: str, value: float, bar: float) -> list[str]:
+    met = "yes" if value >= bar else "NO"
+    return [text, worst, f"{value:.2f}", f"at least {bar:g}", met]
 
 
 def _mean(text: str, figures: Figures, bar: float, least: float) -> Iterator[list[str]]:
@@ -90,6 +111,53 @@ def _load(results: Results, dataset: str) -> Iterator[list[str]]:
         yield _line(f"{dataset}: table, MB", "", table.median, 38)
 
 
+def _rowcompress_keys(results: Results, dataset: str) -> Iterator[list[str]]:
+    """What is allowed for a key by its indexes, in milliseconds."""
+    for name, cells in results.table(dataset, WITH_KEYS).items():
+        cell, allowed = cells.get(ROWS), BY_KEY.get(name)
+        if allowed and cell and cell.median is not None:
+            yield _line(f"{ROWS}: {dataset}: {name}, ms", "", cell.median, allowed)
+
+
+def _rowcompress_rates(results: Results, dataset: str) -> Iterator[list[str]]:
+    """Transactions per second against heap's."""
+    for section, prefix, least in (
+        (POINTS, CACHED, 0.5),
+        (POINTS, STARVED, 1),
+        (WRITES, "single-row INSERT", 0.8),
+    ):
+        figures = _only(_pairs(results, dataset, section, ROWS, HEAP), prefix)
+        for name, (ours, heap) in figures.items():
+            text = f"{ROWS}: {dataset}: {name}, TPS / heap's"
+            yield _least(text, "", ours / heap, least)
+
+
+def _rowcompress(results: Results, dataset: str) -> Iterator[list[str]]:
+    """The bars of rowcompress; those in ms and MB hold for events of full size."""
+    full = (
+        dataset == EVENTS_DATA.name
+        and results.meta.get("run", {}).get("rows") == FULL_ROWS
+    )
+    load = _only(_pairs(results, dataset, "load", ROWS, HEAP), "INSERT")
+    yield from _worst(f"{ROWS}: {dataset}: load / heap's", load, 1.5)
+    table = results.table(dataset, "size").get("table", {}).get(ROWS)
+    if full and table and table.median is not None:
+        yield _line(f"{ROWS}: {dataset}: table, MB", "", table.median, 72)
+    for system, times in CODECS.items():
+        pairs = _pairs(results, dataset, SERIAL, system, HEAP)
+        if full and "Q1" in pairs:
+            yield _line(f"{system}: {dataset}: Q1, ms", "", pairs["Q1"][0], 2)
+        queries = {name: pairs[name] for name in AGAINST_HEAP if name in pairs}
+        yield from _worst(f"{system}: {dataset}: serial / heap's", queries, times)
+        pruned = {name: pairs[name] for name in ("Q5",) if name in pairs}
+        yield from _worst(f"{system}: {dataset}: Q5 / heap's", pruned, 1)
+    if full:
+        yield from _rowcompress_keys(results, dataset)
+    fetched = _pairs(results, dataset, DOCUMENTS, ROWS, HEAP)
+    yield from _worst(f"{ROWS}: {dataset}: documents by key / heap's", fetched, 1.5)
+    yield from _rowcompress_rates(results, dataset)
+
+
 def bars(results: Results) -> list[list[str]]:
     """All bars of which there are figures, the header first."""
     lines = [HEADER]
@@ -114,6 +182,7 @@ def bars(results: Results) -> list[list[str]]:
         lines += _worst(f"{dataset}: delta and deleted / heap's", aged, 0.8)
         sprinkled = _pairs(results, dataset, SPRINKLED, OURS + DELETED, OURS)
         lines += _worst(f"{dataset}: 0.1 % deleted / fresh", sprinkled, 1.3)
-        fetched = _pairs(results, dataset, DOCUMENTS, OURS, HEAP)
+        fetched = _only(_pairs(results, dataset, DOCUMENTS, OURS, HEAP), "text")
         lines += _worst(f"{dataset}: documents by key / heap's", fetched, 1.5)
+        lines += _rowcompress(results, dataset)
     return lines

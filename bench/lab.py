@@ -26,8 +26,6 @@ from bench.systems import HEAP, System
 
 DATASETS = {"events": EVENTS_DATA, "flights": FLIGHTS_DATA}
 
-WITH_KEYS = "serial, with key indexes"
-
 
 def server_settings(
     config: Config, memory: int, preload: list[str]

@@ -19,13 +19,12 @@ from bench.load import settle
 from bench.progress import progress
 from bench.report import cell_text
 from bench.results import ERROR, NOT_MEASURED, Cell
+from bench.sections import CACHED, STARVED
+from bench.sections import POINTS as SECTION
 from bench.systems import HEAP, System
 
 CLIENTS = 2
 ROUNDS = 3
-SECTION = f"point SELECT by key, TPS, prepared, {CLIENTS} clients"
-CACHED = "all in memory"
-STARVED = "memory for an eighth of heap's table"
 SHARE = 8
 DIRECT_FROM = 18  # the server's first version whose direct reads are asynchronous
 

@@ -26,7 +26,7 @@ from bench.delta import SECTION as DELTA
 from bench.delta import make_delta
 from bench.events import EVENTS_DATA
 from bench.instructions import count_instructions
-from bench.lab import DATASETS, WITH_KEYS, Lab
+from bench.lab import DATASETS, Lab
 from bench.load import (
     build_indexes,
     check_rows,
@@ -39,7 +39,7 @@ from bench.measure import judge
 from bench.progress import progress
 from bench.report import cell_text
 from bench.results import Cell
-from bench.sections import PARALLEL, SERIAL
+from bench.sections import PARALLEL, SERIAL, WITH_KEYS
 from bench.writes import write_path
 
 

@@ -15,9 +15,9 @@ from bench.lab import Lab
 from bench.load import check_rows, create_table, timed_cell
 from bench.progress import progress
 from bench.results import ERROR, OK, Cell
+from bench.sections import WRITES as SECTION
 from bench.systems import System
 
-SECTION = "writes"
 BULK = "bulk"  # the table COPY fills and UPDATE and DELETE change
 SINGLE = "single"  # the table single-row INSERTs fill
 CLIENTS = (1, 4)

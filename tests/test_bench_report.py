@@ -59,7 +59,7 @@ def test_bars_name_the_worst():
     add("serial", "K9", colcompress=5, duckdb=4)
     add("parallel", "Q1", colcompress=1.1)
     add("parallel", "Q2", colcompress=14)
-    add("serial, documents by key", "1 MB", heap=2, colcompress=2.5)
+    add("serial, documents by key", "text, 1 MB", heap=2, colcompress=2.5)
     add("size", "table", colcompress=37)
     for system, median in (("colcompress", 2.0), ("colcompress, 0.1 % deleted", 2.7)):
         found.add(
@@ -75,9 +75,46 @@ def test_bars_name_the_worst():
         ["", "37.00", "38", "yes"],
         ["Q2", "1.06", "1", "NO"],
         ["Q1", "1.35", "1.3", "NO"],
-        ["1 MB", "1.25", "1.5", "yes"],
+        ["text, 1 MB", "1.25", "1.5", "yes"],
     ]
     assert bars(Results()) == [header]
+
+
+def test_bars_of_rowcompress():
+    found = Results(meta={"run": {"rows": 1_000_000}})
+
+    def add(section: str, name: str, **medians: float) -> None:
+        for system, median in medians.items():
+            found.add(Cell("events", section, name, system, "", [median]))
+
+    add("load", "INSERT ... SELECT", heap=2, rowcompress=3.2)
+    add("load", "indexes", heap=2, rowcompress=9)  # no bar
+    add("size", "table", heap=341, rowcompress=46)
+    add("serial", "Q1", heap=38, rowcompress=0.5, rowcompress_lz4=2.5)
+    add("serial", "Q2", heap=100, rowcompress=150, rowcompress_lz4=150)
+    add("serial", "Q5", heap=10, rowcompress=11)
+    add("serial, with key indexes", "K2", heap=1, rowcompress=2)  # no bar
+    add("serial, with key indexes", "K8", heap=20, rowcompress=120)
+    add("serial, documents by key", "bytea, 1 MB", heap=2, rowcompress=3.2)
+    points = "point SELECT by key, TPS, prepared, 2 clients"
+    add(points, "all in memory", heap=100, rowcompress=60)
+    add(points, "memory for an eighth of heap's table", heap=100, rowcompress=90)
+    add("writes", "single-row INSERT, 1 client", heap=100, rowcompress=79)
+    add("writes", "COPY from CSV", heap=100, rowcompress=10)  # no bar
+    assert [line[1:] for line in bars(found)[1:]] == [
+        ["INSERT ... SELECT", "1.60", "1.5", "NO"],
+        ["", "46.00", "72", "yes"],
+        ["", "0.50", "2", "yes"],
+        ["Q2", "1.50", "2", "yes"],
+        ["Q5", "1.10", "1", "NO"],
+        ["", "2.50", "2", "NO"],
+        ["Q2", "1.50", "1.3", "NO"],
+        ["", "120.00", "150", "yes"],
+        ["bytea, 1 MB", "1.60", "1.5", "NO"],
+        ["", "0.60", "at least 0.5", "yes"],
+        ["", "0.90", "at least 1", "NO"],
+        ["", "0.79", "at least 0.8", "NO"],
+    ]
 
 
 def test_table_shows_median_and_ratio(results):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from strata.twin import Twin, same_rows
 
-AM = "colcompress"
 BULK = 6_000
 
 ROW = "i, date '2024-01-01' + i % 360, i % 13, (i % 1000)::numeric / 8, 'v' || i % 29"
@@ -13,18 +12,18 @@ COLUMNS = "id int, d date, k int, amount numeric, v text"
 
 
 @pytest.fixture
-def two_clusters(make_cluster, server):
+def two_clusters(make_cluster, server, am):
     """A shard and a coordinator whose foreign partitions live on the shard."""
     if not server.has_extension("postgres_fdw"):
         pytest.skip("postgres_fdw is not installed")
     shard, front = make_cluster("shard"), make_cluster("front")
     with shard.connect() as conn:
-        conn.execute(f"CREATE EXTENSION {AM}")
+        conn.execute(f"CREATE EXTENSION {am}")
         for name in ("c0", "c1"):
-            conn.execute(f"CREATE TABLE {name} ({COLUMNS}) USING {AM}")
+            conn.execute(f"CREATE TABLE {name} ({COLUMNS}) USING {am}")
     with front.connect() as conn:
         conn.execute("CREATE EXTENSION postgres_fdw")
-        conn.execute(f"CREATE EXTENSION {AM}")
+        conn.execute(f"CREATE EXTENSION {am}")
         conn.execute(
             "CREATE SERVER shard FOREIGN DATA WRAPPER postgres_fdw OPTIONS"
             f" (host '{shard.socket}', dbname 'postgres', async_capable 'true')"
@@ -41,7 +40,7 @@ def two_clusters(make_cluster, server):
             )
         conn.execute(
             "CREATE TABLE part2 PARTITION OF ours FOR VALUES WITH (MODULUS 3, REMAINDER 2)"
-            f" USING {AM}"
+            f" USING {am}"
         )
         yield shard, conn
 
@@ -51,7 +50,7 @@ def plan(conn, query: str) -> str:
     return "\n".join(line for (line,) in rows)
 
 
-def test_foreign_partitions(two_clusters):
+def test_foreign_partitions(two_clusters, am):
     """Rows and aggregates over foreign and local partitions are a heap table's;
     the foreign side is asked for aggregates and scanned asynchronously."""
     shard, conn = two_clusters
@@ -66,7 +65,7 @@ def test_foreign_partitions(two_clusters):
         remote.execute("CREATE TABLE rows USING heap AS SELECT * FROM c0")
         remote.execute("TRUNCATE c0")
         remote.execute("INSERT INTO c0 SELECT * FROM rows")
-        groups = remote.execute("SELECT count(*) FROM colcompress.row_groups('c0')")
+        groups = remote.execute(f"SELECT count(*) FROM {am}.row_groups('c0')")
         assert groups.fetchone()[0] > 0
     both("UPDATE {t} SET v = 'updated' WHERE id % 7 = 3")
     both("DELETE FROM {t} WHERE id % 5 = 1")
@@ -97,7 +96,7 @@ def test_foreign_partitions(two_clusters):
     )
 
 
-def test_aging_partitions(db, conn):
+def test_aging_partitions(db, conn, am):
     """Partitions move from one access method to another while others are used."""
     conn.execute(f"CREATE TABLE m ({COLUMNS}) PARTITION BY RANGE (d)")
     conn.execute("CREATE INDEX ON m (id)")
@@ -117,7 +116,7 @@ def test_aging_partitions(db, conn):
     other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
     other.execute("SELECT count(*) FROM m6")
     for month in range(1, 6):
-        conn.execute(f"ALTER TABLE m{month} SET ACCESS METHOD {AM}")
+        conn.execute(f"ALTER TABLE m{month} SET ACCESS METHOD {am}")
         for switch in ("off", "on"):
             conn.execute(f"SET enable_partitionwise_aggregate = {switch}")
             assert conn.execute(query).fetchall() == expected

@@ -1,6 +1,6 @@
 """Standbys, promotion, rewinding, point-in-time recovery, logical replication.
 
-Every cluster has a colcompress table and its heap twin in one database, so
+Every cluster has a table of the access method and its heap twin in one database, so
 that a copy of the cluster can be checked by itself.
 """
 
@@ -14,7 +14,6 @@ from strata import replica
 from strata.twin import Session, Twin
 from strata.wait import wait_until
 
-AM = "colcompress"
 BULK = 20_000
 
 CHURN = [
@@ -38,7 +37,7 @@ class ReplicaDatabase:
 
 
 @pytest.fixture
-def make_database(make_cluster):
+def make_database(make_cluster, am):
     """Factory of clusters with a database that has the extension."""
 
     def make(name: str, **settings) -> ReplicaDatabase:
@@ -46,7 +45,7 @@ def make_database(make_cluster):
         with database.cluster.connect() as conn:
             conn.execute("CREATE DATABASE replica")
         with database.connect() as conn:
-            conn.execute(f"CREATE EXTENSION {AM}")
+            conn.execute(f"CREATE EXTENSION {am}")
         return database
 
     return make
@@ -59,58 +58,58 @@ def fill(twin: Twin) -> None:
         twin.ok(statement)
 
 
-def maintain(twin: Twin) -> None:
+def maintain(twin: Twin, am: str) -> None:
     """Everything that moves rows or reuses space on our side."""
-    twin.ours.execute("CALL colcompress.merge('t')")
+    twin.ours.execute(f"CALL {am}.merge('t')")
     twin.ours.execute("VACUUM t")
     twin.ours.execute("VACUUM t")
 
 
-def check(cluster) -> None:
+def check(cluster, am: str) -> None:
     """The copy's table equals the copy's heap twin, and is sound."""
     database = ReplicaDatabase(cluster)
-    Session(database, AM).check()
+    Session(database, am).check()
     with database.connect() as conn:
-        assert conn.execute(f"SELECT * FROM {AM}.verify('ours.t')").fetchall() == []
+        assert conn.execute(f"SELECT * FROM {am}.verify('ours.t')").fetchall() == []
 
 
-def test_standby_follows_and_is_promoted(make_database, make_cluster):
+def test_standby_follows_and_is_promoted(make_database, make_cluster, am):
     primary = make_database("primary", autovacuum="off")
-    twin = Twin(primary, AM)
+    twin = Twin(primary, am)
     fill(twin)
     standby = replica.make_standby(
         primary.cluster, make_cluster("standby", data=False, autovacuum="off")
     )
     replica.catch_up(primary.cluster, standby)
-    check(standby)
+    check(standby, am)
 
-    maintain(twin)
+    maintain(twin, am)
     for statement in CHURN[1:3]:
         twin.ok(statement)
     twin.ok(f"INSERT INTO t SELECT -i, 'late', 1 FROM generate_series(1, {BULK}) i")
-    maintain(twin)
+    maintain(twin, am)
     replica.catch_up(primary.cluster, standby)
-    check(standby)
+    check(standby, am)
 
     with standby.connect() as conn:
         conn.execute("SELECT pg_promote()")
-    promoted = Twin(ReplicaDatabase(standby), AM)
+    promoted = Twin(ReplicaDatabase(standby), am)
     promoted.ok("DELETE FROM t WHERE id % 5 = 0")
     promoted.ok(
         f"INSERT INTO t SELECT i - {10 * BULK}, 'p', 2 FROM generate_series(1, {BULK}) i"
     )
-    maintain(promoted)
-    check(standby)
+    maintain(promoted, am)
+    check(standby, am)
 
 
-def test_snapshot_on_the_standby_outlives_maintenance(make_database, make_cluster):
+def test_snapshot_on_the_standby_outlives_maintenance(make_database, make_cluster, am):
     """A query of an old snapshot gives heap's rows or is cancelled, never others.
 
     With no delay allowed the standby cancels whoever could miss a row; with
     feedback it makes the primary wait.
     """
     primary = make_database("primary", autovacuum="off")
-    twin = Twin(primary, AM)
+    twin = Twin(primary, am)
     fill(twin)
     for feedback in ("off", "on"):
         standby = replica.make_standby(
@@ -124,7 +123,7 @@ def test_snapshot_on_the_standby_outlives_maintenance(make_database, make_cluste
             ),
         )
         replica.catch_up(primary.cluster, standby)
-        reader = Session(ReplicaDatabase(standby), AM)
+        reader = Session(ReplicaDatabase(standby), am)
         for conn in reader.conns.values():
             conn.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
             conn.execute("SELECT count(*) FROM pg_class")
@@ -140,14 +139,14 @@ def test_snapshot_on_the_standby_outlives_maintenance(make_database, make_cluste
         expected = reader.heap.execute("SELECT count(*), sum(id) FROM t").fetchone()
         for statement in CHURN[1:3]:
             twin.ok(statement)
-        maintain(twin)
+        maintain(twin, am)
         # New row groups want the space of the old ones.
         twin.ok(f"DELETE FROM t WHERE v = '{feedback}'")
         twin.ok(
             f"INSERT INTO t SELECT (SELECT min(id) FROM t) - i, '{feedback}', 3"
             f" FROM generate_series(1, {BULK}) i"
         )
-        maintain(twin)
+        maintain(twin, am)
         try:
             replica.catch_up(primary.cluster, standby)
             got = reader.ours.execute("SELECT count(*), sum(id) FROM t").fetchone()
@@ -157,20 +156,20 @@ def test_snapshot_on_the_standby_outlives_maintenance(make_database, make_cluste
             assert got == expected
         for conn in reader.conns.values():
             conn.close()
-        check(standby)
+        check(standby, am)
         standby.stop("immediate")
 
 
 @pytest.mark.crash
 def test_recovery_to_points_in_the_middle_of_maintenance(
-    make_database, make_cluster, server, workdir
+    make_database, make_cluster, server, workdir, am
 ):
     archive = server.own(workdir / "archive")
     primary = make_database(
         "primary", archive_mode="on", archive_command=f"cp %p {archive}/%f",
         autovacuum="off",
     )  # fmt: skip
-    twin = Twin(primary, AM)
+    twin = Twin(primary, am)
     fill(twin)
     backup = make_cluster("backup", data=False)
     replica.base_backup(primary.cluster, backup, "-X", "none")
@@ -185,7 +184,7 @@ def test_recovery_to_points_in_the_middle_of_maintenance(
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
-        maintain(twin)
+        maintain(twin, am)
     finally:
         done.set()
         watcher.join()
@@ -215,17 +214,17 @@ def test_recovery_to_points_in_the_middle_of_maintenance(
             assert conn.execute("SELECT to_regclass('after_the_point')").fetchone() == (
                 None,
             )
-        check(copy)
-        after = Twin(ReplicaDatabase(copy), AM)
+        check(copy, am)
+        after = Twin(ReplicaDatabase(copy), am)
         after.ok("UPDATE t SET v = 'again' WHERE id % 4 = 0")
-        maintain(after)
-        check(copy)
+        maintain(after, am)
+        check(copy, am)
         copy.stop("immediate")
 
 
-def test_rewind_of_the_old_primary(make_database, make_cluster):
+def test_rewind_of_the_old_primary(make_database, make_cluster, am):
     primary = make_database("primary", autovacuum="off", wal_keep_size="256MB")
-    twin = Twin(primary, AM)
+    twin = Twin(primary, am)
     fill(twin)
     standby = replica.make_standby(
         primary.cluster,
@@ -237,11 +236,11 @@ def test_rewind_of_the_old_primary(make_database, make_cluster):
         conn.execute("CHECKPOINT")
     # Both go on for a while; what the old primary did is to be undone.
     twin.ok(f"INSERT INTO t SELECT -i, 'lost', 9 FROM generate_series(1, {BULK}) i")
-    maintain(twin)
-    new = Twin(ReplicaDatabase(standby), AM)
+    maintain(twin, am)
+    new = Twin(ReplicaDatabase(standby), am)
     new.ok("DELETE FROM t WHERE id % 3 = 0")
     new.ok(f"INSERT INTO t SELECT -i, 'kept', 8 FROM generate_series(1, {BULK}) i")
-    maintain(new)
+    maintain(new, am)
     for conn in twin.conns.values():
         conn.close()
 
@@ -254,7 +253,7 @@ def test_rewind_of_the_old_primary(make_database, make_cluster):
     replica.follow(standby, old)
     old.start()
     replica.catch_up(standby, old)
-    check(old)
+    check(old, am)
     with primary.connect() as conn:
         assert conn.execute("SELECT count(*) FROM ours.t WHERE k = 9").fetchone() == (
             0,
@@ -262,18 +261,18 @@ def test_rewind_of_the_old_primary(make_database, make_cluster):
 
 
 @pytest.mark.parametrize("identity", ["DEFAULT", "FULL"])
-def test_logical_replication_both_ways(make_database, identity):
-    """Publisher and subscriber are colcompress tables; heap twins go along."""
+def test_logical_replication_both_ways(make_database, identity, am):
+    """Tables of both sides are of the access method; heap twins go along."""
     publisher = make_database("publisher", wal_level="logical")
     subscriber = make_database("subscriber", wal_level="logical")
-    source, target = Twin(publisher, AM), Twin(subscriber, AM)
+    source, target = Twin(publisher, am), Twin(subscriber, am)
     for twin in (source, target):
         twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text, k int)")
         twin.ok(f"ALTER TABLE t REPLICA IDENTITY {identity}")
     # Row groups from before the publication come by the initial copy.
     for statement in CHURN[:2]:
         source.ok(statement)
-    maintain(source)
+    maintain(source, am)
     with publisher.connect() as conn:
         conn.execute("CREATE PUBLICATION p FOR TABLE ours.t, heap.t")
     with subscriber.connect() as conn:
@@ -303,7 +302,7 @@ def test_logical_replication_both_ways(make_database, identity):
 
     def compare() -> None:
         wait()
-        check(subscriber.cluster)
+        check(subscriber.cluster, am)
         query = "SELECT id, v, k FROM ours.t ORDER BY id"
         with publisher.connect() as left, subscriber.connect() as right:
             assert left.execute(query).fetchall() == right.execute(query).fetchall()
@@ -317,8 +316,8 @@ def test_logical_replication_both_ways(make_database, identity):
         f"INSERT INTO t SELECT i, 'more', 0 FROM generate_series({BULK} + 1, {BULK} + 3000) i"
     )
     compare()
-    maintain(source)
-    maintain(target)
+    maintain(source, am)
+    maintain(target, am)
     compare()
     source.ok("UPDATE t SET k = k + 1 WHERE id % 50 = 0")
     source.ok("UPDATE t SET id = -id WHERE id % 200 = 1")
@@ -331,7 +330,7 @@ def test_logical_replication_both_ways(make_database, identity):
         conn.execute("DROP SUBSCRIPTION s")
 
 
-def test_index_is_built_over_decoded_deletes(make_database):
+def test_index_is_built_over_decoded_deletes(make_database, am):
     """A deleted row-group row leaves a tuple for the decoder: no row to index."""
     database = make_database("decoded", wal_level="logical")
     with database.connect() as conn:
@@ -339,10 +338,10 @@ def test_index_is_built_over_decoded_deletes(make_database):
             "CREATE FUNCTION strict_key(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS"
             " 'BEGIN ASSERT $1 IS NOT NULL; RETURN $1; END'"
         )
-        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v int) USING {AM}")
+        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v int) USING {am}")
         conn.execute("INSERT INTO t SELECT i, i FROM generate_series(1, 5000) i")
         conn.execute("VACUUM FULL t")
-        groups = conn.execute(f"SELECT count(*) FROM {AM}.row_groups('t')")
+        groups = conn.execute(f"SELECT count(*) FROM {am}.row_groups('t')")
         assert groups.fetchone()[0] > 0
         with conn.transaction():
             conn.execute("DELETE FROM t WHERE id % 100 = 7")
@@ -353,4 +352,4 @@ def test_index_is_built_over_decoded_deletes(make_database):
         assert conn.execute(
             "SELECT count(*) FROM t WHERE strict_key(v) = 0"
         ).fetchone() == (50,)
-        assert conn.execute(f"SELECT * FROM {AM}.verify('t')").fetchall() == []
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []

@@ -272,7 +272,9 @@ def begin_and_open(session: Session) -> None:
     """Begins a transaction in which a cursor keeps the visibility tuples open."""
     session.ok("BEGIN")
     with settings(session.ours, PLANS["index scans"]):
-        session.ok("DECLARE c CURSOR FOR SELECT * FROM t WHERE id BETWEEN 5001 AND 5500")
+        session.ok(
+            "DECLARE c CURSOR FOR SELECT * FROM t WHERE id BETWEEN 5001 AND 5500"
+        )
     session.ours.execute("FETCH 1 FROM c")
 
 
