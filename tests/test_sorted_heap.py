@@ -199,6 +199,72 @@ def test_compaction_keeps_the_table_as_it_is(database):
     sound(conn)
 
 
+def pages(conn) -> int:
+    return conn.execute("SELECT pg_relation_size('t') / 8192").fetchone()[0]
+
+
+def in_order(conn) -> bool:
+    """Pages change hardly more often than there are pages, in key order."""
+    ((changes,),) = conn.execute(
+        "SELECT count(*) FROM (SELECT (ctid::text::point)[0] AS block,"
+        " lag((ctid::text::point)[0]) OVER (ORDER BY id) AS last FROM t) q"
+        " WHERE block <> last"
+    ).fetchall()
+    return changes < 1.2 * pages(conn)
+
+
+@pytest.mark.parametrize("order", ("random", "stray"))
+def test_compaction_gives_space_back(database, order):
+    """It ends at the size that the rows need, growing little on the way; an old
+    snapshot may keep the space, and goes on to see what it saw."""
+    conn, old = database.connect(), database.connect()
+    make(conn, rows="SELECT g * 50, 0")
+    conn.execute("ALTER TABLE t SET (autovacuum_enabled = off)")
+    query = "SELECT g, 1 FROM generate_series(1, 100000) g"
+    if order == "random":
+        query += " ORDER BY hashint4(g)"
+    conn.execute(f"INSERT INTO t {query}")
+    if order == "stray":
+        conn.execute(
+            "INSERT INTO t SELECT hashint4(g) & 65535, 2 FROM generate_series(1, 5000) g"
+        )
+    conn.execute("VACUUM t")
+    loaded, rows = pages(conn), agree(conn)
+    first = conn.execute("SELECT sum(id), sum(v), count(*) FROM t").fetchall()
+    seen = []
+    conn.add_notice_handler(lambda notice: seen.append(notice.message_primary))
+
+    old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    old.execute("SELECT count(*) FROM t")
+    conn.execute("CALL sorted_heap.merge('t', 3000)")
+    assert old.execute("SELECT sum(id), sum(v), count(*) FROM t").fetchall() == first
+    old.execute("SET enable_seqscan = off")
+    assert old.execute("SELECT count(*) FROM t WHERE id >= 0").fetchall() == [(rows,)]
+    old.execute("COMMIT")
+    conn.execute("UPDATE t SET id = id WHERE id % 400 = 7")
+
+    conn.execute("SET client_min_messages = debug1")
+    conn.execute("CALL sorted_heap.compact('t', 3000)")
+    conn.execute("CALL sorted_heap.merge('t')")
+    conn.execute("RESET client_min_messages")
+    assert in_order(conn)
+    assert pages(conn) <= loaded * 1.04 + 2, seen
+    assert agree(conn) == rows
+    assert conn.execute("SELECT sum(id), sum(v), count(*) FROM t").fetchall() == first
+    sound(conn)
+
+    # in order already: nothing grows by more than a part
+    seen.clear()
+    conn.execute("SET client_min_messages = debug1")
+    conn.execute("CALL sorted_heap.compact('t', 3000)")
+    conn.execute("RESET client_min_messages")
+    sizes = [int(text.split(": ")[1].split()[0]) for text in seen if "pages," in text]
+    assert len(sizes) > 3 and max(sizes) < loaded * 1.5, seen
+    assert pages(conn) <= loaded * 1.04 + 2, seen
+    assert agree(conn) == rows
+    sound(conn)
+
+
 @pytest.mark.parametrize("level", ("replica", "logical"))
 def test_standby_without_the_library(make_cluster, level):
     """The server replays all by itself; logical decoding sees no moves."""

@@ -17,6 +17,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "commands/cluster.h"
+#include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
@@ -207,6 +208,21 @@ st_vacuum_full(Oid relid)
 #else
 	cluster_rel(relid, InvalidOid, &params);
 #endif
+}
+
+bool
+st_may_truncate(Relation rel)
+{
+	StdRdOptions *options = (StdRdOptions *) rel->rd_options;
+
+#if PG_VERSION_NUM >= 180000
+	if (options == NULL || !options->vacuum_truncate_set)
+		return vacuum_truncate;
+#else
+	if (options == NULL)
+		return true;
+#endif
+	return options->vacuum_truncate;
 }
 
 AclResult

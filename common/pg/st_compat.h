@@ -227,6 +227,9 @@ extern void st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by)
  */
 extern void st_vacuum_full(Oid relid);
 
+/* Whether VACUUM may cut off a table's empty end (18: also a setting). */
+extern bool st_may_truncate(Relation rel);
+
 /* ---- index access methods ---- */
 
 struct IndexAmRoutine;

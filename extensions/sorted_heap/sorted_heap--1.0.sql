@@ -157,7 +157,7 @@ CREATE PROCEDURE run_compaction(relation regclass, everything boolean, step_rows
 	LANGUAGE C AS 'MODULE_PATHNAME', 'zm_compact';
 
 COMMENT ON PROCEDURE run_compaction(regclass, boolean, integer) IS
-	'what compact() and merge() do: moves rows in key order to empty pages, all (everything) or those out of order, step_rows per transaction';
+	'what compact() and merge() do: moves rows in key order to empty pages, all (everything) or those out of order, step_rows per transaction, with VACUUM between';
 
 CREATE PROCEDURE compact(relation regclass, step_rows integer DEFAULT 10000)
 	LANGUAGE plpgsql
@@ -168,7 +168,7 @@ END
 $$;
 
 COMMENT ON PROCEDURE compact(regclass, integer) IS
-	'moves all rows of a table with a zonemap index (a regclass) to empty pages in key order, online, step_rows rows (1 to 1000000) per transaction; VACUUM then frees what they leave; for the owner; not in a transaction block';
+	'moves all rows of a table with a zonemap index (a regclass) to empty pages in key order, online, step_rows rows (1 to 1000000) per transaction, with VACUUM between, and cuts off what is left over; for the owner; not in a transaction block';
 
 CREATE PROCEDURE merge(relation regclass, step_rows integer DEFAULT 10000)
 	LANGUAGE plpgsql

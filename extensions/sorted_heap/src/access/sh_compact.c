@@ -7,7 +7,10 @@
  * Rows are read in key order and moved to empty pages, a bounded number per
  * transaction (sh_move.c).  To everybody else a move is an update: a writer
  * that waited follows the row.  Old snapshots see old tuples, VACUUM removes
- * them, and folds the new rows' entries into zones.
+ * them, and folds the new rows' entries into zones.  It runs between steps
+ * when old pages have lost all rows, so that the next steps fill those
+ * (sh_room.c).  In the end rows on the last pages move forward, as many pages
+ * as are empty, and VACUUM cuts the end off.
  *
  * Rows that somebody else is changing or has locked stay where they are.
  * Logical decoding sees nothing: no row has changed.
@@ -45,15 +48,50 @@
 
 PG_FUNCTION_INFO_V1(zm_compact);
 
+/* The table may grow by this share, and by as many pages, between VACUUMs. */
+#define GROWTH_SHARE 8
+#define LEAST_GROWTH 128
+
+/* More empty pages than this share are worth moving rows for. */
+#define EMPTY_SHARE 64
+
+/* Writers beside compaction use pages at the end: again, but not for ever. */
+#define SETTLE_PASSES 3
+
+/* One CALL: passes over the table, each of many transactions. */
+typedef struct Compaction
+{
+	Oid			relid;
+	bool		all;			/* not only groups out of order */
+	int			limit;			/* rows per step */
+	MemoryContext context;		/* for keys */
+	MemoryContext step_context;
+	ZmRoom		room;
+	int64		moved;			/* rows, in this pass */
+	BlockNumber first_pages;	/* of the table, at first */
+	BlockNumber growth;			/* so many more call for VACUUM */
+	BlockNumber pages;			/* of the table, at the last look */
+	BlockNumber empty;			/* then */
+	bool		reclaim;		/* before the next step */
+} Compaction;
+
 /* One transaction's work. */
 typedef struct Step
 {
 	Relation	rel;
-	bool		all;			/* not only groups out of order */
-	int			limit;			/* rows */
+	Compaction *call;
+	BlockNumber end;			/* rows from this page on move in any case */
 	int			nmoves;
 	ZmMover    *mover;
 } Step;
+
+/* The rights and settings that expressions of indexes run with. */
+typedef struct Rights
+{
+	Oid			user;
+	int			context;
+	int			nest;
+} Rights;
 
 /*
  * Whether the visible rows of the scan's group are out of order: a page with
@@ -70,61 +108,87 @@ group_is_mixed(const ZmScan *scan)
 	return changes > 1 + scan->nitems / 64;
 }
 
+/* The key of a row, allocated in `context`. */
+static IndexTuple
+key_of(const ZmSpace *space, TupleTableSlot *row, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+	IndexTuple	key;
+
+	for (int i = 0; i < space->ncolumns; i++)
+		values[i] = slot_getattr(row, space->columns[i].heap_attno,
+								 &nulls[i]);
+	key = index_form_tuple(space->desc, values, nulls);
+	MemoryContextSwitchTo(old);
+	return key;
+}
+
+static bool
+has_key(const ZmSpace *space, TupleTableSlot *row, IndexTuple key)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+	ZmTarget	target;
+
+	for (int i = 0; i < space->ncolumns; i++)
+		values[i] = slot_getattr(row, space->columns[i].heap_attno,
+								 &nulls[i]);
+	zm_target_from_entry(space, &target, key);
+	return zm_compare_key(space, &target, values, nulls) == 0;
+}
+
+/* Whether the row is to move; `mixed`: its group is out of order. */
+static bool
+is_wanted(const Step *step, TupleTableSlot *row, bool mixed)
+{
+	if (step->end != InvalidBlockNumber)
+		return ItemPointerGetBlockNumber(&row->tts_tid) >= step->end;
+	return step->call->all || mixed;
+}
+
 /*
  * Moves rows from the key `from` on (exclusive; NULL: from the beginning), and
- * returns the key of the last one, allocated in `context`; NULL at the end.
+ * returns the key of the last one, allocated in the call's context; NULL at
+ * the end.
  */
 static IndexTuple
-move_rows(Step *step, Relation index, IndexTuple from, MemoryContext context)
+move_rows(Step *step, Relation index, IndexTuple from)
 {
 	IndexScanDesc scan = st_index_beginscan(step->rel, index,
 											GetActiveSnapshot());
 	ZmScan	   *state = scan->opaque;
+	ZmSpace    *space = &state->cursor.space;
 	TupleTableSlot *row = table_slot_create(step->rel, NULL);
 	IndexTuple	last = NULL;
 	int64		group = -1;
-	bool		take = false;
+	bool		mixed = false;
 	bool		full = false;
 
 	index_rescan(scan, NULL, 0, NULL, 0);
 	zm_scan_after(scan, from);
+	if (step->end != InvalidBlockNumber || !step->call->all)
+		state->skip_below = step->end;
 	while (zm_get_row(scan, ForwardScanDirection, row))
 	{
-		ZmSpace    *space = &state->cursor.space;
-		Datum		values[INDEX_MAX_KEYS];
-		bool		nulls[INDEX_MAX_KEYS];
-		MemoryContext old;
-
 		CHECK_FOR_INTERRUPTS();
 		if (state->groups != group)
-			take = step->all || group_is_mixed(state);
+			mixed = group_is_mixed(state);
 		group = state->groups;
 		/* Rows with the last key all belong to the same step. */
-		if (step->nmoves >= step->limit || full)
+		if (last != NULL && !has_key(space, row, last))
 		{
-			ZmTarget	target;
-
 			full = true;
-			for (int i = 0; i < space->ncolumns; i++)
-				values[i] = slot_getattr(row, space->columns[i].heap_attno,
-										 &nulls[i]);
-			zm_target_from_entry(space, &target, last);
-			if (zm_compare_key(space, &target, values, nulls) != 0)
-				break;
+			break;
 		}
-		if (!take)
+		if (!is_wanted(step, row, mixed))
 			continue;
-		zm_move_row(step->mover, row);
+		if (!zm_move_row(step->mover, row))
+			break;
 		step->nmoves++;
-		if (step->nmoves >= step->limit && last == NULL)
-		{
-			old = MemoryContextSwitchTo(context);
-			for (int i = 0; i < space->ncolumns; i++)
-				values[i] = slot_getattr(row, space->columns[i].heap_attno,
-										 &nulls[i]);
-			last = index_form_tuple(space->desc, values, nulls);
-			MemoryContextSwitchTo(old);
-		}
+		if (step->nmoves >= step->call->limit && last == NULL)
+			last = key_of(space, row, step->call->context);
 	}
 	if (!full && last != NULL)
 	{
@@ -162,84 +226,177 @@ check_table(Relation rel)
 				errhint("Create one: its key is the order of the table."));
 }
 
-/* One step, in the current transaction. */
-static IndexTuple
-run_step(Oid relid, bool all, int limit, IndexTuple from, BlockNumber *target,
-		 MemoryContext context)
+static Relation
+open_table(Oid relid, Rights *rights)
 {
-	Step	   *step = palloc0(sizeof(Step));
 	Relation	rel = table_open(relid, ShareUpdateExclusiveLock);
-	Relation	index;
-	IndexTuple	last;
-	Oid			owner;
-	int			security;
-	int			nest;
 
 	check_table(rel);
 	/* A step that a crash takes back is no loss. */
 	(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
 							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 	PushActiveSnapshot(GetTransactionSnapshot());
-	/* Expressions of indexes run with the owner's rights. */
-	GetUserIdAndSecContext(&owner, &security);
+	GetUserIdAndSecContext(&rights->user, &rights->context);
 	SetUserIdAndSecContext(rel->rd_rel->relowner,
-						   security | SECURITY_RESTRICTED_OPERATION);
-	nest = NewGUCNestLevel();
+						   rights->context | SECURITY_RESTRICTED_OPERATION);
+	rights->nest = NewGUCNestLevel();
 	st_restrict_search_path();
+	return rel;
+}
 
-	step->rel = rel;
-	step->all = all;
-	step->limit = limit;
-	if (*target >= RelationGetNumberOfBlocks(rel))
-		*target = InvalidBlockNumber;
-	step->mover = zm_move_begin(rel, *target);
-	index = index_open(zm_place_index(rel), RowExclusiveLock);
-	last = move_rows(step, index, from, context);
-	*target = zm_move_end(step->mover);
-	index_close(index, NoLock);
-	AtEOXact_GUC(false, nest);
-	SetUserIdAndSecContext(owner, security);
+static void
+close_table(Relation rel, const Rights *rights)
+{
+	AtEOXact_GUC(false, rights->nest);
+	SetUserIdAndSecContext(rights->user, rights->context);
 	PopActiveSnapshot();
 	table_close(rel, NoLock);
+}
+
+/* One step, in a transaction. */
+static IndexTuple
+run_step(Compaction *call, IndexTuple from)
+{
+	MemoryContext old = MemoryContextSwitchTo(call->step_context);
+	Rights		rights;
+	Relation	rel = open_table(call->relid, &rights);
+	Step		step = {.rel = rel,.call = call,.end = call->room.end};
+	ZmRoom	   *room = &call->room;
+	Relation	index;
+	IndexTuple	last;
+	BlockNumber pages;
+
+	if (room->target != InvalidBlockNumber &&
+		room->target >= RelationGetNumberOfBlocks(rel))
+		room->target = InvalidBlockNumber;
+	step.mover = zm_move_begin(rel, room);
+	index = index_open(zm_place_index(rel), RowExclusiveLock);
+	last = move_rows(&step, index, from);
+	zm_move_end(step.mover);
+	index_close(index, NoLock);
+	call->moved += step.nmoves;
+	pages = RelationGetNumberOfBlocks(rel);
+	call->reclaim = room->end == InvalidBlockNumber &&
+		room->next >= call->pages && pages > call->first_pages &&
+		pages - call->first_pages >= call->growth &&
+		room->emptied >= call->growth / 2;
+	close_table(rel, &rights);
+	MemoryContextSwitchTo(old);
+	SPI_commit();
+	MemoryContextReset(call->step_context);
 	return last;
+}
+
+/* ---- passes ---- */
+
+/*
+ * VACUUM, if asked for, and a look at what is empty, in a transaction.  Where
+ * old snapshots keep it from freeing much, the next one comes later.
+ */
+static void
+look(Compaction *call, bool vacuum, bool last)
+{
+	MemoryContext old = MemoryContextSwitchTo(call->step_context);
+	Rights		rights;
+	Relation	rel = open_table(call->relid, &rights);
+
+	if (vacuum)
+		zm_room_reclaim(rel, last);
+	call->pages = RelationGetNumberOfBlocks(rel);
+	call->empty = zm_room_count(rel);
+	if (vacuum && call->empty < call->room.emptied / 2)
+		call->growth *= 2;
+	ereport(DEBUG1,
+			errmsg_internal("\"%s\": %u pages, %u of them empty; %lld rows moved, %lld pages emptied",
+							RelationGetRelationName(rel), call->pages,
+							call->empty, (long long) call->moved,
+							(long long) call->room.emptied));
+	call->room.emptied = 0;
+	call->room.next = 0;
+	call->reclaim = false;
+	close_table(rel, &rights);
+	MemoryContextSwitchTo(old);
+	SPI_commit();
+	MemoryContextReset(call->step_context);
+}
+
+/* Moves all rows that are to move, once. */
+static void
+run_pass(Compaction *call)
+{
+	IndexTuple	from = NULL;
+
+	call->moved = 0;
+	do
+	{
+		IndexTuple	last = run_step(call, from);
+
+		if (from != NULL)
+			pfree(from);
+		from = last;
+		CHECK_FOR_INTERRUPTS();
+		if (call->reclaim && from != NULL)
+			look(call, true, false);
+	} while (from != NULL);
+	if (call->moved > 0)
+		look(call, true, true);
+}
+
+/*
+ * Moves rows from the end of the table to pages before that are empty, so that
+ * VACUUM can cut the end off.
+ */
+static void
+settle(Compaction *call)
+{
+	for (int i = 0; i < SETTLE_PASSES; i++)
+	{
+		BlockNumber before = call->pages;
+		BlockNumber spare = call->empty - call->empty / 64;
+
+		/* Pages are not filled to the last byte as they were before. */
+		if (spare <= call->pages / EMPTY_SHARE)
+			break;
+		call->room.target = InvalidBlockNumber;
+		call->room.end = before - Min(before, spare);
+		run_pass(call);
+		if (call->moved == 0 || call->pages >= before)
+			break;
+	}
 }
 
 /* compact(relation regclass, all boolean, step_rows integer) */
 Datum
 zm_compact(PG_FUNCTION_ARGS)
 {
-	Oid			relid = PG_GETARG_OID(0);
-	bool		all = PG_GETARG_BOOL(1);
-	int			limit = PG_GETARG_INT32(2);
-	CallContext *call = castNode(CallContext, fcinfo->context);
-	MemoryContext context;
-	IndexTuple	from = NULL;
-	BlockNumber target = InvalidBlockNumber;
+	Compaction	call = {.relid = PG_GETARG_OID(0),.all = PG_GETARG_BOOL(1),
+	.limit = PG_GETARG_INT32(2)};
 
-	if (limit < 1 || limit > 1000000)
+	if (call.limit < 1 || call.limit > 1000000)
 		ereport(ERROR,
 				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("step_rows must be between 1 and 1000000"));
-	if (call->atomic)
+	if (castNode(CallContext, fcinfo->context)->atomic)
 		ereport(ERROR,
 				errcode(ERRCODE_INVALID_TRANSACTION_TERMINATION),
 				errmsg("compaction cannot run inside a transaction block, or in a function"),
 				errhint("It commits each step: CALL it on its own."));
 
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
-	context = AllocSetContextCreate(PortalContext, "compaction",
-									ALLOCSET_SMALL_SIZES);
-	do
-	{
-		IndexTuple	last = run_step(relid, all, limit, from, &target, context);
-
-		if (from != NULL)
-			pfree(from);
-		from = last;
-		SPI_commit();
-		CHECK_FOR_INTERRUPTS();
-	} while (from != NULL);
-	MemoryContextDelete(context);
+	call.context = AllocSetContextCreate(PortalContext, "compaction",
+										 ALLOCSET_SMALL_SIZES);
+	call.step_context = AllocSetContextCreate(PortalContext,
+											  "compaction step",
+											  ALLOCSET_DEFAULT_SIZES);
+	call.room.target = InvalidBlockNumber;
+	call.room.end = InvalidBlockNumber;
+	look(&call, false, false);
+	call.first_pages = call.pages;
+	call.growth = Max(LEAST_GROWTH, call.pages / GROWTH_SHARE);
+	run_pass(&call);
+	settle(&call);
+	MemoryContextDelete(call.step_context);
+	MemoryContextDelete(call.context);
 	SPI_finish();
 	PG_RETURN_VOID();
 }

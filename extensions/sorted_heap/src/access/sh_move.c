@@ -38,7 +38,6 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
-#include "storage/freespace.h"
 #include "storage/predicate.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -75,7 +74,7 @@ struct ZmMover
 	EState	   *estate;
 	int			nindexes;
 	TableIndex *indexes;
-	BlockNumber target;			/* page that is being filled */
+	ZmRoom	   *room;
 	Size		reserve;		/* bytes that fillfactor leaves on a page */
 
 	/* rows that wait to be written to one page */
@@ -86,7 +85,7 @@ struct ZmMover
 	TupleTableSlot *slots[MaxHeapTuplesPerPage];	/* NULL: not made yet */
 
 	int			nmoves;
-	int			room;
+	int			moves_room;
 	Move	   *moves;
 };
 
@@ -167,10 +166,11 @@ remember_move(ZmMover *mover, ItemPointer from, ItemPointer to, bool deleted)
 {
 	Move	   *move;
 
-	if (mover->nmoves == mover->room)
+	if (mover->nmoves == mover->moves_room)
 	{
-		mover->room *= 2;
-		mover->moves = repalloc_huge(mover->moves, mover->room * sizeof(Move));
+		mover->moves_room *= 2;
+		mover->moves = repalloc_huge(mover->moves,
+									 mover->moves_room * sizeof(Move));
 	}
 	move = &mover->moves[mover->nmoves++];
 	move->from = *from;
@@ -180,70 +180,50 @@ remember_move(ZmMover *mover, ItemPointer from, ItemPointer to, bool deleted)
 
 /* ---- the page that is being filled ---- */
 
-static Size
-page_room(Relation rel, BlockNumber block)
-{
-	Buffer		buf = ReadBuffer(rel, block);
-	Size		room;
-
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	room = PageGetHeapFreeSpace(BufferGetPage(buf));
-	UnlockReleaseBuffer(buf);
-	return room;
-}
-
-/* A page without rows, or InvalidBlockNumber.  The map may be out of date. */
-static BlockNumber
-find_empty_page(Relation rel)
-{
-	Size		empty = BLCKSZ - BLCKSZ / 16;
-	BlockNumber block = GetPageWithFreeSpace(rel, empty);
-
-	while (block != InvalidBlockNumber)
-	{
-		Size		room = page_room(rel, block);
-
-		CHECK_FOR_INTERRUPTS();
-		if (room >= empty)
-			return block;
-		block = RecordAndGetPageWithFreeSpace(rel, block, room, empty);
-	}
-	return InvalidBlockNumber;
-}
-
 /*
  * Chooses the page for a row of so many bytes, and what is left of it.  When
  * the page is full an empty one takes its place; where there is none, heap
- * finds the old one full and extends the table.
+ * finds the old one full and extends the table, if it may.  Returns whether
+ * there is a page.
  */
-static void
+static bool
 choose_page(ZmMover *mover, Size needed)
 {
-	Size		room = 0;
+	ZmRoom	   *room = mover->room;
+	Size		left = 0;
 
-	if (mover->target != InvalidBlockNumber)
-		room = page_room(mover->rel, mover->target);
-	if (room < needed + mover->reserve)
+	/* Heap has extended the table, though it may not grow. */
+	if (room->target >= room->end)
+		room->target = InvalidBlockNumber;
+	if (room->target != InvalidBlockNumber)
+		left = zm_page_room(mover->rel, room->target);
+	if (left < needed + mover->reserve)
 	{
-		BlockNumber empty = find_empty_page(mover->rel);
+		BlockNumber empty = zm_room_next(mover->rel, room);
 
+		if (empty == InvalidBlockNumber && room->end != InvalidBlockNumber)
+			return false;
+		left = EMPTY_PAGE_ROOM;
 		if (empty != InvalidBlockNumber)
-			mover->target = empty;
-		room = EMPTY_PAGE_ROOM;
+		{
+			room->target = empty;
+			left = zm_page_room(mover->rel, empty) + sizeof(ItemIdData);
+		}
 	}
 	else
-		room += sizeof(ItemIdData); /* one was left out of it */
-	mover->left = room - Min(room, mover->reserve);
+		left += sizeof(ItemIdData); /* one was left out of it */
+	mover->left = left - Min(left, mover->reserve);
+	return true;
 }
 
 /* Inserts a tuple, unseen by logical decoding. */
 static void
 insert_quietly(ZmMover *mover, HeapTuple tuple)
 {
-	RelationSetTargetBlock(mover->rel, mover->target);
+	RelationSetTargetBlock(mover->rel, mover->room->target);
 	heap_insert(mover->rel, tuple, GetCurrentCommandId(true),
 				HEAP_INSERT_SKIP_FSM | HEAP_INSERT_NO_LOGICAL, NULL);
-	mover->target = ItemPointerGetBlockNumber(&tuple->t_self);
+	mover->room->target = ItemPointerGetBlockNumber(&tuple->t_self);
 }
 
 /* Inserts the rows that wait; slots get the new TIDs. */
@@ -253,7 +233,7 @@ insert_rows(ZmMover *mover)
 	/* It cannot keep rows from logical decoding. */
 	if (!RelationIsLogicallyLogged(mover->rel))
 	{
-		RelationSetTargetBlock(mover->rel, mover->target);
+		RelationSetTargetBlock(mover->rel, mover->room->target);
 		heap_multi_insert(mover->rel, mover->slots, mover->nrows,
 						  GetCurrentCommandId(true), HEAP_INSERT_SKIP_FSM,
 						  NULL);
@@ -282,7 +262,7 @@ write_rows(ZmMover *mover)
 
 		insert_entries(mover, slot, &slot->tts_tid);
 		remember_move(mover, &mover->from[i], &slot->tts_tid, false);
-		mover->target = ItemPointerGetBlockNumber(&slot->tts_tid);
+		mover->room->target = ItemPointerGetBlockNumber(&slot->tts_tid);
 		ExecClearTuple(slot);
 	}
 	mover->nrows = 0;
@@ -312,22 +292,25 @@ delete_quietly(Relation rel, ItemPointer tid)
 	return result == TM_Ok;
 }
 
-static void
+/* Returns whether there was a page for it. */
+static bool
 move_alone(ZmMover *mover, HeapTuple tuple, ItemPointer from)
 {
 	write_rows(mover);
+	if (!choose_page(mover, MAXALIGN(tuple->t_len) + sizeof(ItemIdData)))
+		return false;
 	if (!delete_quietly(mover->rel, from))
 	{
 		heap_freetuple(tuple);
-		return;
+		return true;
 	}
-	choose_page(mover, MAXALIGN(tuple->t_len) + sizeof(ItemIdData));
 	insert_quietly(mover, tuple);
 	ExecForceStoreHeapTuple(tuple, mover->row, false);
 	insert_entries(mover, mover->row, &tuple->t_self);
 	ExecClearTuple(mover->row);
 	remember_move(mover, from, &tuple->t_self, true);
 	heap_freetuple(tuple);
+	return true;
 }
 
 /* ---- old tuples ---- */
@@ -469,6 +452,27 @@ change_page(ZmMover *mover, Buffer buf, Move *moves, int n, Delta *delta)
 	END_CRIT_SECTION();
 }
 
+/* Whether all rows of a page that is locked are deleted, if all goes well. */
+static bool
+is_emptied(Page page)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
+	{
+		ItemId		item = PageGetItemId(page, off);
+		HeapTupleHeader tuple;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple = (HeapTupleHeader) PageGetItem(page, item);
+		if ((tuple->t_infomask & HEAP_XMAX_INVALID) != 0 ||
+			HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask))
+			return false;
+	}
+	return true;
+}
+
 /* Deletes and links the old tuples of one page. */
 static void
 delete_page(ZmMover *mover, Move *moves, int n, Delta *delta)
@@ -493,6 +497,7 @@ delete_page(ZmMover *mover, Move *moves, int n, Delta *delta)
 	/* If it still is, no row could be deleted. */
 	if (!PageIsAllVisible(BufferGetPage(buf)))
 		change_page(mover, buf, moves, n, delta);
+	mover->room->emptied += is_emptied(BufferGetPage(buf));
 	UnlockReleaseBuffer(buf);
 	for (int i = 0; i < n; i++)
 		deleted += moves[i].deleted;
@@ -549,33 +554,31 @@ take_back(ZmMover *mover)
 
 /* ---- all of it ---- */
 
-/*
- * Begins to move rows, to `target` while there is room, then to empty pages.
- */
+/* Begins to move rows. */
 ZmMover *
-zm_move_begin(Relation rel, BlockNumber target)
+zm_move_begin(Relation rel, ZmRoom *room)
 {
 	ZmMover    *mover = palloc0(sizeof(ZmMover));
 
 	mover->rel = rel;
 	mover->context = CurrentMemoryContext;
-	mover->target = target;
+	mover->room = room;
 	mover->reserve = RelationGetTargetPageFreeSpace(rel,
 													HEAP_DEFAULT_FILLFACTOR);
 	mover->estate = CreateExecutorState();
 	mover->row = MakeSingleTupleTableSlot(RelationGetDescr(rel),
 										  &TTSOpsHeapTuple);
-	mover->room = 1024;
-	mover->moves = palloc(mover->room * sizeof(Move));
+	mover->moves_room = 1024;
+	mover->moves = palloc(mover->moves_room * sizeof(Move));
 	open_indexes(mover);
 	return mover;
 }
 
 /*
  * Moves a row, which the slot has got from its page; it may be written later,
- * in zm_move_end() at the latest.
+ * in zm_move_end() at the latest.  Returns whether there was a page for it.
  */
-void
+bool
 zm_move_row(ZmMover *mover, TupleTableSlot *slot)
 {
 	ItemPointerData from = slot->tts_tid;
@@ -586,15 +589,19 @@ zm_move_row(ZmMover *mover, TupleTableSlot *slot)
 	if (HeapTupleHasExternal(tuple) ||
 		!(tuple->t_data->t_infomask & HEAP_XMAX_INVALID))
 	{
-		move_alone(mover, tuple, &from);
+		bool		done = move_alone(mover, tuple, &from);
+
 		MemoryContextSwitchTo(old);
-		return;
+		return done;
 	}
 	if (mover->nrows > 0 && (mover->left < needed ||
 							 mover->nrows == MaxHeapTuplesPerPage))
 		write_rows(mover);
-	if (mover->nrows == 0)
-		choose_page(mover, needed);
+	if (mover->nrows == 0 && !choose_page(mover, needed))
+	{
+		MemoryContextSwitchTo(old);
+		return false;
+	}
 	if (mover->slots[mover->nrows] == NULL)
 		mover->slots[mover->nrows] =
 			MakeSingleTupleTableSlot(RelationGetDescr(mover->rel),
@@ -603,10 +610,11 @@ zm_move_row(ZmMover *mover, TupleTableSlot *slot)
 	mover->from[mover->nrows++] = from;
 	mover->left -= Min(mover->left, needed);
 	MemoryContextSwitchTo(old);
+	return true;
 }
 
-/* Finishes all moves.  Returns the page that was filled last. */
-BlockNumber
+/* Finishes all moves. */
+void
 zm_move_end(ZmMover *mover)
 {
 	Delta	   *delta = palloc(sizeof(Delta));
@@ -636,5 +644,4 @@ zm_move_end(ZmMover *mover)
 		ExecDropSingleTupleTableSlot(mover->slots[i]);
 	ExecDropSingleTupleTableSlot(mover->row);
 	FreeExecutorState(mover->estate);
-	return mover->target;
 }

@@ -16,8 +16,25 @@
 
 typedef struct ZmMover ZmMover;
 
-extern ZmMover *zm_move_begin(Relation rel, BlockNumber target);
-extern void zm_move_row(ZmMover *mover, TupleTableSlot *slot);
-extern BlockNumber zm_move_end(ZmMover *mover);
+/* Where moved rows go; it lasts longer than one mover. */
+typedef struct ZmRoom
+{
+	BlockNumber target;			/* the page that is being filled */
+	BlockNumber next;			/* empty pages are looked for from here on */
+	BlockNumber end;			/* and before here; InvalidBlockNumber:
+								 * everywhere, and the table may grow */
+	int64		emptied;		/* pages that have lost their last row */
+} ZmRoom;
+
+/* sh_move.c */
+extern ZmMover *zm_move_begin(Relation rel, ZmRoom *room);
+extern bool zm_move_row(ZmMover *mover, TupleTableSlot *slot);
+extern void zm_move_end(ZmMover *mover);
+
+/* sh_room.c */
+extern Size zm_page_room(Relation rel, BlockNumber block);
+extern BlockNumber zm_room_next(Relation rel, ZmRoom *room);
+extern BlockNumber zm_room_count(Relation rel);
+extern void zm_room_reclaim(Relation rel, bool last);
 
 #endif							/* SH_MOVE_H */

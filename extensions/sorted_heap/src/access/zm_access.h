@@ -58,6 +58,7 @@ extern IndexBulkDeleteResult *zm_bulk_delete(IndexVacuumInfo *info,
 											 IndexBulkDeleteResult *stats,
 											 IndexBulkDeleteCallback callback,
 											 void *callback_state);
+extern bool zm_keep_leaf_room;
 extern IndexBulkDeleteResult *zm_vacuum_cleanup(IndexVacuumInfo *info,
 												IndexBulkDeleteResult *stats);
 

@@ -36,6 +36,7 @@ zm_begin_scan(Relation index, int nkeys, int norderbys)
 	state->cursor.generation = 0;
 	state->begun = false;
 	state->rows = false;
+	state->skip_below = 0;
 	state->page_buf = InvalidBuffer;
 	state->groups = state->pages = state->exact = 0;
 	state->group_context = NULL;
@@ -104,6 +105,19 @@ zm_scan_after(IndexScanDesc scan, IndexTuple key)
 	lower->tie = ZM_TIE_AFTER;
 }
 
+/* Whether a group has no rows but those of a page that is not wanted. */
+static bool
+is_skipped(ZmScan *state)
+{
+	BlockNumber block = zm_cursor_block(&state->cursor);
+	OffsetNumber from;
+	OffsetNumber to;
+
+	CHECK_FOR_INTERRUPTS();
+	return (block == InvalidBlockNumber || block < state->skip_below) &&
+		!zm_cursor_exact(&state->cursor, &from, &to);
+}
+
 /* Goes to the next row in a direction; false at the end. */
 bool
 zm_next_item(IndexScanDesc scan, ScanDirection direction)
@@ -128,6 +142,8 @@ zm_next_item(IndexScanDesc scan, ScanDirection direction)
 			state->nitems = 0;
 			return false;
 		}
+		if (state->skip_below > 0 && is_skipped(state))
+			continue;
 		zm_group_load(scan, state);
 		state->item = forward ? 0 : state->nitems - 1;
 	}

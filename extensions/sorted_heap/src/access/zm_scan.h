@@ -75,6 +75,8 @@ typedef struct ZmScan
 	bool		have_heap_key;
 	bool		begun;
 	bool		rows;			/* zm_get_row(): visibility is checked here */
+	BlockNumber skip_below;		/* groups of a zone alone whose page is before
+								 * this block are passed over */
 	Buffer		page_buf;		/* then: the zone's heap page */
 	HeapTupleData tuple;		/* then: the row returned last */
 	int64		groups;			/* loaded */
