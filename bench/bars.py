@@ -1,5 +1,5 @@
-"""What colcompress and rowcompress are to reach, and what a run found: one line
-per bar.
+"""What colcompress, rowcompress and sorted_heap are to reach, and what a run found:
+one line per bar.
 
 A bar whose figures a run did not take is left out.
 """
@@ -41,6 +41,22 @@ Figures = dict[str, tuple[float, float]]
 AGAINST_HEAP = ("Q2", "Q3", "Q4", "Q7", "Q9", "Q10")
 CODECS = {ROWS: 2.0, ROWS_LZ4: 1.3}
 BY_KEY = {"K1": 0.4, "K5": 2, "K7": 50, "K8": 150, "K7 rows": 120, "K8 rows": 360}
+
+# Of sorted_heap: the names that bench.keyorder and bench.keyorder_online use,
+# with the least share of btree's rate, and the times of CLUSTER allowed.
+SORTED = "sorted"
+SORTED_HEAP = "sorted_heap"
+SORTED_STARVED = "a quarter of heap's table and btree in memory, TPS, prepared"
+SORTED_WRITER = "latency of a writer at 1,000 TPS, 99.9th percentile"
+SORTED_RATES = {
+    "in order": {"point": 1, "narrow": 1, "medium": 1.2, "wide": 1.2},
+    "5 % stray": {"": 0.95},
+}
+SORTED_TIMES = {
+    "5 % stray: merge, or CLUSTER": 1,
+    "random order: CLUSTER": 1.1,
+    "random order: compact, or CLUSTER": 6,
+}
 
 
 def _pairs(
@@ -158,6 +174,62 @@ def _rowcompress(results: Results, dataset: str) -> Iterator[list[str]]:
     yield from _rowcompress_rates(results, dataset)
 
 
+def _lowest(text: str, figures: Figures, least: float) -> Iterator[list[str]]:
+    """The lowest ratio."""
+    if figures:
+        worst, value = min(
+            ((name, ours / heap) for name, (ours, heap) in figures.items()),
+            key=lambda item: item[1],
+        )
+        yield _least(f"{text}: lowest", worst, value, least)
+
+
+def _sorted_rates(results: Results) -> Iterator[list[str]]:
+    """Transactions per second against heap's with a btree."""
+    for state, names in SORTED_RATES.items():
+        for protocol in ("prepared", "simple"):
+            section = f"{state}, TPS, {protocol}"
+            figures = _pairs(results, SORTED, section, SORTED_HEAP, HEAP)
+            for prefix, least in names.items():
+                text = f"{SORTED_HEAP}: {section} / btree's"
+                yield from _lowest(text, _only(figures, prefix), least)
+    figures = _pairs(results, SORTED, SORTED_STARVED, SORTED_HEAP, HEAP)
+    yield from _lowest(f"{SORTED_HEAP}: a quarter in memory, TPS", figures, 1.3)
+    inserts = _only(_pairs(results, SORTED, "writes", SORTED_HEAP, HEAP), "INSERT")
+    yield from _lowest(f"{SORTED_HEAP}: INSERT, rows/s / btree's", inserts, 1)
+
+
+def _sorted_heap(results: Results) -> Iterator[list[str]]:
+    """The bars of sorted_heap and zonemap."""
+    for state in ("in order", "5 % stray"):
+        read = _pairs(results, SORTED, f"{state}, buffers", SORTED_HEAP, HEAP)
+        if "point" in read:
+            text = f"{SORTED_HEAP}: {state}, point: buffers"
+            yield _line(text, "", read["point"][0], 3)
+            yield from _worst(f"{text} / btree's", _only(read, "point"), 1)
+    yield from _sorted_rates(results)
+    writes = _pairs(results, SORTED, "writes", SORTED_HEAP, HEAP)
+    for name, times in SORTED_TIMES.items():
+        yield from _worst(f"{SORTED_HEAP}: {name}", _only(writes, name), times)
+    size = _pairs(results, SORTED, "size", SORTED_HEAP, HEAP)
+    for state in SORTED_TIMES:
+        table, index = (size.get(f"{part}, {state}") for part in ("table", "index"))
+        if table and index:
+            text = f"{SORTED_HEAP}: {state}"
+            share = (table[0] + index[0]) / (table[1] + index[1])
+            yield _line(f"{text}: size / heap and btree's", "", share, 0.75)
+            yield _line(f"{text}: index / btree's", "", index[0] / index[1], 0.02)
+    writer = results.table(SORTED, SORTED_WRITER)
+    cells = [
+        writer.get(name, {}).get(SORTED_HEAP)
+        for name in ("alone", "beside compact() and VACUUM")
+    ]
+    if all(cell and cell.median is not None for cell in cells):
+        alone, beside = (cell.median for cell in cells)
+        text = f"{SORTED_HEAP}: writer beside compaction, 99.9th percentile, ms"
+        yield _line(text, "", beside, max(100, 3 * alone))
+
+
 def bars(results: Results) -> list[list[str]]:
     """All bars of which there are figures, the header first."""
     lines = [HEADER]
@@ -185,4 +257,5 @@ def bars(results: Results) -> list[list[str]]:
         fetched = _only(_pairs(results, dataset, DOCUMENTS, OURS, HEAP), "text")
         lines += _worst(f"{dataset}: documents by key / heap's", fetched, 1.5)
         lines += _rowcompress(results, dataset)
+    lines += _sorted_heap(results)
     return lines

@@ -280,11 +280,13 @@ def compaction(lab: Lab) -> None:
     """From 5 % stray rows, and from random order, to order."""
     with connect(lab) as connection:
         btree, zonemap = KEYED
-        online = cell_of(lab, "writes", "5 % stray: merge, or CLUSTER", zonemap, "s")
+        stray = "5 % stray: merge, or CLUSTER"
+        online = cell_of(lab, "writes", stray, zonemap, "s")
         _timed(connection, online, f"CALL sorted_heap.merge('{zonemap.table}')")
         connection.execute(f"VACUUM {zonemap.table}")
-        offline = cell_of(lab, "writes", "5 % stray: merge, or CLUSTER", btree, "s")
+        offline = cell_of(lab, "writes", stray, btree, "s")
         _timed(connection, offline, f"CLUSTER {btree.table} USING {btree.table}_id")
+        _sizes(lab, connection, stray)
         for name, calls in (
             (
                 "random order: CLUSTER",

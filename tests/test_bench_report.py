@@ -80,6 +80,41 @@ def test_bars_name_the_worst():
     assert bars(Results()) == [header]
 
 
+def test_bars_of_sorted_heap():
+    found = Results()
+
+    def add(section: str, name: str, heap: float, ours: float) -> None:
+        for system, median in (("heap", heap), ("sorted_heap", ours)):
+            found.add(Cell("sorted", section, name, system, "", [median]))
+
+    add("in order, buffers", "point", 4, 3)
+    add("in order, TPS, prepared", "point, 1 client", 100, 101)
+    add("in order, TPS, prepared", "point, 2 clients", 100, 99)
+    add("in order, TPS, prepared", "wide, 1 client", 100, 150)
+    add("5 % stray, TPS, simple", "wide, 4 clients", 100, 96)
+    add("writes", "INSERT in order", 100, 120)
+    add("writes", "random order: compact, or CLUSTER", 2, 8)
+    add("writes", "random order: CLUSTER", 2, 2.4)
+    add("size", "table, random order: compact, or CLUSTER", 52, 53)
+    add("size", "index, random order: compact, or CLUSTER", 22, 0.4)
+    latency = "latency of a writer at 1,000 TPS, 99.9th percentile"
+    add(latency, "alone", 1, 10)
+    add(latency, "beside compact() and VACUUM", 1, 99)
+    assert [line[1:] for line in bars(found)[1:]] == [
+        ["", "3.00", "3", "yes"],
+        ["point", "0.75", "1", "yes"],
+        ["point, 2 clients", "0.99", "at least 1", "NO"],
+        ["wide, 1 client", "1.50", "at least 1.2", "yes"],
+        ["wide, 4 clients", "0.96", "at least 0.95", "yes"],
+        ["INSERT in order", "1.20", "at least 1", "yes"],
+        ["random order: CLUSTER", "1.20", "1.1", "NO"],
+        ["random order: compact, or CLUSTER", "4.00", "6", "yes"],
+        ["", "0.72", "0.75", "yes"],
+        ["", "0.02", "0.02", "yes"],
+        ["", "99.00", "100", "yes"],
+    ]
+
+
 def test_bars_of_rowcompress():
     found = Results(meta={"run": {"rows": 1_000_000}})
 
