@@ -201,6 +201,46 @@ def test_merge_puts_groups_where_those_were_that_it_replaced(database, am):
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
+def test_merge_alone_brings_the_size_of_a_fresh_table_back(database, am):
+    """It runs VACUUM, but in no transaction but its own."""
+    with database.connect() as conn, database.connect() as old:
+        bulk_table(conn, am)
+        conn.execute("VACUUM t")
+
+        def size() -> int:
+            return conn.execute("SELECT pg_table_size('t')").fetchone()[0]
+
+        fresh = size()
+        calls = {
+            f"CALL {am}.merge('t')": 1.12,  # but for a row group
+            f"DO $$ BEGIN CALL {am}.merge('t'); END $$": 3,
+            f"SET lock_timeout = 0; CALL {am}.merge('t')": None,
+        }
+        for number, (call, limit) in enumerate(calls.items()):
+            conn.execute(f"UPDATE t SET k = k + 1 WHERE id % 10 = {number}")
+            assert size() > 1.2 * fresh
+            if limit is None:
+                with pytest.raises(psycopg.errors.ActiveSqlTransaction):
+                    conn.execute(call)
+                continue
+            conn.execute(call)
+            assert size() < limit * fresh, call
+            if limit > 2:
+                assert size() > 1.2 * fresh, call
+        # what an old snapshot needs stays, and is there
+        old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        assert old.execute("SELECT sum(k) FROM t").fetchone() == (4980000,)
+        conn.execute("UPDATE t SET k = k + 1 WHERE id % 10 = 5")
+        conn.execute(f"CALL {am}.merge('t')")
+        assert old.execute("SELECT sum(k) FROM t").fetchone() == (4980000,)
+        old.execute("COMMIT")
+        conn.execute("DELETE FROM t WHERE id % 10 = 6")
+        conn.execute(f"CALL {am}.merge('t')")
+        assert size() < 1.12 * fresh
+        assert conn.execute("SELECT count(*) FROM t").fetchone() == (90000,)
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
 def test_spare_row_numbers_are_used_once_though_merge_fails(database, am):
     """What a failed merge left in indexes must never point to other rows."""
     with database.connect() as conn:

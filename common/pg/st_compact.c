@@ -31,6 +31,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -39,6 +40,10 @@
 
 #include "st_compact_int.h"
 #include "st_reclaim.h"
+
+/* What is worth a VACUUM: so many pages, and such a share of the file. */
+#define MIN_WASTED_PAGES	64
+#define WASTED_SHARE		0.03
 
 /*
  * Deletes the descriptor of a group and leaves a note for VACUUM.  False:
@@ -210,4 +215,28 @@ bool
 st_compact_needed(Relation rel, StCompactJob *job)
 {
 	return with_catalog(rel, job, AccessShareLock, false);
+}
+
+bool
+st_compact_wastes(Relation rel, StCompactJob *job)
+{
+	StGroupVersions *versions = st_group_versions(rel, RecentXmin,
+												  CurrentMemoryContext);
+	Oid			toastrelid = rel->rd_rel->reltoastrelid;
+	uint64		pages = RelationGetNumberOfBlocks(rel);
+	uint64		wasted = pages;
+
+	for (int i = 0; i < versions->n; i++)
+	{
+		if (versions->v[i].state == HEAPTUPLE_LIVE)
+			wasted -= Min(wasted, versions->v[i].group.nblocks);
+	}
+	if (OidIsValid(toastrelid))
+	{
+		Relation	toast = table_open(toastrelid, AccessShareLock);
+
+		wasted += RelationGetNumberOfBlocks(toast);
+		table_close(toast, AccessShareLock);
+	}
+	return wasted >= Max(MIN_WASTED_PAGES, pages * WASTED_SHARE);
 }

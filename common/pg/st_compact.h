@@ -62,7 +62,13 @@ extern bool st_compact_step(Relation rel, StCompactJob *job);
 /* A cheap look from outside: would a step find work? */
 extern bool st_compact_needed(Relation rel, StCompactJob *job);
 
-/* Runs one of the two as the owner of the table, with a snapshot. */
+/*
+ * Another one: is so much of the table outside of its row groups (and so, if
+ * a job went to the end, free or dead) that VACUUM is worth it?
+ */
+extern bool st_compact_wastes(Relation rel, StCompactJob *job);
+
+/* Runs one of the three as the owner of the table, with a snapshot. */
 typedef bool (*StCompactFunction) (Relation rel, StCompactJob *job);
 extern bool st_compact_as_owner(Relation rel, StCompactJob *job,
 								StCompactFunction function);

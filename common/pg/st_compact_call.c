@@ -9,6 +9,13 @@
  * on the table: one compaction or VACUUM at a time, readers and writers go
  * on.  So neither can run in a transaction block.
  *
+ * merge() goes on until the file is as small as it can be made: what was in
+ * the delta leaves pages that only VACUUM can free, since it removes index
+ * entries; into those the last row groups of the file can move, and VACUUM
+ * cuts off where they were.  So it runs VACUUM where that is worth it.  Not
+ * if it was called by another procedure, whose transactions the server's
+ * VACUUM could not end.
+ *
  * A step runs functions of indexes: as the owner of the table, in a
  * security-restricted operation, with a safe search path.
  *
@@ -25,22 +32,30 @@
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_inherits.h"
+#include "commands/vacuum.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
+#include "parser/parse_node.h"
 #include "pgstat.h"
 #include "utils/acl.h"
 #include "utils/backend_status.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/portal.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "st_compact.h"
 #include "st_compat.h"
 #include "st_store.h"
+
+/* How often merge() runs VACUUM. */
+#define MAX_VACUUMS	3
 
 /* A number that is none of the server's. */
 #define PROGRESS_COMMAND_ST_COMPACT ((ProgressCommandType) 1005)
@@ -51,6 +66,7 @@ typedef struct CompactCall
 	const char *am_name;
 	StCompactJob job;			/* of the table at hand */
 	bool		to_the_end;
+	bool		may_vacuum;
 	int			max_steps;		/* of all tables together */
 	int			steps;
 	MemoryContext mcxt;
@@ -102,9 +118,9 @@ st_compact_as_owner(Relation rel, StCompactJob *job, StCompactFunction step)
 	return result;
 }
 
-/* In the caller's transaction: is there anything to do? */
+/* In the running transaction: one of the two questions of st_compact.h. */
 static bool
-is_needed(CompactCall *call, Oid relid)
+ask(CompactCall *call, Oid relid, StCompactFunction question)
 {
 	StCompactJob probe = {.to_the_end = call->to_the_end};
 	Relation	rel = open_table(call, relid, AccessShareLock);
@@ -113,7 +129,7 @@ is_needed(CompactCall *call, Oid relid)
 	if (rel == NULL)
 		return false;
 	probe.mcxt = call->mcxt;
-	result = st_compact_as_owner(rel, &probe, st_compact_needed);
+	result = st_compact_as_owner(rel, &probe, question);
 	relation_close(rel, AccessShareLock);
 	return result;
 }
@@ -135,15 +151,16 @@ run_step(CompactCall *call, Oid relid)
 	return result;
 }
 
-static void
-compact_table(CompactCall *call, Oid relid)
+/* Steps until nothing is left to do; false if there was nothing. */
+static bool
+run_steps(CompactCall *call, Oid relid)
 {
+	if (!ask(call, relid, st_compact_needed))
+		return false;
+
 	memset(&call->job, 0, sizeof(call->job));
 	call->job.to_the_end = call->to_the_end;
 	call->job.mcxt = call->mcxt;
-
-	if (!is_needed(call, relid))
-		return;
 	pgstat_progress_start_command(PROGRESS_COMMAND_ST_COMPACT, relid);
 	while (call->steps + call->job.steps < call->max_steps &&
 		   run_step(call, relid))
@@ -151,6 +168,44 @@ compact_table(CompactCall *call, Oid relid)
 	call->steps += call->job.steps;
 	SPI_commit();
 	pgstat_progress_end_command();
+	return call->job.steps > 0;
+}
+
+/*
+ * VACUUM, unless somebody else is at work there.  It has transactions of its
+ * own, which SPI must not see.
+ */
+static void
+vacuum_table(CompactCall *call, Oid relid)
+{
+	MemoryContext oldcxt;
+	VacuumStmt *stmt;
+
+	SPI_commit();
+	SPI_finish();
+	oldcxt = MemoryContextSwitchTo(call->mcxt);
+	stmt = makeNode(VacuumStmt);
+	stmt->is_vacuumcmd = true;
+	stmt->options = list_make1(makeDefElem("skip_locked", NULL, -1));
+	stmt->rels = list_make1(makeVacuumRelation(NULL, relid, NIL));
+	ExecVacuum(make_parsestate(NULL), stmt, true);
+	MemoryContextSwitchTo(oldcxt);
+	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+}
+
+static void
+compact_table(CompactCall *call, Oid relid)
+{
+	if (!run_steps(call, relid) || !call->may_vacuum ||
+		!ask(call, relid, st_compact_wastes))
+		return;
+	for (int i = 0; i < MAX_VACUUMS; i++)
+	{
+		vacuum_table(call, relid);
+		if (!run_steps(call, relid) || !ask(call, relid, st_compact_wastes))
+			break;
+	}
 }
 
 /* The table itself, or what a partitioned table consists of. */
@@ -204,13 +259,17 @@ run_call(FunctionCallInfo fcinfo, CompactCall *call)
 	PreventCommandIfReadOnly(call->verb);
 	PreventCommandDuringRecovery(call->verb);
 
+	call->mcxt = AllocSetContextCreate(PortalContext, "compaction calls",
+									   ALLOCSET_SMALL_SIZES);
+	call->may_vacuum = call->to_the_end &&
+		!SPI_inside_nonatomic_context() && !IsInTransactionBlock(true);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	call->mcxt = CurrentMemoryContext;
 	tables = tables_of(call, PG_GETARG_OID(0));
 	foreach(lc, tables)
 		compact_table(call, lfirst_oid(lc));
 	SPI_finish();
+	MemoryContextDelete(call->mcxt);
 }
 
 void

@@ -213,7 +213,8 @@ AS 'MODULE_PATHNAME', 'rc_merge';
 
 COMMENT ON PROCEDURE rowcompress.merge(regclass) IS
 'compacts to the end: all rows of the delta, all small row groups, all that have deleted rows worth mentioning,
-and the order of the option orderby for the whole table. Otherwise like compact()';
+and the order of the option orderby for the whole table; then VACUUM, as often as that makes the file smaller
+(not if called by a procedure or a DO block). Otherwise like compact()';
 
 CREATE FUNCTION rowcompress.running_compactions(
 	OUT pid integer,
