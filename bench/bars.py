@@ -170,7 +170,9 @@ def _rowcompress(results: Results, dataset: str) -> Iterator[list[str]]:
     if full:
         yield from _rowcompress_keys(results, dataset)
     fetched = _pairs(results, dataset, DOCUMENTS, ROWS, HEAP)
-    yield from _worst(f"{ROWS}: {dataset}: documents by key / heap's", fetched, 1.5)
+    yield from _worst(
+        f"{ROWS}: {dataset}: documents by key / heap's", fetched, 1.5, BY_KEY["K1"]
+    )
     yield from _rowcompress_rates(results, dataset)
 
 
