@@ -6,6 +6,7 @@ import json
 import os
 import random
 import struct
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -171,6 +172,73 @@ def test_training_is_one_at_a_time(own):
         assert two.execute(used).fetchall() == [(newest,)]
         differ = "SELECT count(*) FROM docs d JOIN plain p ON p.id = d.id % 10000 WHERE d.id > 10000 AND d.doc::text <> p.doc::text"
         assert value(two, differ) == 0
+
+
+def test_dropped_dictionary_and_other_sessions(own):
+    """No session stores a document of a dictionary that went: not by a plan that it kept, not by
+    a value that it read while the tables were looked through."""
+    with own.connect(autocommit=True) as one, own.connect(autocommit=True) as two:
+        dictionary = value(one, "SELECT max(dictionary) FROM zson_info()")
+        two.execute("CREATE TABLE kept (doc zson)")
+        two.execute(
+            "PREPARE again AS INSERT INTO kept VALUES"
+            """ ('{"os": "system number 3", "text": "", "revenue": 1, "version": 2}')"""
+        )
+        two.execute("EXECUTE again")
+        used = "SELECT DISTINCT (zson_storage(doc)).dictionary FROM kept"
+        assert two.execute(used).fetchall() == [(dictionary,)]
+        two.execute("TRUNCATE kept")
+        # the next one takes documents with the same keys
+        one.execute(
+            "UPDATE plain SET doc = doc || jsonb_build_object('os', 'other system ' || id % 7,"
+            " 'text', 'more or less ' || repeat(md5((id % 19)::text), 3))"
+        )
+        assert value(one, "SELECT dictionary FROM zson_train('plain', 'doc')")
+        one.execute("CALL zson_recompress('docs', 'doc')")
+        one.execute("ANALYZE docs")
+        drop = f"SELECT zson_drop_dictionary({dictionary})"
+        two.execute("SET track_activities = off")
+        two.execute("BEGIN")
+        two.execute("SELECT 1")
+        with pytest.raises(psycopg.errors.ObjectInUse):
+            one.execute(drop)
+        two.execute("COMMIT")
+
+        # a transaction that began after the first look, and holds nothing that is waited for
+        with own.connect(autocommit=False) as three:
+            three.execute("SELECT pg_advisory_lock(1)")
+            three.commit()
+            one.execute(
+                "CREATE FUNCTION pause() RETURNS event_trigger LANGUAGE plpgsql AS"
+                " $$ BEGIN PERFORM pg_advisory_lock_shared(1); END $$"
+            )
+            one.execute(
+                "CREATE EVENT TRIGGER pause ON sql_drop EXECUTE FUNCTION pause()"
+            )
+            with ThreadPoolExecutor(1) as pool:
+                dropping = pool.submit(one.execute, drop)
+                waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+                wait_until(lambda: value(two, waits) == 1, "the drop to pause", 60)
+                two.execute("BEGIN")
+                two.execute("SELECT 1")
+                three.execute("SELECT pg_advisory_unlock(1)")
+                three.commit()
+                with pytest.raises(psycopg.errors.ObjectInUse):
+                    dropping.result(60)
+                two.execute("COMMIT")
+        one.execute("DROP EVENT TRIGGER pause")
+
+        one.execute(drop)
+        assert (
+            value(
+                one,
+                f"SELECT count(*) FROM zson_info() WHERE dictionary = {dictionary}",
+            )
+            == 0
+        )
+        two.execute("EXECUTE again")
+        assert two.execute(used).fetchall() != [(dictionary,)]
+        assert value(two, "SELECT doc ->> 'os' FROM kept") == "system number 3"
 
 
 def test_logical_decoding(own):

@@ -12,6 +12,8 @@
  *
  *	header			high nibble: version 1; bit 0: dictionary id follows;
  *					bit 1: there is a tail; bit 2: the tail is a cut of one
+ *					high nibble 2: dictionary id follows, no tail, the root is
+ *					an object of the shape in the low nibble: just its values
  *	tail directory	bytes of the root value v, raw bytes of the tail v,
  *					(cut: raw bytes before the first string v,) compressed
  *					bytes v of each block of ST_ZSON_BLOCK raw bytes
@@ -38,6 +40,7 @@
 #define ST_ZSON_MAX_KEYS 16384
 #define ST_ZSON_MAX_SHAPES 16384
 #define ST_ZSON_MAX_VALUES 8256
+#define ST_ZSON_SHORT_VALUES 64 /* the first ones: numbers of one byte */
 #define ST_ZSON_MAX_SHAPE_KEYS 4096
 #define ST_ZSON_MAX_DICT (1 << 20)	/* bytes */
 
@@ -225,7 +228,8 @@ typedef struct StZsonDoc
 	const uint8_t *data;		/* the whole document */
 	size_t		len;			/* its length */
 	size_t		avail;			/* bytes of it that are there */
-	const uint8_t *root;
+	const uint8_t *root;		/* its tag; with root_shape the byte before */
+	uint32_t	root_shape;		/* told by the header: number + 1, or 0 */
 	const uint8_t *head_end;	/* end of the root value */
 	const uint8_t *avail_end;	/* first byte of it that is not there */
 	uint32_t	tail_raw;		/* raw bytes of all blocks */
@@ -364,8 +368,12 @@ extern bool st_zson_quick_string(const StZsonDict *dict, const uint8_t *p,
 /* Is it worth asking st_zson_quick_string() first? */
 #define ST_ZSON_IS_SHORT_STRING(p) (*(p) < 0x80)
 
-/* The member's number, if it is one of the usual integers. */
-extern bool st_zson_quick_integer(const uint8_t *p, int64_t *num);
+/*
+ * The member's number, if it is one of the usual integers; without a
+ * dictionary (NULL), if it stands there.
+ */
+extern bool st_zson_quick_integer(const StZsonDict *dict, const uint8_t *p,
+								  int64_t *num);
 
 /* The member as a value; doc is for functions that take it with the value. */
 extern StStatus st_zson_quick_value(StZsonDoc *doc, const StZsonDict *dict,

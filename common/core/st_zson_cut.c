@@ -177,7 +177,7 @@ st_zson_cut(StZsonDoc *doc, const StZsonValue *v, uint8_t *dst, size_t cap,
 	bool		members = *v->start >= ZS_ARRAY;
 	StByteWriter w;
 
-	if (v->start == doc->root && members)
+	if (v->start == doc->root && (members || doc->root_shape > 0))
 	{
 		/* the document as it is */
 		if (cap < doc->len)

@@ -557,6 +557,27 @@ write_header(Encoder *enc, int flags)
 }
 
 /*
+ * Of an object of one of the first shapes the header tells the shape: it and
+ * the tag are left out.
+ */
+static void
+shorten_header(Encoder *enc)
+{
+	uint8_t    *start = enc->w.start;
+	uint8_t    *p = start + 1;
+
+	if (*start != (ZS_VERSION | ZS_HAS_DICT))
+		return;
+	while (*p++ >= 0x80)
+		;
+	if (*p != ZS_SHAPED || p[1] >= ZS_SMALL_SHAPES)
+		return;
+	*start = ZS_SMALL | p[1];
+	memmove(p, p + 2, (size_t) (enc->w.p - p) - 2);
+	enc->w.p -= 2;
+}
+
+/*
  * The second encoding.  scratch: behind the first one.  *outlen is set to
  * its length, which may be more than the first one's.
  */
@@ -659,6 +680,7 @@ st_zson_encode(StZsonEncoding *e, const uint8_t *image, size_t len,
 	status = write_root(&enc, image);
 	if (status != ST_OK)
 		return status;
+	shorten_header(&enc);
 	first = *outlen = st_writer_len(&enc.w);
 	if (e->no_tail || enc.tailable < tail_min || first <= TAIL_GAIN(first))
 		return ST_OK;

@@ -58,6 +58,10 @@
 #define ZS_HAS_BASE 0x04
 #define ZS_FLAGS 0x07
 
+/* The header of an object of one of the first shapes: see st_zson.h. */
+#define ZS_SMALL 0x20
+#define ZS_SMALL_SHAPES 16
+
 #define ST_ZSON_STRIDE 64
 
 /* Shorter strings do not go to the tail. */

@@ -69,6 +69,17 @@ st_zson_quick_open(const uint8_t *data, size_t len, StZsonQuick *q)
 	if (len < 4)
 		return false;
 	flags = *data;
+	if ((flags & ZS_VERSION_MASK) == ZS_SMALL)
+	{
+		if (!short_varint(&p, end, &q->dict_id) || q->dict_id == 0)
+			return false;
+		q->header = (uint32_t) (p - data);
+		q->has_tail = false;
+		q->shape = flags & ~(unsigned) ZS_VERSION_MASK;
+		q->values = p;
+		q->end = end;
+		return true;
+	}
 	if ((flags & ~(unsigned) (ZS_HAS_TAIL | ZS_HAS_BASE)) !=
 		(ZS_VERSION | ZS_HAS_DICT) ||
 		!short_varint(&p, end, &q->dict_id) || q->dict_id == 0)
@@ -206,30 +217,40 @@ plain_ascii(const uint8_t *p, uint32_t n)
 	return odd == 0;
 }
 
-bool
-st_zson_quick_string(const StZsonDict *dict, const uint8_t *p, StStr *s)
+/* Where the value stands: p, or the dictionary; NULL: not in the dictionary. */
+static inline const uint8_t *
+look_up(const StZsonDict *dict, const uint8_t *p)
 {
 	uint32_t	id;
 
-	if (*p < ZS_STR)
-	{
-		id = *p < ZS_VALUE2 ? *p : 64 + ((uint32_t) (*p & 0x1f) << 8 | p[1]);
-		if (dict == NULL || id >= dict->nvalues)
-			return false;
-		p = dict->blob + dict->values[id];
-	}
-	if (*p < ZS_STR || *p >= ZS_FSST)
+	if (*p >= ZS_STR)
+		return p;
+	id = *p < ZS_VALUE2 ? *p : 64 + ((uint32_t) (*p & 0x1f) << 8 | p[1]);
+	if (dict == NULL || id >= dict->nvalues)
+		return NULL;
+	return dict->blob + dict->values[id];
+}
+
+bool
+st_zson_quick_string(const StZsonDict *dict, const uint8_t *p, StStr *s)
+{
+	p = look_up(dict, p);
+	if (p == NULL || *p < ZS_STR || *p >= ZS_FSST)
 		return false;
 	*s = (StStr) {p + 1, (uint32_t) *p & 0x1f};
 	return plain_ascii(s->data, s->len);
 }
 
 bool
-st_zson_quick_integer(const uint8_t *p, int64_t *num)
+st_zson_quick_integer(const StZsonDict *dict, const uint8_t *p, int64_t *num)
 {
-	unsigned	tag = *p;
+	unsigned	tag;
 	uint64_t	v = 0;
 
+	p = look_up(dict, p);
+	if (p == NULL)
+		return false;
+	tag = *p;
 	if (tag >= ZS_INT && tag < ZS_NULL)
 		v = tag & 0x1f;
 	else if (tag >= ZS_POS && tag < ZS_NEG1)

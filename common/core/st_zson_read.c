@@ -61,6 +61,7 @@ st_zson_open(StZsonDoc *doc, const uint8_t *data, size_t avail, size_t len)
 
 	doc->dict = NULL;
 	doc->dict_id = 0;
+	doc->root_shape = 0;
 	doc->has_tail = false;
 	doc->tail_raw = doc->tail_base = doc->nblocks = 0;
 	doc->ctx = NULL;
@@ -74,6 +75,11 @@ st_zson_open(StZsonDoc *doc, const uint8_t *data, size_t avail, size_t len)
 	if (avail < 2)
 		return short_of;
 	flags = *p++;
+	if ((flags & ZS_VERSION_MASK) == ZS_SMALL)
+	{
+		doc->root_shape = 1 + (flags & ~(unsigned) ZS_VERSION_MASK);
+		flags = ZS_VERSION | ZS_HAS_DICT;
+	}
 	if ((flags & ZS_VERSION_MASK) != ZS_VERSION ||
 		(flags & 0x0f & ~ZS_FLAGS) != 0)
 		return ST_UNSUPPORTED;
@@ -85,7 +91,8 @@ st_zson_open(StZsonDoc *doc, const uint8_t *data, size_t avail, size_t len)
 			return ST_CORRUPT;
 		doc->dict_id = (uint32_t) v;
 	}
-	doc->root = p;
+	/* no member begins where the root does */
+	doc->root = doc->root_shape > 0 ? p - 1 : p;
 	doc->head_end = data + len;
 	doc->avail_end = end;
 	if (flags & ZS_HAS_TAIL)
@@ -249,34 +256,6 @@ set_number(StZsonValue *v, int64_t num, int scale)
 	v->scale = (uint8_t) scale;
 }
 
-static StStatus
-dict_value(StZsonDoc *doc, uint32_t id, StZsonValue *v)
-{
-	const StZsonDict *dict = doc->dict;
-	StZsonDoc	none;
-	const uint8_t *start = v->start;
-	const uint8_t *next = v->next;
-	uint32_t	tail = v->tail;
-	const uint8_t *p;
-	StStatus	status;
-
-	if (dict == NULL || id >= dict->nvalues)
-		return ST_CORRUPT;
-	p = dict->blob + dict->values[id];
-	if (st_likely(*p >= ZS_STR && *p < ZS_FSST))
-	{
-		set_string(v, ST_ZSON_PLAIN, p + 1, (uint32_t) *p & 0x1f);
-		return ST_OK;
-	}
-	memset(&none, 0, sizeof(none));
-	none.avail_end = dict->blob + dict->value_ends[id];
-	status = st_zs_value(&none, p, none.avail_end, 0, v);
-	v->start = start;
-	v->next = next;
-	v->tail = tail;
-	return status;
-}
-
 /* Forms c4 to dd. */
 static StStatus
 long_number(const uint8_t *p, const uint8_t *next, StZsonValue *v)
@@ -320,6 +299,36 @@ long_number(const uint8_t *p, const uint8_t *next, StZsonValue *v)
 		v->len = (uint32_t) (next - p);
 	}
 	return ST_OK;
+}
+
+static StStatus
+dict_value(StZsonDoc *doc, uint32_t id, StZsonValue *v)
+{
+	const StZsonDict *dict = doc->dict;
+	StZsonDoc	none;
+	const uint8_t *start = v->start;
+	const uint8_t *next = v->next;
+	uint32_t	tail = v->tail;
+	const uint8_t *p;
+	StStatus	status;
+
+	if (dict == NULL || id >= dict->nvalues)
+		return ST_CORRUPT;
+	p = dict->blob + dict->values[id];
+	if (st_likely(*p >= ZS_STR && *p < ZS_FSST))
+	{
+		set_string(v, ST_ZSON_PLAIN, p + 1, (uint32_t) *p & 0x1f);
+		return ST_OK;
+	}
+	if (*p >= ZS_POS && *p < ZS_LONG_STR)
+		return long_number(p, dict->blob + dict->value_ends[id], v);
+	memset(&none, 0, sizeof(none));
+	none.avail_end = dict->blob + dict->value_ends[id];
+	status = st_zs_value(&none, p, none.avail_end, 0, v);
+	v->start = start;
+	v->next = next;
+	v->tail = tail;
+	return status;
 }
 
 /* Forms e0 to ef. */
@@ -375,14 +384,13 @@ long_string(const uint8_t *p, const uint8_t *next, StZsonValue *v)
 /* ---- containers ---- */
 
 /*
- * The prologue of a container with members: p is behind the sizes, v->end is
- * the end of its members.
+ * What stands before the values of a container with members: p is behind n,
+ * its shape or the number of members, v->end is the end of its members.
  */
 static StStatus
-container(StZsonDoc *doc, int tag, const uint8_t *p, StZsonValue *v)
+members(StZsonDoc *doc, int tag, uint64_t n, const uint8_t *p, StZsonValue *v)
 {
 	const uint8_t *limit = readable(doc, v->end);
-	uint64_t	n;
 	uint64_t	keys = 0;
 	uint64_t	nstrides;
 
@@ -390,8 +398,6 @@ container(StZsonDoc *doc, int tag, const uint8_t *p, StZsonValue *v)
 	v->form = tag == ZS_OBJECT ? ST_ZSON_FREE : ST_ZSON_SHAPE;
 	v->shape = NULL;
 	v->strides = NULL;
-	if (!zs_varint(&p, limit, &n))
-		return beyond(doc, v->end);
 	if (tag == ZS_SHAPED)
 	{
 		if (doc->dict == NULL || n >= doc->dict->nshapes)
@@ -429,6 +435,17 @@ container(StZsonDoc *doc, int tag, const uint8_t *p, StZsonValue *v)
 	if (v->values > doc->avail_end)
 		return ST_NOSPACE;
 	return ST_OK;
+}
+
+/* A container with members, p behind its sizes. */
+static StStatus
+container(StZsonDoc *doc, int tag, const uint8_t *p, StZsonValue *v)
+{
+	uint64_t	n;
+
+	if (!zs_varint(&p, readable(doc, v->end), &n))
+		return beyond(doc, v->end);
+	return members(doc, tag, n, p, v);
 }
 
 /* A nested container whose size has been checked. */
@@ -509,15 +526,15 @@ st_zson_root(StZsonDoc *doc, StZsonValue *v)
 
 	if (doc->avail_end <= p)
 		return doc->head_end > p ? ST_NOSPACE : ST_CORRUPT;
+	v->start = p;
+	v->next = v->end = doc->head_end;
+	v->tail = 0;
+	v->tail_len = doc->tail_raw - doc->tail_base;
+	if (doc->root_shape > 0)
+		return members(doc, ZS_SHAPED, doc->root_shape - 1, p + 1, v);
 	tag = *p;
 	if (tag == ZS_ARRAY || tag == ZS_SHAPED || tag == ZS_OBJECT)
-	{
-		v->start = p;
-		v->next = v->end = doc->head_end;
-		v->tail = 0;
-		v->tail_len = doc->tail_raw - doc->tail_base;
 		return container(doc, tag, p + 1, v);
-	}
 	status = st_zs_value(doc, p, doc->head_end, 0, v);
 	if (status == ST_OK && v->next != doc->head_end)
 		return ST_CORRUPT;

@@ -424,7 +424,7 @@ SELECT pg_catalog.pg_extension_config_dump('zson_dict.dictionary_id', '');
 CREATE FUNCTION zson_learn(
 	tables_and_columns text[],
 	max_examples integer DEFAULT 10000,
-	min_length integer DEFAULT 2,
+	min_length integer DEFAULT 1,
 	max_length integer DEFAULT 128,
 	min_count integer DEFAULT 3)
 RETURNS text
@@ -440,7 +440,7 @@ CREATE FUNCTION zson_train(
 	relation regclass,
 	column_name name,
 	max_examples integer DEFAULT 20000,
-	min_length integer DEFAULT 2,
+	min_length integer DEFAULT 1,
 	max_length integer DEFAULT 128,
 	min_count integer DEFAULT 3,
 	OUT dictionary integer,
@@ -563,6 +563,25 @@ LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'zson_is_chosen';
 
 COMMENT ON FUNCTION zson_dict.zson_is_chosen(integer) IS 'may a new document be stored with this dictionary?';
 
+CREATE FUNCTION zson_dict.zson_alone() RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+	-- the session's copy of what others do is of an earlier call
+	PERFORM pg_catalog.pg_stat_clear_snapshot();
+	IF EXISTS (SELECT FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a USING (pid)
+			WHERE l.locktype = 'virtualxid' AND l.mode = 'ExclusiveLock' AND a.datname = current_database() AND a.pid <> pg_backend_pid()
+				AND a.backend_type NOT IN ('autovacuum worker', 'parallel worker', 'walsender'))
+		OR EXISTS (SELECT FROM pg_catalog.pg_prepared_xacts WHERE database = current_database())
+		OR EXISTS (SELECT FROM pg_catalog.pg_cursors WHERE pg_cursors.name <> '')
+	THEN
+		RAISE object_in_use USING MESSAGE = 'other transactions, prepared transactions or cursors are open',
+			HINT = 'Try again when they have ended.';
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION zson_dict.zson_alone() IS
+'error 55006 if another session has a transaction open in this database, or there are prepared transactions or cursors';
+
 CREATE FUNCTION zson_drop_dictionary(dictionary integer) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT AS $$
 DECLARE
@@ -584,15 +603,7 @@ BEGIN
 			HINT = 'Learn a newer one for the same documents first.';
 	END IF;
 
-	-- Nobody may hold on to values that are read below, nor be about to write some.
-	IF EXISTS (SELECT FROM pg_catalog.pg_stat_activity a WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
-				AND a.backend_type = 'client backend' AND (a.xact_start IS NOT NULL OR a.backend_xmin IS NOT NULL))
-		OR EXISTS (SELECT FROM pg_catalog.pg_prepared_xacts WHERE database = current_database())
-		OR EXISTS (SELECT FROM pg_catalog.pg_cursors WHERE pg_cursors.name <> '')
-	THEN
-		RAISE object_in_use USING MESSAGE = 'other transactions, prepared transactions or cursors are open',
-			HINT = 'Try again when they have ended.';
-	END IF;
+	PERFORM zson_dict.zson_alone();
 
 	-- Types that hold a zson.
 	WITH RECURSIVE t (oid) AS (
@@ -661,6 +672,12 @@ BEGIN
 			HINT = 'Run ANALYZE on it first.';
 	END LOOP;
 	EXECUTE 'DROP FUNCTION ' || name;
+
+	-- Plans that sessions keep may have constants of it: a change of a schema lets them be made anew from the text.
+	GRANT USAGE ON SCHEMA zson_dict TO PUBLIC;
+
+	-- Who began meanwhile may have read a value before another one deleted it, and be about to store it.
+	PERFORM zson_dict.zson_alone();
 END $$;
 
 COMMENT ON FUNCTION zson_drop_dictionary(integer) IS

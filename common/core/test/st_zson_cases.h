@@ -269,13 +269,20 @@ case_alloc(void *arg, size_t size)
 	return calloc(1, size);
 }
 
-/* Bytes of the test dictionary; malloced. */
+/* One of several keys, and others of one key. */
+#define CASE_NSHAPES 17
+
+/*
+ * Bytes of the test dictionary; malloced.  The shape of several keys is the
+ * first one, or without a tail one that no header tells.
+ */
 static CASE_UNUSED uint8_t *
 case_dict_blob(bool with_tail, size_t *len)
 {
 	StStr		keys[CASE_KNOWN_KEYS];
 	uint16_t	ids[6];
-	StZsonShape shape = {6, ids};
+	StZsonShape shapes[CASE_NSHAPES];
+	uint16_t	single[CASE_NSHAPES];
 	StStr		values[100];
 	uint8_t		bytes[100][80];
 	StStrScheme scheme;
@@ -291,6 +298,12 @@ case_dict_blob(bool with_tail, size_t *len)
 		(uint32_t) strlen(case_keys[i])};
 	for (int i = 0; i < 6; i++)
 		ids[i] = (uint16_t) (i + 3);
+	for (int i = 0; i < CASE_NSHAPES; i++)
+	{
+		single[i] = (uint16_t) (i % CASE_KNOWN_KEYS);
+		shapes[i] = (StZsonShape) {1, &single[i]};
+	}
+	shapes[with_tail ? 0 : CASE_NSHAPES - 1] = (StZsonShape) {6, ids};
 	for (int i = 0; i < 100; i++)
 	{
 		char		text[32];
@@ -313,8 +326,8 @@ case_dict_blob(bool with_tail, size_t *len)
 	parts.info = (StStr) {(const uint8_t *) "test", 4};
 	parts.keys = keys;
 	parts.nkeys = CASE_KNOWN_KEYS;
-	parts.shapes = &shape;
-	parts.nshapes = 1;
+	parts.shapes = shapes;
+	parts.nshapes = CASE_NSHAPES;
 	parts.values = values;
 	parts.nvalues = 100;
 	parts.scheme = &scheme;

@@ -350,7 +350,7 @@ test_dictionary(void)
 	StZsonDict	dict;
 
 	case_dict_open(&dict, blob, len);
-	CHECK(dict.nkeys == CASE_KNOWN_KEYS && dict.nshapes == 1 &&
+	CHECK(dict.nkeys == CASE_KNOWN_KEYS && dict.nshapes == CASE_NSHAPES &&
 		  dict.nvalues == 100 && dict.fsst != NULL && dict.infolen == 4);
 	for (int i = 0; i < CASE_NKEYS; i++)
 		CHECK(st_zson_dict_key(&dict, case_keys[i], strlen(case_keys[i])) ==

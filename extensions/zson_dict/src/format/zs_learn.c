@@ -27,7 +27,7 @@
 #include "zs_datum.h"
 #include "zs_learn.h"
 
-#define HOLDOUT 5				/* every fifth document */
+#define HOLDOUT 5				/* one of five documents */
 #define COUNTER_BYTES (64 * 1024 * 1024)
 
 /* Bytes of a dictionary's parts. */
@@ -52,6 +52,18 @@ typedef struct Learner
 	StZsonParts parts;
 	StStrScheme scheme;
 } Learner;
+
+/*
+ * One of each five documents, not the same one every time: what comes in
+ * turns in the table would be in all of the hold-out and never be learned.
+ */
+static bool
+is_held_out(int i)
+{
+	uint32		turn = (uint32) i / HOLDOUT * UINT32_C(2654435769) >> 16;
+
+	return i % HOLDOUT == HOLDOUT - 1 - (int) (turn % HOLDOUT);
+}
 
 /* ---- 1. counting ---- */
 
@@ -78,7 +90,7 @@ count_number(Learner *l, Numeric numeric, uint32 doc)
 	if (VARSIZE_ANY_EXHDR(numeric) <= 48 &&
 		st_zson_encode_number((const uint8_t *) VARDATA_ANY(numeric),
 							  VARSIZE_ANY_EXHDR(numeric), buf, sizeof(buf),
-							  &n) == ST_OK && n > 2)
+							  &n) == ST_OK && n >= 2)
 		zs_counter_add(&l->values, buf, n, doc);
 }
 
@@ -246,6 +258,29 @@ choose_shapes(Learner *l)
 	l->parts.nshapes = kept;
 }
 
+/*
+ * Values of two bytes gain only by a number of one: the most frequent ones
+ * behind the first kept entries of the list move there.  Returns how many are
+ * kept then.
+ */
+static uint32
+add_short_values(ZsCount **list, uint32 kept, uint32 n)
+{
+	uint32		nshort = 0;
+
+	for (uint32 i = kept; i < n; i++)
+	{
+		ZsCount    *v = list[i];
+
+		if (v->s.len != 2)
+			continue;
+		list[i] = list[kept + nshort];
+		list[kept + nshort++] = v;
+	}
+	qsort(list + kept, nshort, sizeof(ZsCount *), by_count);
+	return kept + Min(nshort, ST_ZSON_SHORT_VALUES);
+}
+
 static void
 choose_values(Learner *l)
 {
@@ -254,6 +289,7 @@ choose_values(Learner *l)
 								by_gain);
 	Size		bytes = 0;
 	uint32		kept = 0;
+	uint32		used = 0;
 	StStr	   *values;
 
 	while (kept < n && kept < ST_ZSON_MAX_VALUES &&
@@ -265,12 +301,16 @@ choose_values(Learner *l)
 		kept++;
 	}
 	/* the numbers of one byte go to the most frequent */
+	kept = add_short_values(list, kept, n);
 	qsort(list, kept, sizeof(ZsCount *), by_count);
 	values = palloc((kept + 1) * sizeof(StStr));
 	for (uint32 i = 0; i < kept; i++)
-		values[i] = list[i]->s;
+	{
+		if (used < ST_ZSON_SHORT_VALUES || list[i]->s.len > 2)
+			values[used++] = list[i]->s;
+	}
 	l->parts.values = values;
-	l->parts.nvalues = kept;
+	l->parts.nvalues = Min(used, ST_ZSON_MAX_VALUES);
 }
 
 static void
@@ -337,7 +377,7 @@ collect_tails(Learner *l, const StZsonDict *dict, size_t *sizes, uint32 *n,
 		StStr		tail;
 
 		CHECK_FOR_INTERRUPTS();
-		if (i % HOLDOUT == HOLDOUT - 1)
+		if (is_held_out(i))
 			continue;
 		buf = MemoryContextAllocHuge(CurrentMemoryContext, cap);
 		check(st_zson_tail_bytes(&e, image, len, buf, cap, &tail));
@@ -390,13 +430,15 @@ measure(Learner *l, const StZsonDict *dict)
 {
 	int64		total = 0;
 
-	for (int i = HOLDOUT - 1; i < l->ndocs; i += HOLDOUT)
+	for (int i = 0; i < l->ndocs; i++)
 	{
 		const uint8_t *image = (const uint8_t *) VARDATA(l->docs[i]);
 		Size		len = VARSIZE(l->docs[i]) - VARHDRSZ;
 		struct varlena *v;
 
 		CHECK_FOR_INTERRUPTS();
+		if (!is_held_out(i))
+			continue;
 		v = zs_from_image(image, len,
 						  dict ? dict : zs_dict_route(image, len), NULL);
 		total += VARSIZE(v) - VARHDRSZ;
@@ -485,7 +527,7 @@ zs_learn(Jsonb *const *docs, int ndocs, const ZsLearnOptions *options,
 	{
 		uint64		root = zs_root_hash((const uint8 *) VARDATA(docs[i]));
 
-		if (i % HOLDOUT == HOLDOUT - 1)
+		if (is_held_out(i))
 		{
 			result->nholdout++;
 			result->jsonb_bytes += VARSIZE(docs[i]) - VARHDRSZ;

@@ -140,11 +140,13 @@ zs_quick_text(const ZsSpot *spot)
 	int64		num;
 
 	if (!ST_ZSON_IS_SHORT_STRING(spot->p) &&
-		st_zson_quick_integer(spot->p, &num))
+		st_zson_quick_integer(NULL, spot->p, &num))
 		return zs_decimal_text(num, 0);
 	dict = zs_dict_read(spot->doc.dict_id);
 	if (!st_zson_quick_string(dict, spot->p, &s))
 	{
+		if (st_zson_quick_integer(dict, spot->p, &num))
+			return zs_decimal_text(num, 0);
 		if (st_zson_quick_value(&z.doc, dict, spot->p, spot->n, &v) != ST_OK ||
 			(v.kind != ST_ZSON_STRING && v.kind != ST_ZSON_NUMBER))
 			return NULL;

@@ -34,6 +34,12 @@ SELECT (zson_storage('{"kind": "event number 1"}')).dictionary;
 CREATE TABLE same AS SELECT '{"a": "identical documents", "b": [0.000011121755379893715, "another long string of some kind"]}'::jsonb AS j FROM generate_series(1, 100);
 SELECT after_bytes < 30 AS small FROM zson_train('same', 'j');
 
+-- what comes in turns is learned, too; short values have numbers of one byte, and the header tells the shape
+CREATE TABLE turns AS SELECT jsonb_build_object('os', (ARRAY['android', 'ios', 'windows', 'macos', 'linux'])[1 + g % 5], 'n', 100 + g % 5, 'group', chr(65 + g % 5)) AS j
+	FROM generate_series(1, 500) g;
+SELECT after_bytes, examples, held_out FROM zson_train('turns', 'j');
+DROP TABLE turns;
+
 -- the default dictionary, and one of a column that takes precedence
 SELECT zson_learn('{{corpus, j}}') ~ 'in use from the end' AS learned;
 SELECT dictionary > 0 AS trained, after_bytes < before_bytes / 2 AS smaller, examples, held_out FROM zson_train('learned', 'j');
