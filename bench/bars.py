@@ -1,5 +1,4 @@
-"""What colcompress, rowcompress and sorted_heap are to reach, and what a run found:
-one line per bar.
+"""What each extension is to reach, and what a run found: one line per bar.
 
 A bar whose figures a run did not take is left out.
 """
@@ -9,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from bench import bars_zson
 from bench.events import EVENTS_DATA
 from bench.results import Results
 from bench.sections import (
@@ -260,4 +260,4 @@ def bars(results: Results) -> list[list[str]]:
         lines += _worst(f"{dataset}: documents by key / heap's", fetched, 1.5)
         lines += _rowcompress(results, dataset)
     lines += _sorted_heap(results)
-    return lines
+    return lines + bars_zson.bars(results)

@@ -8,10 +8,8 @@ from pathlib import Path
 
 from bench.bars import bars
 from bench.results import OK, Cell, Results
+from bench.sections import JSONB
 from bench.systems import HEAP
-
-# What figures of documents are compared with, as those of tables with heap.
-JSONB = "jsonb"
 
 CAPTIONS = {
     "documents": "Documents",

@@ -17,3 +17,15 @@ STARVED = "memory for an eighth of heap's table"
 
 # What follows a system's name where its table has deleted rows.
 DELETED = ", 0.1 % deleted"
+
+# Of zson: systems (jsonb is what the others are compared with), documents, points.
+JSONB = "jsonb"
+JSONB_LZ4 = "jsonb lz4"
+ZSON = "zson"
+BYTES = "bytes per document"
+OF_LIMIT = "bytes per document, of the limit"
+EXCESS = "most bytes more than jsonb"
+MEMORY = "dictionaries of the session"
+KEY_BY_ID = "one key by id, TPS"
+LIMITED = "memory a quarter of jsonb's data"
+PAGES = "pages read each"

@@ -24,8 +24,10 @@ from pathlib import Path
 
 import psycopg
 
-from bench.report import JSONB, terminal
+from bench.report import terminal
 from bench.results import Cell, Results
+from bench.sections import BYTES, EXCESS, JSONB, MEMORY, OF_LIMIT, ZSON
+from bench.sections import JSONB_LZ4 as LZ4
 
 ROWS = int(os.environ.get("ZSON_ROWS", "20000"))
 RUNS = int(os.environ.get("ZSON_RUNS", "5"))
@@ -104,6 +106,32 @@ def metadata(n: int, seed: int) -> Iterator[dict]:
         }
 
 
+def tiny(n: int, seed: int) -> Iterator[dict]:
+    """Documents of 10 to 60 bytes, of few keys and of random ones, of random values."""
+    rng = random.Random(seed)
+    for i in range(n):
+        room = 10 + i % 51
+        document: dict = {}
+        while len(json.dumps(document)) < room:
+            key = rng.choice(
+                ["id", "n", "kind", words(rng, 1), f"{rng.getrandbits(20):x}"]
+            )
+            document[key] = rng.choice(
+                [
+                    True,
+                    None,
+                    rng.randrange(100),
+                    rng.random(),
+                    f"{rng.getrandbits(32):x}",
+                    words(rng, 1),
+                    [],
+                ]
+            )
+            if len(json.dumps(document)) > 60:
+                document = {"n": i}
+        yield document
+
+
 def github(n: int, seed: int) -> Iterator[dict]:
     spec = importlib.util.spec_from_file_location(
         "github_like", DATA / "github_like.py"
@@ -153,6 +181,7 @@ KINDS = {
     "metadata": (metadata, ("os", "campaign"), {"os": "ios"}, 2.0),
     "github": (github, ("id", "created_at"), {"type": "PushEvent"}, 0.25),
     "mdn": (mdn, ("status", "support"), {"status": {"deprecated": True}}, 0.25),
+    "10 to 60 B": (tiny, ("id", "n"), {"n": 5}, 1.0),
     "100 B": (distinct(100), ("id", "state"), {"kind": "order"}, 2.0),
     "300 B": (distinct(300), ("id", "created_at"), {"kind": "order"}, 1.0),
     "1 KB": (distinct(1000), ("id", "created_at"), {"kind": "order"}, 0.25),
@@ -161,10 +190,7 @@ KINDS = {
 }
 
 PLAIN = "jsonb plain"
-LZ4 = "jsonb lz4"
-ZSON = "zson"
 LIMIT = "zstd limit"
-OF_LIMIT = "bytes per document, of the limit"
 SYSTEMS = {JSONB: "jsonb", PLAIN: "jsonb", LZ4: "jsonb", ZSON: "zson"}
 
 
@@ -255,19 +281,23 @@ def fill(conn, kind: str, n: int, results: Results) -> dict[str, str]:
     )
     if conn.execute(differ).fetchone() != (0,):
         raise AssertionError(f"{kind}: documents differ from jsonb's")
-    per_document = "bytes per document"
     means = {}
     for name, table in tables.items():
         mean, size = conn.execute(
             f"SELECT avg(pg_column_size(doc))::float8, pg_table_size('{table}') FROM {table}"
         ).fetchone()
         means[name] = mean
-        results.add(Cell(dataset, "documents", per_document, name, "bytes", [mean]))
+        results.add(Cell(dataset, "documents", BYTES, name, "bytes", [mean]))
         results.add(Cell(dataset, "size", "table", name, "MB", [size / 1e6]))
         results.add(Cell(dataset, "documents", "COPY", name, "rows/s", rates[name]))
+    ((excess,),) = conn.execute(
+        f"SELECT max(pg_column_size(z.doc) - pg_column_size(j.doc)) FROM {tables[ZSON]} z"
+        f" JOIN {tables[PLAIN]} j USING (id)"
+    ).fetchall()
+    results.add(Cell(dataset, "documents", EXCESS, ZSON, "bytes", [excess]))
     best = limit(train, measured)
     if best is not None:
-        results.add(Cell(dataset, "documents", per_document, LIMIT, "bytes", [best]))
+        results.add(Cell(dataset, "documents", BYTES, LIMIT, "bytes", [best]))
         of_limit = means[ZSON] / best
         results.add(Cell(dataset, "documents", OF_LIMIT, ZSON, "times", [of_limit]))
     results.add(Cell(dataset, "documents", "training", ZSON, "s", [training]))
@@ -316,8 +346,7 @@ def bench(conn, kind: str, results: Results, rows: int = ROWS) -> None:
             Cell(dataset, "documents", "-> by random id", name, "reads/s", samples)
         )
     (memory,) = conn.execute("SELECT zson_cache_bytes()").fetchone()
-    label = "dictionaries of the session"
-    results.add(Cell(dataset, "documents", label, ZSON, "bytes", [memory]))
+    results.add(Cell(dataset, "documents", MEMORY, ZSON, "bytes", [memory]))
     for table in tables.values():
         conn.execute(f"DROP TABLE {table}")
 

@@ -25,12 +25,13 @@ from pathlib import Path
 from bench import zson
 from bench.report import terminal
 from bench.results import NOT_MEASURED, Cell, Results
+from bench.sections import KEY_BY_ID as SECTION
+from bench.sections import LIMITED, PAGES
 
 ROWS = int(os.environ.get("ZSON_POINT_ROWS", "20000"))
 SECONDS = int(os.environ.get("ZSON_POINT_TIME", "5"))
 ROUNDS = 3
 CLIENTS = [int(n) for n in os.environ.get("ZSON_POINT_CLIENTS", "4").split()]
-SECTION = "one key by id, TPS"
 
 # kind: key, multiple of the rows
 KINDS = {
@@ -107,7 +108,7 @@ def _rounds(
             for system in SYSTEMS
         }
         reads = {
-            system: Cell(dataset, SECTION, f"{label}: pages read each", system, "pages")
+            system: Cell(dataset, SECTION, f"{label}: {PAGES}", system, "pages")
             for system in SYSTEMS
         }
         for number in range(ROUNDS + 1):
@@ -152,7 +153,6 @@ def _has_direct_io(cluster) -> bool:
 def measure(cluster, directory: Path, kind: str, results: Results) -> None:
     """Both settings, into cells of the results; the cluster runs, and is restarted."""
     n = max(1000, int(ROWS * KINDS[kind][1]))
-    limited = "memory a quarter of jsonb's data"
     _fill(cluster, kind, n)
     _rounds(cluster, directory, kind, n, "in memory", results, 0)
     if kind == CLASSIC:
@@ -171,7 +171,7 @@ def measure(cluster, directory: Path, kind: str, results: Results) -> None:
                 Cell(
                     f"zson {kind}",
                     SECTION,
-                    limited,
+                    LIMITED,
                     system,
                     "TPS",
                     [],
@@ -183,7 +183,7 @@ def measure(cluster, directory: Path, kind: str, results: Results) -> None:
     usual = cluster.settings["shared_buffers"]
     cluster.configure(shared_buffers=f"{buffers // 1024}kB", debug_io_direct="data")
     cluster.restart()
-    _rounds(cluster, directory, kind, n, limited, results, SECONDS)
+    _rounds(cluster, directory, kind, n, LIMITED, results, SECONDS)
     cluster.configure(shared_buffers=usual, debug_io_direct=None)
     cluster.restart()
 
