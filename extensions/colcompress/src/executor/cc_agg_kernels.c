@@ -5,9 +5,9 @@
  *
  * Two templates make every kernel.  EACH_ROW runs a statement per row, with
  * the row's position and its group's state: one group after another is
- * touched, which no vector instruction can do.  ONE_GROUP reduces a vector
- * to one value, which the compiler does with vector instructions, and adds
- * that to the only group.
+ * touched, which no vector instruction can do.  ONE_GROUP reduces rows of one
+ * group to one value, which the compiler does with vector instructions, and
+ * adds that to the group.
  *
  * Allocates nothing and raises nothing.
  *
@@ -62,14 +62,14 @@
 	} while (0)
 
 /*
- * Runs statement for each row of the only group: x is its value, acc what the
+ * Runs statement for each row, all of one group: x is its value, acc what the
  * statement gathers, of which lanes independent ones are kept so that one
  * addition need not wait for the last; merge then takes each of them as x
  * into s, the group's state.
  */
 #define ONE_GROUP(type, acc_type, start, state_type, statement, merge) \
 	do { \
-		state_type *s = (state_type *) states; \
+		state_type *s = (state_type *) (states + (Size) r->only * stride); \
 		acc_type	lanes[16]; \
 		int			i = 0; \
 		for (int l = 0; l < 16; l++) \
@@ -122,7 +122,7 @@ cc_agg_count_rows(char *states, Size stride, const CcAggRows *r)
 {
 	if (r->gids == NULL)
 	{
-		*(int64 *) states += r->n;
+		*(int64 *) (states + (Size) r->only * stride) += r->n;
 		return;
 	}
 	/* The first kernel that comes to the records: they may be far away. */
@@ -181,7 +181,7 @@ CC_KERNEL void
 cc_agg_sum_int128(char *states, Size stride, const CcAggRows *r, const int64 *values)
 {
 	if (r->gids == NULL)
-		((CcInt128State *) states)->sum += sum_wide(r, values);
+		((CcInt128State *) (states + (Size) r->only * stride))->sum += sum_wide(r, values);
 	else
 		EACH_ROW(int64, CcInt128State, s->sum += x);
 }
@@ -237,13 +237,14 @@ cc_agg_sum_float8(char *states, Size stride, const CcAggRows *r, const double *v
 }
 
 CC_KERNEL bool
-cc_agg_sum_finite8(char *states, const CcAggRows *r, const double *values)
+cc_agg_sum_finite8(char *states, Size stride, const CcAggRows *r, const double *values)
 {
 	CcFloatState sum = {.value = -0.0};
-	CcFloatState *only = (CcFloatState *) states;
+	CcFloatState *only = (CcFloatState *) (states + (Size) r->only * stride);
 
 	/* A sum is finite only if all that was added is. */
 	states = (char *) &sum;
+	stride = 0;
 	ONE_GROUP(double, double, -0.0, CcFloatState, acc += x, s->value += x);
 	if (!isfinite(sum.value))
 		return false;
@@ -257,7 +258,7 @@ cc_agg_sum_float4(char *states, Size stride, const CcAggRows *r, const float *va
 	/* In a row's order: lanes would differ too much from the server's sum. */
 	if (r->gids == NULL)
 	{
-		CcFloat4State *s = (CcFloat4State *) states;
+		CcFloat4State *s = (CcFloat4State *) (states + (Size) r->only * stride);
 
 		for (int i = 0; i < r->n; i++)
 			s->value += values[cc_agg_row(r, i)];
@@ -354,6 +355,16 @@ cc_agg_lookup(const uint32 *table, const uint32 *index, int n, uint32 *gids)
 		gids[i] = gid;
 	}
 	return missing == 0;
+}
+
+CC_KERNEL int
+cc_agg_count_changes(const uint32 *gids, int n)
+{
+	int			changes = 0;
+
+	for (int i = 1; i < n; i++)
+		changes += gids[i] != gids[i - 1];
+	return changes;
 }
 
 /* Of equal values (0 and -0) the last one stays, as in the server. */

@@ -20,7 +20,8 @@ typedef struct CcAggRows
 {
 	int			n;
 	const uint16 *rows;			/* positions; NULL: 0 .. n-1 */
-	const uint32 *gids;			/* n group numbers; NULL: all group 0 */
+	const uint32 *gids;			/* n group numbers; NULL: all rows are of */
+	uint32		only;			/* this group */
 } CcAggRows;
 
 static inline int
@@ -32,7 +33,7 @@ cc_agg_row(const CcAggRows *r, int i)
 static inline uint32
 cc_agg_gid(const CcAggRows *r, int i)
 {
-	return r->gids ? r->gids[i] : 0;
+	return r->gids ? r->gids[i] : r->only;
 }
 
 /* Every state starts with the number of rows that did not count. */
@@ -121,7 +122,8 @@ extern void cc_agg_sum_float8(char *states, Size stride, const CcAggRows *r,
  * The same with gids NULL; false, with nothing done, if a value, or their
  * sum, is not finite.
  */
-extern bool cc_agg_sum_finite8(char *states, const CcAggRows *r, const double *values);
+extern bool cc_agg_sum_finite8(char *states, Size stride, const CcAggRows *r,
+							   const double *values);
 
 extern void cc_agg_sum_float4(char *states, Size stride, const CcAggRows *r,
 							  const float *values);
@@ -147,5 +149,8 @@ extern bool cc_agg_index_code(const uint32 *values, const uint16 *rows, int n,
 
 /* Looks all of them up; false if an entry is PG_UINT32_MAX. */
 extern bool cc_agg_lookup(const uint32 *table, const uint32 *index, int n, uint32 *gids);
+
+/* How many of n group numbers differ from the one before. */
+extern int	cc_agg_count_changes(const uint32 *gids, int n);
 
 #endif							/* CC_AGG_KERNELS_H */

@@ -29,6 +29,12 @@
 #include "cc_agg.h"
 #include "st_numeric.h"
 
+/*
+ * Rows of one group that follow one another: if there are so many on average,
+ * they are reduced to one value before the group's state is touched.
+ */
+#define LONG_RUN	128
+
 /* Rows that count for a transition: a part of the batch's. */
 typedef struct RowBuffer
 {
@@ -257,6 +263,7 @@ counting_rows(CcAggState *state, CcAggTrans *trans, const CcVector *v,
 	part->n = n;
 	part->rows = buffer->rows;
 	part->gids = all->gids ? buffer->gids : NULL;
+	part->only = all->only;
 	return part;
 }
 
@@ -327,7 +334,7 @@ advance_floats(const CcAggTrans *trans, char *states, Size stride, const CcVecto
 	{
 		const double *values = double_values(v, buffer);
 
-		if (r->gids == NULL && cc_agg_sum_finite8(states, r, values))
+		if (r->gids == NULL && cc_agg_sum_finite8(states, stride, r, values))
 			return;
 		if (r->gids != NULL && cc_agg_all_finite8(values, r))
 			cc_agg_sum_float8(states, stride, r, values);
@@ -388,16 +395,48 @@ advance(CcAggState *state, CcAggTrans *trans, const CcAggRows *all)
 	}
 }
 
+static void
+advance_all(CcAggState *state, const CcAggRows *r)
+{
+	CcGroups   *groups = state->groups;
+
+	cc_agg_count_rows(groups->states, groups->stride, r);
+	for (int i = 0; i < state->ntrans; i++)
+		if (!state->trans[i].from_footer)
+			advance(state, &state->trans[i], r);
+}
+
+/* Where rows come in the order of their keys: one run of equal groups after another. */
+static void
+advance_runs(CcAggState *state, const CcAggRows *all, const uint16 *rows)
+{
+	const uint32 *gids = all->gids;
+
+	for (int start = 0; start < all->n;)
+	{
+		CcAggRows	run = {.rows = rows + start, .only = gids[start]};
+
+		while (start + run.n < all->n && gids[start + run.n] == run.only)
+			run.n++;
+		if (run.n == all->n)
+			run.rows = all->rows;
+		advance_all(state, &run);
+		start += run.n;
+	}
+}
+
 void
 cc_agg_advance(CcAggState *state, const uint16 *rows, int n, bool all)
 {
 	CcGroups   *groups = state->groups;
-	CcAggRows	r = {n, all ? NULL : rows, groups->nkeys > 0 ? groups->gids : NULL};
+	CcAggRows	r = {.n = n, .rows = all ? NULL : rows};
 
-	cc_agg_count_rows(groups->states, groups->stride, &r);
-	for (int i = 0; i < state->ntrans; i++)
-		if (!state->trans[i].from_footer)
-			advance(state, &state->trans[i], &r);
+	if (groups->nkeys > 0)
+		r.gids = groups->gids;
+	if (r.gids && n >= LONG_RUN && cc_agg_count_changes(r.gids, n) < n / LONG_RUN)
+		advance_runs(state, &r, rows);
+	else
+		advance_all(state, &r);
 }
 
 /* ---- results ---- */
