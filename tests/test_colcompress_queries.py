@@ -33,6 +33,12 @@ from strata.queries import COLUMNS, Generator, rows_sql
 
 ROWS = 12000
 QUERIES = 150
+INDEXES = "(i4) (j4) (t) (d) (n2) gin(a) gin(j)"
+FORCE_BITMAPS = (
+    "SET enable_seqscan = off",
+    "SET enable_indexscan = off",
+    "SET enable_indexonlyscan = off",
+)
 SMITH_SECONDS = 15
 SMITH_START = 120
 
@@ -49,6 +55,11 @@ def load(conn) -> None:
         conn.execute(f"INSERT INTO {name} {rows_sql(ROWS + 1, ROWS + 60, 8)}")
         conn.execute(f"DELETE FROM {name} WHERE k % 37 = 5 OR (j4 = 0 AND k % 2 = 0)")
         conn.execute(f"UPDATE {name} SET i4 = 7, t = 'blue' WHERE k % 101 = 3")
+        for index in INDEXES.split() if am == "colcompress" else []:
+            method, columns = index.split("(")
+            conn.execute(
+                f"CREATE INDEX ON {name} USING {method or 'btree'} ({columns}"
+            )
         conn.execute(f"ANALYZE {name}")
 
 
@@ -87,6 +98,8 @@ def set_plan(conn, rng, names: list[str]) -> list[str]:
         settings += ["SET work_mem = '64kB'"]
     if rng.random() < 0.2:
         settings += ["SET enable_hashagg = off"]
+    if rng.random() < 0.4:
+        settings += FORCE_BITMAPS
     for setting in settings:
         conn.execute(setting)
     return settings
@@ -235,8 +248,18 @@ def run(conn, rng, queries: int, seconds: float = 0) -> list[str]:
     return faults
 
 
+def is_bitmap_driven(conn) -> bool:
+    for setting in FORCE_BITMAPS:
+        conn.execute(setting)
+    sql = "EXPLAIN SELECT count(*), sum(k) FROM ours WHERE i4 < 9 OR a @> '{t1}'"
+    plan = "\n".join(line for (line,) in conn.execute(sql))
+    conn.execute("RESET ALL")
+    return "(ColcompressScan)" in plan and "BitmapOr" in plan
+
+
 def test_queries(conn, rng):
     load(conn)
+    assert is_bitmap_driven(conn)
     seconds = float(os.environ.get("SECONDS", 0))
     faults = run(conn, rng, QUERIES, seconds)
     assert not faults, "\n\n".join(faults)

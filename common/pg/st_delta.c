@@ -128,6 +128,30 @@ st_delta_set_chunk(StDeltaScan *scan, uint32 chunk)
 }
 
 bool
+st_delta_set_block(StDeltaScan *scan, BlockNumber block)
+{
+	int			lo = 0;
+	int			hi = scan->ngaps - 1;
+
+	while (lo <= hi)
+	{
+		int			mid = lo + (hi - lo) / 2;
+
+		if (block < scan->gaps[mid].start)
+			hi = mid - 1;
+		else if (block >= scan->gaps[mid].end)
+			lo = mid + 1;
+		else
+		{
+			scan->next_block = block;
+			scan->end_block = block + 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
 st_delta_fetch(StDeltaScan *scan, ScanDirection direction,
 			   TupleTableSlot *slot)
 {

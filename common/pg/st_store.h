@@ -218,6 +218,12 @@ extern bool st_delta_next(StDeltaScan *scan, TupleTableSlot *slot);	/* in the cu
 extern void st_delta_end(StDeltaScan *scan);
 
 /*
+ * The same for the rows of one block; false if it is none of the delta's.  For
+ * st_delta_next_page() only.
+ */
+extern bool st_delta_set_block(StDeltaScan *scan, BlockNumber block);
+
+/*
  * Instead of st_delta_next(): all visible rows of the chunk's next page that
  * has any, in tuples, which has room for MaxHeapTuplesPerPage of them.  They
  * stay valid until the caller releases the buffer.  Returns how many there

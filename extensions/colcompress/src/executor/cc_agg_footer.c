@@ -33,7 +33,7 @@ takes_whole_group(const CcScanState *scan)
 	const CcFilter *filter = scan->filter;
 
 	if (!cc_enable_footer_aggregate ||
-		source->vector_order != NULL || scan->batch->vecno != 0 ||
+		source->vector_order != NULL || source->bitmap != NULL || scan->batch->vecno != 0 ||
 		filter->topn != NULL || filter->joins != NIL)
 		return false;
 	for (int i = 0; i < filter->nquals; i++)

@@ -133,6 +133,8 @@ explain_analyze(CcScanState *state, List *ancestors, ExplainState *es)
 	explain_counts("Vectors", stats.vectors_total, stats.vectors_pruned,
 				   stats.vectors_read, es);
 	explain_counter("Row Groups From Footers", NULL, stats.footer_groups, es);
+	if (state->source->bitmap)
+		explain_counter("Rows From Bitmap", NULL, stats.bitmap_rows, es);
 	explain_counter("Deleted Rows Skipped", NULL, stats.deleted_rows, es);
 	explain_counter("Delta Rows", NULL, stats.delta_rows, es);
 	explain_counter("Rows Removed by Hash Join Filter", NULL, stats.join_removed, es);

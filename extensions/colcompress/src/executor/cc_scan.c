@@ -182,6 +182,10 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	state->filter = cc_filter_create(cc_scan_quals(plan), scanrelid, &node->ss.ps,
 									 node->ss.ss_ScanTupleSlot, state->paths);
 	state->filter->topn = cc_topn_create(plan, &node->ss.ps, state->filter->exprs);
+	if (plan->custom_plans != NIL)
+		node->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate,
+												  eflags & ~(EXEC_FLAG_BACKWARD |
+															 EXEC_FLAG_MARK)));
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	if (eflags & EXEC_FLAG_BACKWARD)
@@ -191,6 +195,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	init_path_outputs(state, scanrelid);
 	cc_path_set_attach(state->paths, state->batch);
 	state->source = cc_source_create(rel, estate->es_snapshot, state->filter, state->batch);
+	if (node->custom_ps != NIL)
+		cc_source_set_bitmap(state->source, linitial(node->custom_ps));
 }
 
 /*
@@ -594,11 +600,28 @@ exec_scan(CustomScanState *node)
 	return ExecProject(state->path_row ? state->path_projection : projection);
 }
 
+/* The executor knows of children on the left and on the right alone. */
+static void
+rescan_bitmap(CustomScanState *node)
+{
+	PlanState  *bitmap;
+
+	if (node->custom_ps == NIL)
+		return;
+	bitmap = linitial(node->custom_ps);
+	if (node->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(bitmap, node->ss.ps.chgParam);
+	/* with new parameters it starts over by itself */
+	if (bitmap->chgParam == NULL)
+		ExecReScan(bitmap);
+}
+
 static void
 rescan(CustomScanState *node)
 {
 	CcScanState *state = (CcScanState *) node;
 
+	rescan_bitmap(node);
 	ExecScanReScan(&node->ss);
 	state->virtual_slot = false;
 	state->unit = CC_SOURCE_END;
@@ -621,6 +644,8 @@ end_scan(CustomScanState *node)
 		cc_source_end(state->source);
 	if (state->back)
 		st_scan_back_end(state->back);
+	if (node->custom_ps != NIL)
+		ExecEndNode(linitial(node->custom_ps));
 }
 
 void

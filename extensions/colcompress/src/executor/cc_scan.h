@@ -5,6 +5,7 @@
  *
  * plan->custom_exprs holds the scan's quals, in the order in which they are
  * to be evaluated, and then what cc_topn_path.h says; plan->qual is empty.
+ * plan->custom_plans holds the plan of a bitmap of the rows to read, if any.
  *
  *-------------------------------------------------------------------------
  */

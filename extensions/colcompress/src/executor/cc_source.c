@@ -8,7 +8,8 @@
  * one row group is open at a time, so memory is bounded by one.
  *
  * Serial scans take row groups in the order of their row numbers, then the
- * delta.  How parallel participants share the units: cc_source_shared.c.
+ * delta; with an index's bitmap, its blocks of the delta come first.  How
+ * parallel participants share the units: cc_source_shared.c.
  *
  * Locks: the caller holds the relation's lock and keeps the snapshot
  * registered or active.  Under SERIALIZABLE the whole relation is locked for
@@ -48,6 +49,12 @@ cc_source_create(Relation rel, Snapshot snapshot, CcFilter *filter, CcBatch *bat
 	source->group = -1;
 	source->stats = &source->own_stats;
 	return source;
+}
+
+void
+cc_source_set_bitmap(CcSource *source, PlanState *plan)
+{
+	source->bitmap = cc_bitmap_create(plan, source->mcxt);
 }
 
 void
@@ -180,7 +187,7 @@ numbers_in_order(RankedUnit *units, uint32 n)
 static bool
 is_ordered(const CcSource *source)
 {
-	return source->filter->topn != NULL && cc_enable_pruning &&
+	return source->filter->topn != NULL && cc_enable_pruning && source->bitmap == NULL &&
 		cc_topn_has_zones(source->filter->topn);
 }
 
@@ -221,9 +228,70 @@ order_vectors(CcSource *source)
 	MemoryContextSwitchTo(oldcontext);
 }
 
+/* ---- rows that an index has found ---- */
+
+static void
+begin_bitmap(CcSource *source)
+{
+	cc_bitmap_run(source->bitmap);
+	source->bitmap_begun = true;
+	source->bitmap_groups = source->groups->ngroups;
+	source->bitmap_vectors = 0;
+	for (int i = 0; i < source->groups->ngroups; i++)
+		source->bitmap_vectors += group_vectors(&source->groups->groups[i]);
+}
+
+/* Is the row group left? */
+static bool
+enter_bitmap_group(CcSource *source, uint32 group)
+{
+	const StGroup *g = &source->groups->groups[group];
+
+	if (source->group != (int) group || !source->group_tested)
+		source->bitmap_groups--;
+	if (cc_source_enter(source, group))
+	{
+		source->bitmap_vectors--;
+		return true;
+	}
+	source->bitmap_vectors -= group_vectors(g);
+	cc_bitmap_skip_group(source->bitmap, g);
+	return false;
+}
+
+static CcSourceUnit
+take_bitmap(CcSource *source)
+{
+	uint32		group;
+	uint32		vecno;
+
+	if (!source->bitmap_begun)
+	{
+		begin_bitmap(source);
+		return CC_SOURCE_DELTA;
+	}
+	while (cc_bitmap_next_vector(source->bitmap, source->groups, &group, &vecno))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (enter_bitmap_group(source, group))
+		{
+			source->vecno = vecno;
+			source->vec_end = vecno + 1;
+			return CC_SOURCE_BATCH;
+		}
+	}
+	source->stats->groups_pruned += source->bitmap_groups;
+	source->stats->vectors_pruned += source->bitmap_vectors;
+	source->bitmap_groups = 0;
+	source->bitmap_vectors = 0;
+	return CC_SOURCE_END;
+}
+
 static CcSourceUnit
 take_serial(CcSource *source)
 {
+	if (source->bitmap)
+		return take_bitmap(source);
 	if (is_ordered(source) && source->group_order == NULL && source->groups->ngroups > 1)
 		order_groups(source);
 	while (source->next_group < source->groups->ngroups)
@@ -283,6 +351,10 @@ next_vector(CcSource *source)
 	}
 	source->stats->vectors_read++;
 	cc_batch_set(source->batch, source->reader, group, vecno);
+	if (source->bitmap)
+		source->stats->bitmap_rows += cc_bitmap_select(source->bitmap,
+													   source->batch->selection,
+													   source->batch->nrows);
 
 	if (!source->deleted_known)
 		find_deleted(source, group);
@@ -325,8 +397,14 @@ cc_source_next(CcSource *source)
 int
 cc_source_delta_page(CcSource *source, HeapTupleData *tuples, Buffer *buffer)
 {
-	int			n = st_delta_next_page(source->delta, tuples, buffer);
+	int			n = 0;
+	BlockNumber block;
 
+	if (source->bitmap == NULL)
+		n = st_delta_next_page(source->delta, tuples, buffer);
+	while (source->bitmap && n == 0 && cc_bitmap_next_block(source->bitmap, &block))
+		if (st_delta_set_block(source->delta, block))
+			n = st_delta_next_page(source->delta, tuples, buffer);
 	source->stats->delta_rows += n;
 	return n;
 }
@@ -339,6 +417,9 @@ cc_source_rescan(CcSource *source)
 	source->steal_from = 0;
 	source->vecno = source->vec_end = 0;
 	source->group_tested = false;
+	if (source->bitmap)
+		cc_bitmap_forget(source->bitmap);
+	source->bitmap_begun = false;
 	/* A parallel scan is counted when its shared state is set up again. */
 	if (source->shared == NULL)
 		source->pass_counted = false;
@@ -348,6 +429,8 @@ void
 cc_source_end(CcSource *source)
 {
 	close_group(source);
+	if (source->bitmap)
+		cc_bitmap_forget(source->bitmap);
 	if (source->delta)
 		st_delta_end(source->delta);
 	source->delta = NULL;
@@ -368,6 +451,7 @@ cc_stats_add(CcScanStats *sum, const CcScanStats *stats)
 	sum->bytes_decoded += stats->bytes_decoded;
 	sum->footer_groups += stats->footer_groups;
 	sum->join_removed += stats->join_removed;
+	sum->bitmap_rows += stats->bitmap_rows;
 	sum->zone_quals |= stats->zone_quals;
 	sum->vector_quals |= stats->vector_quals;
 	sum->row_quals |= stats->row_quals;

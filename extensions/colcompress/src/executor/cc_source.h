@@ -14,6 +14,7 @@
 #include "port/atomics.h"
 
 #include "cc_batch.h"
+#include "cc_bitmap.h"
 #include "cc_filter.h"
 #include "st_store.h"
 
@@ -34,6 +35,7 @@ typedef struct CcScanStats
 	uint64		bytes_decoded;
 	uint64		footer_groups;	/* aggregated without their vectors */
 	uint64		join_removed;	/* rows: joins above would drop them */
+	uint64		bitmap_rows;	/* rows of vectors that an index has found */
 	CcQualSet	zone_quals;
 	CcQualSet	vector_quals;
 	CcQualSet	row_quals;
@@ -87,6 +89,12 @@ typedef struct CcSource
 	StDeltaScan *delta;
 	uint32		ndelta;			/* chunks of the delta */
 
+	/* of an index: only its rows are read; or NULL */
+	CcBitmap   *bitmap;
+	bool		bitmap_begun;	/* its blocks are handed out */
+	uint32		bitmap_groups;	/* row groups, vectors of this pass that it has not */
+	uint64		bitmap_vectors; /* come to */
+
 	/* position */
 	bool		started;
 	bool		pass_counted;	/* totals of this pass over the table are in stats */
@@ -118,6 +126,12 @@ typedef struct CcSource
  */
 extern CcSource *cc_source_create(Relation rel, Snapshot snapshot,
 								  CcFilter *filter, CcBatch *batch);
+
+/*
+ * Reads only the rows that the plan's bitmap has, and of its blocks of the
+ * delta all rows.  Before the first unit is taken; serial scans only.
+ */
+extern void cc_source_set_bitmap(CcSource *source, PlanState *plan);
 
 /*
  * Takes the next unit.  CC_SOURCE_BATCH: the batch stands on a vector that

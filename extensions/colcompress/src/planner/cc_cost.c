@@ -63,6 +63,9 @@
 #define CC_FETCH_BLOCK_COST	100
 #define CC_WIDE_VALUE	64
 
+/* Share of a row's and a column's cost for a row that a vector is decoded with. */
+#define CC_DECODE_COST	0.5
+
 double
 cc_heap_pages(RelOptInfo *rel, Relation relation)
 {
@@ -190,4 +193,49 @@ cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	path->total_cost = path->startup_cost + disk_cost + cpu_cost;
 	if (!enable_seqscan)
 		st_path_disable(path);
+}
+
+/*
+ * Rows that an index finds may stand in any vector: so many have one of them
+ * at least.  They are decoded as a whole, but conditions and what comes above
+ * see only the rows that were found.
+ */
+void
+cc_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
+					   const Bitmapset *attnos, bool vectors, Path *bitmap)
+{
+	double		row_cost = vectors ? CC_VECTOR_ROW_COST : CC_ROW_COST;
+	double		column_cost = vectors ? CC_VECTOR_COLUMN_COST : CC_COLUMN_COST;
+	double		random_page_cost;
+	double		seq_page_cost;
+	int			ncolumns;
+	double		share = cc_column_share(rel, relation, attnos, &ncolumns);
+	double		groups = ceil(rel->tuples / cc_format.max_rows(relation));
+	Cost		index_cost;
+	Selectivity selectivity;
+	double		found;
+	double		read;
+	double		page_cost;
+	double		cpu_cost;
+
+	cost_bitmap_tree_node(bitmap, &index_cost, &selectivity);
+	found = clamp_row_est(selectivity * rel->tuples);
+	read = 1.0 - pow(1.0 - Min(selectivity, 1.0), ST_VECTOR_SIZE);
+	path->rows = rel->rows;
+
+	get_tablespace_page_costs(rel->reltablespace, &random_page_cost, &seq_page_cost);
+	page_cost = random_page_cost - (random_page_cost - seq_page_cost) * sqrt(read);
+	cpu_cost = found * (row_cost * cpu_tuple_cost +
+						CC_QUAL_COST * rel->baserestrictcost.per_tuple) +
+		Min(found, path->rows) * column_cost * cpu_tuple_cost * ncolumns +
+		path->rows * path->pathtarget->cost.per_tuple;
+	cpu_cost += rel->tuples * read * CC_DECODE_COST * cpu_tuple_cost *
+		(CC_VECTOR_ROW_COST + CC_VECTOR_COLUMN_COST * ncolumns);
+	cpu_cost += cpu_tuple_cost * Min(groups, found) *
+		(CC_GROUP_COST + CC_CHUNK_COST * ncolumns);
+
+	path->startup_cost = index_cost + rel->baserestrictcost.startup +
+		path->pathtarget->cost.startup + CC_START_COST * cpu_tuple_cost;
+	path->total_cost = path->startup_cost + cpu_cost +
+		page_cost * ceil(rel->pages * share * read);
 }

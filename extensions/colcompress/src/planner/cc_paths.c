@@ -31,6 +31,7 @@
 #include "parser/parsetree.h"
 #include "utils/guc.h"
 
+#include "cc_bitmap_path.h"
 #include "cc_format.h"
 #include "cc_options.h"
 #include "cc_paths.h"
@@ -67,6 +68,8 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		cscan->custom_exprs = list_concat(cscan->custom_exprs,
 										  copyObject(linitial(best_path->custom_private)));
 	}
+	if (custom_plans != NIL)
+		cscan->custom_plans = list_make1(cc_bitmap_plan(linitial(custom_plans)));
 	cscan->methods = GetCustomScanMethods(CC_SCAN_NAME, false);
 	return &cscan->scan.plan;
 }
@@ -112,9 +115,7 @@ has_current_of(RelOptInfo *rel)
 
 /* vectors: the columns that a node above takes as vectors, or NULL. */
 static CustomPath *
-make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
-			   ParamPathInfo *param_info, const Bitmapset *attnos, int workers,
-			   PathTarget *vectors)
+new_scan_path(RelOptInfo *rel, ParamPathInfo *param_info, int workers, PathTarget *vectors)
 {
 	CustomPath *cpath = makeNode(CustomPath);
 
@@ -129,9 +130,37 @@ make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	if (workers == 0)
 		cpath->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	cpath->methods = &path_methods;
+	return cpath;
+}
+
+static CustomPath *
+make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+			   ParamPathInfo *param_info, const Bitmapset *attnos, int workers,
+			   PathTarget *vectors)
+{
+	CustomPath *cpath = new_scan_path(rel, param_info, workers, vectors);
+
 	cc_cost_scan(&cpath->path, root, rel, relation, attnos, vectors != NULL);
 	if (cc_index_scan_option(relation) == CC_INDEX_SCAN_ON && cc_prefers_index(rel))
 		st_path_disable(&cpath->path);
+	return cpath;
+}
+
+/* A scan of the rows that an index finds, if the server has a bitmap for that. */
+static CustomPath *
+make_bitmap_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+				 const Bitmapset *attnos, PathTarget *vectors)
+{
+	BitmapHeapPath *bitmap = cc_bitmap_kept(rel);
+	CustomPath *cpath;
+
+	if (bitmap == NULL)
+		return NULL;
+	cpath = new_scan_path(rel, NULL, 0, vectors);
+	cpath->path.parallel_safe = bitmap->path.parallel_safe;
+	cpath->custom_paths = list_make1(bitmap);
+	cc_cost_bitmap_vectors(&cpath->path, root, rel, relation, attnos, vectors != NULL,
+						   bitmap->bitmapqual);
 	return cpath;
 }
 
@@ -166,6 +195,7 @@ add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 	CustomPath *cpath;
 
 	cc_cost_index_paths(root, rel, relation, attnos);
+	cc_bitmap_keep(rel, relation);
 	if (!cc_enable_custom_scan || has_current_of(rel) || needs_tuple_header(attnos))
 		return;
 
@@ -173,6 +203,9 @@ add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 	{
 		cpath = make_scan_path(root, rel, relation, param_info, attnos, 0, NULL);
 		add_path(rel, &cpath->path);
+		cpath = make_bitmap_path(root, rel, relation, attnos, NULL);
+		if (cpath && required_outer == NULL)
+			add_path(rel, &cpath->path);
 	}
 
 	if (rel->consider_parallel && required_outer == NULL)
@@ -279,6 +312,8 @@ cc_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 						 PathTarget *target, int workers)
 {
 	Bitmapset  *attnos = NULL;
+	CustomPath *scan;
+	CustomPath *bitmap;
 	ListCell   *lc;
 
 	if (!cc_enable_custom_scan || has_current_of(rel) ||
@@ -291,7 +326,11 @@ cc_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	if (needs_tuple_header(attnos))
 		return NULL;
 
-	return make_scan_path(root, rel, relation, NULL, attnos, workers, target);
+	scan = make_scan_path(root, rel, relation, NULL, attnos, workers, target);
+	bitmap = workers == 0 ? make_bitmap_path(root, rel, relation, attnos, target) : NULL;
+	if (bitmap && compare_path_costs(&bitmap->path, &scan->path, TOTAL_COST) < 0)
+		return bitmap;
+	return scan;
 }
 
 bool
@@ -377,6 +416,7 @@ cc_paths_init(void)
 							 true,
 							 PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
+	cc_bitmap_path_init();
 	prev_set_rel_pathlist = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = set_rel_pathlist;
 }

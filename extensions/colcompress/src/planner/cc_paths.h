@@ -54,6 +54,11 @@ extern bool cc_collect_children(PlannerInfo *root, RelOptInfo *parent, List **ch
 extern void cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel,
 						 Relation relation, const Bitmapset *attnos, bool vectors);
 
+/* The same for one that reads only the rows that the bitmap's index finds. */
+extern void cc_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *rel,
+								   Relation relation, const Bitmapset *attnos,
+								   bool vectors, Path *bitmap);
+
 /* What a scan path starts with, however little it reads. */
 extern Cost cc_least_scan_cost(void);
 
