@@ -38,6 +38,7 @@ FORCE_BITMAPS = (
     "SET enable_seqscan = off",
     "SET enable_indexscan = off",
     "SET enable_indexonlyscan = off",
+    "SET cpu_operator_cost = 0",
 )
 SMITH_SECONDS = 15
 SMITH_START = 120

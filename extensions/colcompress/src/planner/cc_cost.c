@@ -20,6 +20,7 @@
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "catalog/pg_statistic.h"
+#include "catalog/pg_type_d.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -65,6 +66,9 @@
 
 /* Share of a row's and a column's cost for a row that a vector is decoded with. */
 #define CC_DECODE_COST	0.5
+
+/* Share of the rows up to which distinct values are taken for a dictionary's. */
+#define CC_DISTINCT_SHARE	0.05
 
 double
 cc_heap_pages(RelOptInfo *rel, Relation relation)
@@ -196,9 +200,59 @@ cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 }
 
 /*
+ * Is a condition tested on vectors by a loop, or once per distinct value?  Then
+ * it saves nothing to test it on fewer rows of a vector.  Strings and documents
+ * of many values are tested one by one.
+ */
+static bool
+is_cheap_on_vectors(PlannerInfo *root, RelOptInfo *rel, Node *clause)
+{
+	List	   *vars = pull_var_clause(clause, PVC_INCLUDE_PLACEHOLDERS);
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst(lc);
+		VariableStatData stats;
+		double		ndistinct;
+		bool		isdefault;
+
+		if (!IsA(var, Var))
+			return false;
+		if (var->vartype == NUMERICOID || get_typlen(var->vartype) > 0)
+			continue;
+		examine_variable(root, (Node *) var, 0, &stats);
+		ndistinct = get_variable_numdistinct(&stats, &isdefault);
+		ReleaseVariableStats(stats);
+		if (isdefault || ndistinct > rel->tuples * CC_DISTINCT_SHARE)
+			return false;
+	}
+	return true;
+}
+
+/* Cost of the conditions where found of the rows of vectors of n are tested. */
+static Cost
+bitmap_qual_cost(PlannerInfo *root, RelOptInfo *rel, double n, double found)
+{
+	Cost		cost = 0;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		QualCost	qual_cost;
+
+		cost_qual_eval_node(&qual_cost, (Node *) rinfo, root);
+		cost += CC_QUAL_COST * qual_cost.per_tuple *
+			(is_cheap_on_vectors(root, rel, (Node *) rinfo->clause) ? n : found);
+	}
+	return cost;
+}
+
+/*
  * Rows that an index finds may stand in any vector: so many have one of them
- * at least.  They are decoded as a whole, but conditions and what comes above
- * see only the rows that were found.
+ * at least.  They are decoded as a whole, but what comes above sees only the
+ * rows that were found.
  */
 void
 cc_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
@@ -225,8 +279,8 @@ cc_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation 
 
 	get_tablespace_page_costs(rel->reltablespace, &random_page_cost, &seq_page_cost);
 	page_cost = random_page_cost - (random_page_cost - seq_page_cost) * sqrt(read);
-	cpu_cost = found * (row_cost * cpu_tuple_cost +
-						CC_QUAL_COST * rel->baserestrictcost.per_tuple) +
+	cpu_cost = found * row_cost * cpu_tuple_cost +
+		bitmap_qual_cost(root, rel, rel->tuples * read, found) +
 		Min(found, path->rows) * column_cost * cpu_tuple_cost * ncolumns +
 		path->rows * path->pathtarget->cost.per_tuple;
 	cpu_cost += rel->tuples * read * CC_DECODE_COST * cpu_tuple_cost *
