@@ -58,9 +58,7 @@ def load(conn) -> None:
         conn.execute(f"UPDATE {name} SET i4 = 7, t = 'blue' WHERE k % 101 = 3")
         for index in INDEXES.split() if am == "colcompress" else []:
             method, columns = index.split("(")
-            conn.execute(
-                f"CREATE INDEX ON {name} USING {method or 'btree'} ({columns}"
-            )
+            conn.execute(f"CREATE INDEX ON {name} USING {method or 'btree'} ({columns}")
         conn.execute(f"ANALYZE {name}")
 
 
