@@ -38,7 +38,8 @@ BEGIN
 END $$;
 SELECT bv_explain('SELECT count(*), sum(n) FROM bv WHERE tags @> ''{a5}''');
 SELECT bv_explain('SELECT g, count(*), sum(n) FROM bv WHERE u < 400 OR tags @> ''{a5}'' GROUP BY g');
-SELECT bv_explain('SELECT id, n FROM bv WHERE doc @> ''{"os": "o7"}''');
+SELECT bv_explain('SELECT count(*), sum(n) FROM bv WHERE doc @> ''{"os": "o7"}''');
+SELECT bv_explain('SELECT id, n FROM bv WHERE u BETWEEN 10 AND 1500');
 -- not without bitmap scans, nor when they are switched off
 SET enable_bitmapscan = off;
 SELECT bv_explain('SELECT count(*), sum(n) FROM bv WHERE tags @> ''{a5}''');
