@@ -167,7 +167,7 @@ def test_space_is_used_again_and_given_back(database, am):
         conn.execute(f"CALL {am}.merge('t')")
         conn.execute("VACUUM t")
         fresh, largest = size(), 0
-        for n in range(20):
+        for n in range(40):
             conn.execute(f"UPDATE t SET v = md5(v), k = k + 1 WHERE id % 50 = {n % 50}")
             conn.execute(f"CALL {am}.compact('t')")
             conn.execute("VACUUM t")

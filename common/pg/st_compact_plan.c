@@ -20,7 +20,7 @@
  * enough (st_free_extent.c), so what counts is how much is free.  A rewritten
  * group needs a place before its old one becomes free, so that the file cannot
  * do without a group's worth of free pages.  It grows for a rewrite (2, 3)
- * only if next to nothing is free, or next to nothing is missing: else the
+ * only if less than that is free, or next to nothing is missing: else the
  * step waits for VACUUM, or takes another group.  Rows of the delta do not
  * wait; but small groups join them only where there is room.
  *
@@ -191,7 +191,7 @@ typedef struct FileSpace
 
 /*
  * Is there a place for a group of so many pages before block `before`?  Or
- * may the file grow: little is free, or little is missing.
+ * may the file grow: less is free than it takes, or little is missing.
  */
 static bool
 has_room(const FileSpace *file, double blocks, BlockNumber before)
@@ -201,7 +201,8 @@ has_room(const FileSpace *file, double blocks, BlockNumber before)
 	if (before < MaxBlockNumber)
 		return missing == 0;
 	return missing <= file->size * GROWTH_SHARE ||
-		st_free_space_total(file->free) < file->size * FRAGMENTED_SHARE;
+		st_free_space_total(file->free) <
+		Max(file->size * FRAGMENTED_SHARE, blocks);
 }
 
 /*
