@@ -265,6 +265,50 @@ def test_compaction_gives_space_back(database, order):
     sound(conn)
 
 
+def test_index_only_scan_while_vacuum_frees_rows(database):
+    """Dead rows whose entries the scan has read do not count when their pages
+    are all visible by the time it gets there."""
+    conn, other = database.connect(), database.connect()
+    make(conn, rows="SELECT g * 10, 0")
+    conn.execute("ALTER TABLE t SET (autovacuum_enabled = off)")
+    conn.execute("INSERT INTO t SELECT g, 1 FROM generate_series(1, 20000, 20) g")
+    conn.execute("DELETE FROM t WHERE v = 1")
+    by_index(other)
+    other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    plan = other.execute("EXPLAIN SELECT 1 FROM t").fetchall()
+    assert "Index Only Scan using ti" in plan[0][0]
+    other.execute("DECLARE c CURSOR FOR SELECT 1 FROM t")
+    rows = len(other.execute("FETCH 1 FROM c").fetchall())
+    conn.execute("VACUUM (TRUNCATE off) t")
+    rows += len(other.execute("FETCH ALL FROM c").fetchall())
+    assert rows == 2000
+
+
+def test_zonemap_replaced_while_compaction_runs(database):
+    """The next step begins anew: a key of one index means nothing in another,
+    and what is a number here would be the address of a value there."""
+    conn, other = database.connect(), database.connect()
+    make(conn, columns="id int, s text", rows="SELECT g * 131072 + 257, g")
+    conn.execute(
+        "INSERT INTO t SELECT g * 65536 + 257, g FROM generate_series(1, 20000) g"
+    )
+
+    def compact() -> None:
+        with contextlib.suppress(psycopg.errors.ObjectNotInPrerequisiteState):
+            conn.execute("CALL sorted_heap.compact('t', 20)")
+
+    worker = threading.Thread(target=compact)
+    worker.start()
+    for column in ("s", "id", "s", "id"):
+        time.sleep(0.05)
+        other.execute(
+            f"BEGIN; DROP INDEX ti; CREATE INDEX ti ON t USING zonemap ({column}); COMMIT"
+        )
+    worker.join()
+    assert agree(other) == 22000
+    sound(other)
+
+
 @pytest.mark.parametrize("level", ("replica", "logical"))
 def test_standby_without_the_library(make_cluster, level):
     """The server replays all by itself; logical decoding sees no moves."""

@@ -73,6 +73,7 @@ typedef struct Compaction
 	BlockNumber pages;			/* of the table, at the last look */
 	BlockNumber empty;			/* then */
 	bool		reclaim;		/* before the next step */
+	Oid			index;			/* whose keys tell where a step begins */
 } Compaction;
 
 /* One transaction's work. */
@@ -271,6 +272,10 @@ run_step(Compaction *call, IndexTuple from)
 		room->target = InvalidBlockNumber;
 	step.mover = zm_move_begin(rel, room);
 	index = index_open(zm_place_index(rel), RowExclusiveLock);
+	/* Another index has another order, and other types perhaps. */
+	if (RelationGetRelid(index) != call->index)
+		from = NULL;
+	call->index = RelationGetRelid(index);
 	last = move_rows(&step, index, from);
 	zm_move_end(step.mover);
 	index_close(index, NoLock);

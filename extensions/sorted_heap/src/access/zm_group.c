@@ -622,7 +622,7 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 		}
 		else if (!read_fast(&read))
 			note = 0;
-		if (state->rows)
+		if (state->rows || state->visible_only)
 			find_visible(&read);
 		LockBuffer(read.buf, BUFFER_LOCK_UNLOCK);
 		if (note != 0)
@@ -631,7 +631,7 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 	else
 	{
 		read_any(&read);
-		if (state->rows && state->nitems > 0)
+		if ((state->rows || state->visible_only) && state->nitems > 0)
 		{
 			LockBuffer(read.buf, BUFFER_LOCK_SHARE);
 			find_visible(&read);
@@ -670,6 +670,24 @@ read_exact(ZmScan *state)
 		else
 			add_item(state, &itup->t_tid, false, values, nulls);
 	}
+}
+
+/* Whether the scan's snapshot, an MVCC one, sees the row of an exact entry. */
+bool
+zm_exact_visible(IndexScanDesc scan, const ZmItem *item)
+{
+	IndexFetchHeapData *fetch = (IndexFetchHeapData *) scan->xs_heapfetch;
+	ItemPointerData tid = item->tid;
+	HeapTupleData tuple;
+	bool		visible;
+
+	fetch->xs_cbuf = ReleaseAndReadBuffer(fetch->xs_cbuf, scan->heapRelation,
+										  ItemPointerGetBlockNumber(&tid));
+	LockBuffer(fetch->xs_cbuf, BUFFER_LOCK_SHARE);
+	visible = heap_hot_search_buffer(&tid, scan->heapRelation, fetch->xs_cbuf,
+									 scan->xs_snapshot, &tuple, NULL, true);
+	LockBuffer(fetch->xs_cbuf, BUFFER_LOCK_UNLOCK);
+	return visible;
 }
 
 /* Loads the rows of the cursor's group. */

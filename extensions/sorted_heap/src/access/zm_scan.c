@@ -16,6 +16,7 @@
 #include "pgstat.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "st_compat.h"
 #include "zm_access.h"
@@ -36,6 +37,7 @@ zm_begin_scan(Relation index, int nkeys, int norderbys)
 	state->cursor.generation = 0;
 	state->begun = false;
 	state->rows = false;
+	state->visible_only = false;
 	state->skip_below = 0;
 	state->page_buf = InvalidBuffer;
 	state->groups = state->pages = state->exact = 0;
@@ -72,6 +74,13 @@ begin(IndexScanDesc scan, ZmScan *state)
 	state->nitems = 0;
 	state->item = -1;
 	state->begun = true;
+	/*
+	 * An index-only scan takes our word for rows of pages that are all
+	 * visible when it looks.  VACUUM may have removed a dead row since, so
+	 * only rows that the snapshot sees are returned.
+	 */
+	state->visible_only = scan->xs_want_itup &&
+		IsMVCCSnapshot(scan->xs_snapshot);
 	pgstat_count_index_scan(scan->indexRelation);
 	if (scan->parallel_scan != NULL)
 		zm_scan_share(scan, st_parallel_index_state(scan->parallel_scan));
@@ -173,9 +182,14 @@ zm_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	ZmScan	   *state = scan->opaque;
 	ZmItem	   *item;
 
-	if (!zm_next_item(scan, direction))
-		return false;
-	item = &state->items[state->item];
+	do
+	{
+		if (!zm_next_item(scan, direction))
+			return false;
+		item = &state->items[state->item];
+	} while (state->visible_only &&
+			 item->visible == InvalidOffsetNumber &&
+			 !zm_exact_visible(scan, item));
 	scan->xs_heaptid = item->tid;
 	scan->xs_recheck = item->recheck;
 	if (scan->xs_want_itup && scan->xs_itup == NULL)
@@ -218,7 +232,11 @@ zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 										  &nulls[i]);
 			if (!zm_filter(&cursor->quals, values, nulls))
 				continue;
-			tbm_add_tuples(bitmap, &itup->t_tid, 1, false);
+			/*
+			 * The server counts rows of an all-visible page unseen if they
+			 * need no recheck, but this one may be dead, and gone by then.
+			 */
+			tbm_add_tuples(bitmap, &itup->t_tid, 1, true);
 			rows++;
 		}
 	}

@@ -75,6 +75,7 @@ typedef struct ZmScan
 	bool		have_heap_key;
 	bool		begun;
 	bool		rows;			/* zm_get_row(): visibility is checked here */
+	bool		visible_only;	/* here too: an index-only scan */
 	BlockNumber skip_below;		/* groups of a zone alone whose page is before
 								 * this block are passed over */
 	Buffer		page_buf;		/* then: the zone's heap page */
@@ -112,5 +113,6 @@ extern bool zm_next_item(IndexScanDesc scan, ScanDirection direction);
 
 /* zm_group.c */
 extern void zm_group_load(IndexScanDesc scan, ZmScan *state);
+extern bool zm_exact_visible(IndexScanDesc scan, const ZmItem *item);
 
 #endif							/* ZM_SCAN_H */
