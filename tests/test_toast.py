@@ -85,6 +85,10 @@ def churn(twin: Twin, remainder: int = 0) -> None:
     twin.ok(f"DELETE FROM t WHERE id % 20 = {remainder}")
 
 
+def merge_without_vacuum(twin: Twin) -> None:
+    twin.ours.execute(f"DO $$ BEGIN CALL {twin.am}.merge('t'); END $$")
+
+
 @pytest.fixture
 def t(twin):
     load(twin)
@@ -154,7 +158,7 @@ def test_tombstones_and_locks_move_along(t):
 
 def test_options_and_unlogged_and_temporary_tables(t):
     churn(t)
-    t.ours.execute(f"CALL {t.am}.merge('t')")
+    merge_without_vacuum(t)
     t.ours.execute("VACUUM (TRUNCATE false) t")
     assert toast_pages(t.ours) > 40
     t.ours.execute("VACUUM (TRUNCATE false, ANALYZE) t")
@@ -261,16 +265,20 @@ def hold_snapshot(conn) -> None:
     conn.execute("SELECT count(*) FROM pg_am")
 
 
-def wait_for_block(conn, other) -> None:
-    """Until somebody waits for the other session."""
-    pid = other.info.backend_pid
-    query = "SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))"
-    wait_until(lambda: conn.execute(query, [pid]).rowcount > 0, f"a wait for {pid}")
+def wait_for_block(conn, *others) -> None:
+    """Until somebody waits for one of the other sessions."""
+    pids = [other.info.backend_pid for other in others]
+    query = "SELECT FROM pg_stat_activity WHERE %s::int[] && pg_blocking_pids(pid)"
+    wait_until(lambda: conn.execute(query, [pids]).rowcount > 0, f"a wait for {pids}")
 
 
 def begin_and_open(session: Session) -> None:
     """Begins a transaction in which a cursor keeps the visibility tuples open."""
     session.ok("BEGIN")
+    open_cursor(session)
+
+
+def open_cursor(session: Session) -> None:
     with settings(session.ours, PLANS["index scans"]):
         session.ok(
             "DECLARE c CURSOR FOR SELECT * FROM t WHERE id BETWEEN 5001 AND 5500"
@@ -309,6 +317,48 @@ def test_index_seen_ready_too_late(t, db):
             " FROM generate_series(1, 400) i" % (90000 + failing)
         )
         snapshot.execute("COMMIT")
+        reindex.end()
+        check_toast(t.ours)
+        t.check()
+
+
+def test_index_seen_ready_too_late_by_an_insert(t, db):
+    """The server toasts a value while one of ours has the index open, or after
+    an error has closed it and another transaction has gone by."""
+    writer, reader = t.session(), t.session()
+    snapshot = db.connect()
+    insert = (
+        "INSERT INTO t SELECT %s, 1, string_agg(md5(i::text), '')"
+        " FROM generate_series(1, 400) i"
+    )
+    for number, ending in enumerate(("open", "error", "savepoint")):
+        hold_snapshot(snapshot)
+        writer.ok("BEGIN")
+        writer.ok("DELETE FROM t WHERE id = 7001")
+        reindex = Reindex(t.ours, db)
+        reindex.thread.start()
+        reindex.until(["rv", ""])
+        if ending == "savepoint":
+            reader.ok("BEGIN")
+            reader.ok("SAVEPOINT s")
+            open_cursor(reader)
+        else:
+            begin_and_open(reader)
+        writer.ok("ROLLBACK")
+        reindex.until(["rv", "r"])
+        hear(reader)
+        if ending == "error":
+            reader.fails("22012", "SELECT 1 / 0")
+            reader.ok("ROLLBACK")
+            reader.ok("SELECT 1")
+        elif ending == "savepoint":
+            reader.ok("ROLLBACK TO s")
+            reader.ok("COMMIT")
+        wait_for_block(t.ours, snapshot, reader.ours)
+        reader.ok(insert % (90000 + number))
+        snapshot.execute("COMMIT")
+        if ending == "open":
+            reader.ok("COMMIT")
         reindex.end()
         check_toast(t.ours)
         t.check()
@@ -381,7 +431,7 @@ def test_standby_with_a_query_in_progress(make_cluster):
     twin = Twin(primary, AM)
     load(twin)
     churn(twin)
-    twin.ours.execute(f"CALL {AM}.merge('t')")
+    merge_without_vacuum(twin)
     twin.ours.execute("VACUUM (PROCESS_TOAST false) t")
     standby = replica.make_standby(
         cluster, make_cluster("toast-standby", data=False, autovacuum="off")

@@ -184,10 +184,10 @@ extern bool st_catalog_ensure(Relation rel);
 extern void st_catalog_retire_indexes(Relation rel);
 
 /*
- * To be called before the server toasts a value of ours: what an error left
- * behind in the relation cache may be wrong (see st_toast_index.c).
+ * To be called before the server may toast a value of ours: the relation
+ * cache may be wrong about the indexes (see st_toast_index.c).
  */
-extern void st_catalog_forget_old(void);
+extern void st_catalog_correct_flags(Relation rel);
 extern void st_toast_index_init(void);	/* once per backend */
 
 /*

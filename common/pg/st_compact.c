@@ -220,8 +220,10 @@ st_compact_needed(Relation rel, StCompactJob *job)
 bool
 st_compact_wastes(Relation rel, StCompactJob *job)
 {
-	StGroupVersions *versions = st_group_versions(rel, RecentXmin,
-												  CurrentMemoryContext);
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "compaction",
+											   ALLOCSET_DEFAULT_SIZES);
+	StGroupVersions *versions = st_group_versions(rel, RecentXmin, mcxt);
 	Oid			toastrelid = rel->rd_rel->reltoastrelid;
 	uint64		pages = RelationGetNumberOfBlocks(rel);
 	uint64		wasted = pages;
@@ -231,6 +233,7 @@ st_compact_wastes(Relation rel, StCompactJob *job)
 		if (versions->v[i].state == HEAPTUPLE_LIVE)
 			wasted -= Min(wasted, versions->v[i].group.nblocks);
 	}
+	MemoryContextDelete(mcxt);
 	if (OidIsValid(toastrelid))
 	{
 		Relation	toast = table_open(toastrelid, AccessShareLock);

@@ -25,7 +25,7 @@ st_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
 {
 	StPending  *pending = st_pending_get(rel, cid);
 
-	st_catalog_forget_old();
+	st_catalog_correct_flags(rel);
 	if (pending == NULL ||
 		st_pending_delta_share(pending, rel, 1, cid, options) == 1)
 	{
@@ -44,7 +44,7 @@ st_tuple_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid,
 							int options, struct BulkInsertStateData *bistate,
 							uint32 token)
 {
-	st_catalog_forget_old();
+	st_catalog_correct_flags(rel);
 	st_catalog_hold(rel);
 	st_heapam()->tuple_insert_speculative(rel, slot, cid, options, bistate,
 										  token);
@@ -62,7 +62,7 @@ st_multi_insert(Relation rel, TupleTableSlot **slots, int nslots,
 	StPending  *pending = st_pending_get(rel, cid);
 	int			share = nslots;
 
-	st_catalog_forget_old();
+	st_catalog_correct_flags(rel);
 	if (pending != NULL)
 		share = st_pending_delta_share(pending, rel, nslots, cid, options);
 	if (share > 0)

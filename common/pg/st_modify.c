@@ -173,7 +173,7 @@ st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
 	StRowOp		op;
 	TM_Result	result;
 
-	st_catalog_forget_old();
+	st_catalog_correct_flags(rel);
 	if (!st_tid_is_virtual(otid))
 	{
 		result = st_heapam()->tuple_update(rel, otid, slot, cid, snapshot,

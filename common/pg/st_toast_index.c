@@ -10,11 +10,12 @@
  * a TOAST relation again while that is open (RelationReloadIndexInfo() skips
  * what it takes for a system relation), and having handled the message, it
  * keeps the old flags when the index is closed.  The server has its indexes
- * open for moments; we, as long as a statement lasts.  So the flags come from
- * pg_index unless there is but one index, valid and ready; and an index whose
- * flags in the cache are old is thrown out of it when it is closed, for the
- * sake of the server's own toast_open_indexes(), which believes in them.  One
- * that an error has closed is thrown out before anything is inserted again.
+ * open for moments; we, as long as a statement or a cursor lasts.  So unless
+ * there is but one index, valid and ready, the flags come from pg_index, and
+ * those in the cache are set to them when an index is opened and closed.  The
+ * server's own toast_open_indexes() believes in the cache, maybe while one of
+ * our cursors has the index open, or after an error has closed it: so before
+ * the server may toast a value, they are set once more.
  *
  * Owns the opening, closing, creation and retirement.  What is in there is
  * the business of st_catalog.c.
@@ -24,6 +25,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/index.h"
@@ -39,36 +41,26 @@
 #define MAX_OPEN_TRIES		1000
 
 /* Indexes that have been open in this transaction, with others beside. */
-#define MAX_SEEN			16
+#define MAX_SEEN			64
 
 static Oid	seen[MAX_SEEN];
 static int	nseen = 0;
 
-/* One of them may have been open when its (sub)transaction failed. */
+/*
+ * One of them may have been open when its (sub)transaction failed: they are
+ * kept, also beyond this transaction, until their flags have been set.
+ */
 static bool suspect = false;
 
-typedef struct IndexFlags
-{
-	bool		valid;
-	bool		ready;
-} IndexFlags;
+/* ---- old flags in the relation cache ---- */
 
-static IndexFlags
-cached_flags(Relation index)
+/*
+ * Sets them to what pg_index says, as the relation cache does it with other
+ * indexes that are open.
+ */
+static void
+correct_flags(Relation index)
 {
-	IndexFlags	flags = {
-		.valid = index->rd_index->indisvalid,
-		.ready = index->rd_index->indisready,
-	};
-
-	return flags;
-}
-
-/* What pg_index says. */
-static IndexFlags
-true_flags(Relation index)
-{
-	IndexFlags	flags = {0};
 	HeapTuple	tuple = SearchSysCache1(INDEXRELID,
 										ObjectIdGetDatum(RelationGetRelid(index)));
 
@@ -76,23 +68,55 @@ true_flags(Relation index)
 	{
 		Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
 
-		flags.valid = form->indisvalid;
-		flags.ready = form->indisready;
+		index->rd_index->indisvalid = form->indisvalid;
+		index->rd_index->indisready = form->indisready;
 		ReleaseSysCache(tuple);
 	}
-	return flags;
 }
 
-/* ---- old flags in the relation cache ---- */
-
-void
-st_catalog_forget_old(void)
+static void
+correct_seen(Oid oid)
 {
-	if (!suspect)
+	Relation	index;
+
+	/* Who waits here could be waited for; an index of ours is locked by us. */
+	if (!ConditionalLockRelationOid(oid, AccessShareLock))
+	{
+		RelationCacheInvalidateEntry(oid);
 		return;
+	}
+	index = try_relation_open(oid, NoLock);
+	if (index != NULL)
+	{
+		if (index->rd_index != NULL)
+			correct_flags(index);
+		relation_close(index, NoLock);
+	}
+	UnlockRelationOid(oid, AccessShareLock);
+}
+
+static void
+correct_all_seen(void)
+{
 	suspect = false;
 	for (int i = 0; i < nseen; i++)
-		RelationCacheInvalidateEntry(seen[i]);
+		correct_seen(seen[i]);
+}
+
+void
+st_catalog_correct_flags(Relation rel)
+{
+	if (nseen == 0)
+		return;
+
+	/*
+	 * The server takes this lock later, and hears then of changes.  REINDEX
+	 * CONCURRENTLY waits for it to be released before it relies on the index
+	 * being ready: whatever we do not hear of now can be missed.
+	 */
+	if (OidIsValid(rel->rd_rel->reltoastrelid))
+		LockRelationOid(rel->rd_rel->reltoastrelid, RowExclusiveLock);
+	correct_all_seen();
 }
 
 static void
@@ -101,7 +125,10 @@ xact_callback(XactEvent event, void *arg)
 	if (event == XACT_EVENT_ABORT || event == XACT_EVENT_PARALLEL_ABORT)
 		suspect = nseen > 0;
 	else if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_PREPARE)
-		nseen = 0;
+	{
+		if (!suspect)
+			nseen = 0;
+	}
 }
 
 static void
@@ -135,19 +162,9 @@ remember_seen(Oid index)
 static void
 close_one(Relation index, LOCKMODE release, bool others)
 {
-	Oid			oid = RelationGetRelid(index);
-	bool		old = false;
-
 	if (others)
-	{
-		IndexFlags	cached = cached_flags(index);
-		IndexFlags	now = true_flags(index);
-
-		old = cached.valid != now.valid || cached.ready != now.ready;
-	}
+		correct_flags(index);
 	index_close(index, release);
-	if (old)
-		RelationCacheInvalidateEntry(oid);
 }
 
 /* ---- opening ---- */
@@ -180,13 +197,13 @@ open_indexes(StCatalog *cat)
 	list_free(list);
 	for (int i = 0; i < n; i++)
 	{
-		IndexFlags	flags = cached_flags(cat->indexes[i]);
+		Form_pg_index flags = cat->indexes[i]->rd_index;
 
-		if (n > 1 || !flags.valid || !flags.ready)
-			flags = true_flags(cat->indexes[i]);
-		cat->ready[i] = flags.ready;
-		cat->all_valid &= flags.valid;
-		if (flags.valid && cat->index == NULL)
+		if (n > 1 || !flags->indisvalid || !flags->indisready)
+			correct_flags(cat->indexes[i]);
+		cat->ready[i] = flags->indisready;
+		cat->all_valid &= flags->indisvalid;
+		if (flags->indisvalid && cat->index == NULL)
 			cat->index = cat->indexes[i];
 	}
 	return cat->index != NULL;
@@ -212,7 +229,8 @@ st_catalog_open(StCatalog *cat, Relation rel, LOCKMODE lockmode)
 	if (!OidIsValid(rel->rd_rel->reltoastrelid))
 		return false;
 
-	st_catalog_forget_old();
+	if (suspect)
+		correct_all_seen();
 	cat->rel = rel;
 	cat->lockmode = lockmode;
 	cat->toast = table_open(rel->rd_rel->reltoastrelid, lockmode);
@@ -287,8 +305,10 @@ st_catalog_retire_indexes(Relation rel)
 	foreach(lc, list)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessExclusiveLock);
-		bool		valid = true_flags(index).valid;
+		bool		valid;
 
+		correct_flags(index);
+		valid = index->rd_index->indisvalid;
 		index_close(index, NoLock);
 		if (valid)
 			continue;
