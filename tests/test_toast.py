@@ -354,7 +354,7 @@ def test_index_seen_ready_too_late_by_an_insert(t, db):
         elif ending == "savepoint":
             reader.ok("ROLLBACK TO s")
             reader.ok("COMMIT")
-        wait_for_block(t.ours, snapshot, reader.ours)
+        wait_for_block(t.ours, snapshot, *reader.conns.values())
         reader.ok(insert % (90000 + number))
         snapshot.execute("COMMIT")
         if ending == "open":

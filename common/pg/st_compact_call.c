@@ -171,10 +171,7 @@ run_steps(CompactCall *call, Oid relid)
 	return call->job.steps > 0;
 }
 
-/*
- * VACUUM, unless somebody else is at work there.  It has transactions of its
- * own, which SPI must not see.
- */
+/* VACUUM has transactions of its own, which SPI must not see. */
 static void
 vacuum_table(CompactCall *call, Oid relid)
 {
@@ -186,7 +183,6 @@ vacuum_table(CompactCall *call, Oid relid)
 	oldcxt = MemoryContextSwitchTo(call->mcxt);
 	stmt = makeNode(VacuumStmt);
 	stmt->is_vacuumcmd = true;
-	stmt->options = list_make1(makeDefElem("skip_locked", NULL, -1));
 	stmt->rels = list_make1(makeVacuumRelation(NULL, relid, NIL));
 	ExecVacuum(make_parsestate(NULL), stmt, true);
 	MemoryContextSwitchTo(oldcxt);
