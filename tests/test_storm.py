@@ -1,7 +1,7 @@
 """kill -9 and cancel at any step of load, change, compaction and vacuum.
 
-STORM_POINTS moments for each access method (100, so 200 in all): half of them
-kill the server, the others one backend, or cancel or terminate a statement.  What
+STORM_POINTS (or SLOW=1: 200) moments for each access method: half of them kill
+the server, the others one backend, or cancel or terminate a statement.  What
 is hit is a statement of a random kind, some part of its way (strata.storm).
 Afterwards the table equals its heap twin, by every index, and is sound.
 """
@@ -18,7 +18,7 @@ from test_crash import CrashDatabase
 
 pytestmark = pytest.mark.crash
 
-POINTS = int(os.environ.get("STORM_POINTS", "100"))
+POINTS = int(os.environ.get("STORM_POINTS", "200" if os.environ.get("SLOW") else "25"))
 
 STRIKES = ["server", "backend", "server", "cancel", "server", "terminate"]
 

@@ -101,11 +101,14 @@ typedef struct CcAggKey
 	/* word by code of a dictionary */
 	uint64		dict_group;		/* row group it is for (CcSource.nopened) */
 	const CcDictionary *dict;
+	uint64		dict_made;		/* and its CcDictionary.made */
 	uint32	   *dict_words;		/* CC_NO_WORD: not known yet */
 	uint32		dict_capacity;
 
 	/* range of local numbers in the direct table */
-	bool		is_code;
+	bool		is_code;		/* codes of direct_dict */
+	const CcDictionary *direct_dict;
+	uint64		direct_made;
 	int64		base;
 	uint64		size;			/* local numbers, null's included */
 } CcAggKey;

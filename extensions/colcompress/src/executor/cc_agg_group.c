@@ -143,13 +143,15 @@ code_word(CcAggState *state, CcAggKey *key, const CcVector *v, uint32 code, bool
 {
 	uint64		nopened = state->scan->source->nopened;
 
-	if (key->dict != v->dict || key->dict_group != nopened)
+	if (key->dict != v->dict || key->dict_made != v->dict->made ||
+		key->dict_group != nopened)
 	{
 		if (key->dict_words)
 			pfree(key->dict_words);
 		key->dict_words = NULL;
 		key->dict_capacity = 0;
 		key->dict = v->dict;
+		key->dict_made = v->dict->made;
 		key->dict_group = nopened;
 	}
 	if (code >= key->dict_capacity)
@@ -424,6 +426,8 @@ prepare_direct(CcAggState *state)
 			if (v->rep != CC_REP_CODE)
 				return false;
 			key->is_code = true;
+			key->direct_dict = v->dict;
+			key->direct_made = v->dict->made;
 			/* A dictionary of an expression grows as values come up. */
 			key->size = (uint64) v->dict->nvalues + 1;
 			if (state->inputs[key->input].attno == InvalidAttrNumber)
@@ -452,7 +456,8 @@ prepare_direct(CcAggState *state)
 /*
  * Adds a key's local numbers to the indexes of n rows.  What a vector holds
  * at rows that are null or not selected may be anything.  False if a value is
- * out of the key's range.
+ * out of the key's range, or codes are another dictionary's: a path in
+ * documents may hold strings in one vector, booleans in the next.
  */
 static bool
 add_local_numbers(const CcAggKey *key, const CcVector *v, const uint16 *rows, int n,
@@ -461,7 +466,8 @@ add_local_numbers(const CcAggKey *key, const CcVector *v, const uint16 *rows, in
 	uint32		size = key->size;
 	uint64		null = size - 1;
 
-	if (key->is_code && v->rep != CC_REP_CODE)
+	if (key->is_code && (v->rep != CC_REP_CODE || v->dict != key->direct_dict ||
+						 v->dict->made != key->direct_made))
 		return false;
 	if (!v->has_nulls)
 		return key->is_code ?

@@ -105,6 +105,7 @@ static void
 make_images(CcMemo *memo, uint32 nvalues)
 {
 	cc_image_hash *images = MemoryContextAlloc(memo->mcxt, sizeof(cc_image_hash));
+	static uint64 last_made = 0;
 	uint32		size = 16;
 
 	while (size < nvalues * 2)
@@ -114,6 +115,7 @@ make_images(CcMemo *memo, uint32 nvalues)
 	images->hashes = MemoryContextAlloc(memo->mcxt, sizeof(uint32) * nvalues);
 	memo->images = images;
 	memo->dict.nvalues = 0;
+	memo->dict.made = ++last_made;
 	memo->dict.sorted = false;
 	memo->dict.values = MemoryContextAlloc(memo->mcxt, sizeof(Datum) * nvalues);
 }

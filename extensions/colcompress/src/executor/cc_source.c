@@ -128,11 +128,12 @@ cc_source_enter(CcSource *source, uint32 group)
 		source->reader = cc_reader_open(source->rel, g, source->group_mcxt);
 		source->bytes_counted = 0;
 		source->group = group;
-		source->nopened++;
 		source->group_tested = false;
 	}
 	if (!source->group_tested)
 	{
+		/* of a rescan, too: the delta may have been read since */
+		source->nopened++;
 		source->group_passes = cc_filter_group(source->filter, source->reader);
 		source->group_tested = true;
 
@@ -417,6 +418,8 @@ cc_source_rescan(CcSource *source)
 	source->steal_from = 0;
 	source->vecno = source->vec_end = 0;
 	source->group_tested = false;
+	if (source->reader)
+		cc_reader_rescan(source->reader);
 	if (source->bitmap)
 		cc_bitmap_forget(source->bitmap);
 	source->bitmap_begun = false;

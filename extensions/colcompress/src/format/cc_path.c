@@ -33,7 +33,7 @@ typedef struct CcPathCache
 
 /* "false", "true" as text. */
 static Datum bool_texts[2];
-static const CcDictionary bool_dictionary = {2, 0, true, bool_texts};
+static const CcDictionary bool_dictionary = {2, 0, true, bool_texts, 0};
 
 void
 cc_path_place(const CcPathTree *tree, int nkeys, const StStr *keys, CcPathPlace *place)

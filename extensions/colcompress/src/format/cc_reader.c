@@ -140,6 +140,17 @@ cc_reader_close(StReader *r)
 	MemoryContextDelete(r->mcxt);
 }
 
+void
+cc_reader_rescan(StReader *r)
+{
+	/* Decoded once more, a vector of some rows takes the memory it had. */
+	for (int i = 0; i < r->nchunks; i++)
+	{
+		if (r->chunks[i] != NULL && r->chunks[i]->partial)
+			r->chunks[i]->vector = -1;
+	}
+}
+
 uint32
 cc_reader_nvectors(const StReader *r)
 {

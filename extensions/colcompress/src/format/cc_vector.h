@@ -36,6 +36,7 @@ typedef struct CcDictionary
 	uint32		capacity;		/* above 0: it grows, but not beyond this */
 	bool		sorted;			/* code order = byte order of the values */
 	Datum	   *values;			/* ready to use Datums */
+	uint64		made;			/* tells apart what stands here in turn, else 0 */
 } CcDictionary;
 
 typedef struct CcVector
@@ -88,6 +89,9 @@ typedef StZone CcZone;
  */
 extern StReader *cc_reader_open(Relation rel, const StGroup *group, MemoryContext mcxt);
 extern void cc_reader_close(StReader *r);
+
+/* No value that was handed out is in use any more: their memory may be used again. */
+extern void cc_reader_rescan(StReader *r);
 
 /*
  * A reader kept from one statement to the next works with the relation given

@@ -114,4 +114,19 @@ SET enable_bitmapscan = off;
 SELECT count(*), sum(id), min(k), max(k) FROM bv_wide WHERE k BETWEEN 20 AND 99;
 RESET enable_bitmapscan;
 SELECT bv_explain('SELECT count(*), sum(id) FROM bv_wide WHERE k BETWEEN 20 AND 99');
-DROP TABLE bv, bv_heap, bv_wide;
+-- Each pass reads the delta first, then vectors of the row group that is open:
+-- codes of an expression are not those of the other's.
+CREATE TABLE bv_rescan (k int, t text) USING colcompress;
+SELECT colcompress.set_options('bv_rescan', row_group_rows => 4096);
+INSERT INTO bv_rescan SELECT i % 40, 'a' || i % 3 FROM generate_series(1, 4096) i;
+CREATE INDEX ON bv_rescan (k);
+INSERT INTO bv_rescan SELECT k, 'z' || k FROM generate_series(1, 3) k;
+ANALYZE bv_rescan;
+SET enable_sort = off;
+SELECT bv_explain('SELECT upper(t), count(*), count(DISTINCT upper(t) || ''q'') FROM bv_rescan WHERE k = 1 GROUP BY 1');
+SELECT x, s.* FROM generate_series(1, 3) x,
+	LATERAL (SELECT upper(t), count(*), count(DISTINCT upper(t) || 'q')
+		FROM bv_rescan WHERE k = x GROUP BY 1 OFFSET 0) s
+ORDER BY 1, 2;
+RESET enable_sort;
+DROP TABLE bv, bv_heap, bv_wide, bv_rescan;

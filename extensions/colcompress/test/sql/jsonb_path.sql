@@ -154,6 +154,17 @@ EXECUTE jp_q ('campaign', '{"os": "android"}');
 DEALLOCATE jp_q;
 RESET plan_cache_mode;
 RESET enable_seqscan;
+-- Strings in the first vector of a row group, booleans in the second.
+CREATE TABLE jp_mixed (id int, doc jsonb) USING colcompress;
+SELECT colcompress.set_options('jp_mixed', row_group_rows => 4096);
+INSERT INTO jp_mixed SELECT i, CASE WHEN i <= 1024 THEN jsonb_build_object('a', 'x' || i % 2, 'b', i)
+	ELSE jsonb_build_object('a', i % 2 = 0, 'b', i) END
+FROM generate_series(1, 2048) i;
+ANALYZE jp_mixed;
+EXPLAIN (COSTS off) SELECT doc->>'a', count(*) FROM jp_mixed GROUP BY 1;
+SELECT doc->>'a', count(*), min(id) FROM jp_mixed GROUP BY 1 ORDER BY 1;
+SELECT upper(doc->>'a'), count(*), min(id) FROM jp_mixed GROUP BY 1 ORDER BY 1;
+DROP TABLE jp_mixed;
 DROP VIEW jp_wrong;
 DROP TABLE jp, jp_heap, jp_expr, jp_expected;
 DROP FUNCTION jp_doc, jp_result;
