@@ -6,6 +6,7 @@ import json
 import os
 import random
 import struct
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
@@ -215,10 +216,24 @@ def test_dropped_dictionary_and_other_sessions(own):
             one.execute(
                 "CREATE EVENT TRIGGER pause ON sql_drop EXECUTE FUNCTION pause()"
             )
+            paused = threading.Event()
+
+            def drop_that_pauses():
+                # The first look may find the session that looks for the pause.
+                while True:
+                    try:
+                        return one.execute(drop)
+                    except psycopg.errors.ObjectInUse:
+                        if paused.is_set():
+                            raise
+
             with ThreadPoolExecutor(1) as pool:
-                dropping = pool.submit(one.execute, drop)
+                dropping = pool.submit(drop_that_pauses)
                 waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-                wait_until(lambda: value(two, waits) == 1, "the drop to pause", 60)
+                try:
+                    wait_until(lambda: value(two, waits) == 1, "the drop to pause", 60)
+                finally:
+                    paused.set()
                 two.execute("BEGIN")
                 two.execute("SELECT 1")
                 three.execute("SELECT pg_advisory_unlock(1)")
