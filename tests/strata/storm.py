@@ -276,7 +276,7 @@ class Storm:
             found = twin.ours.execute(
                 f"SELECT * FROM {self.am}.verify('ours.t')"
             ).fetchall()
-            assert found == []
+            assert found == [], f"verify: {found}"
         finally:
             for conn in twin.conns.values():
                 conn.close()

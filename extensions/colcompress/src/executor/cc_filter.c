@@ -61,9 +61,12 @@ vector_clause(const CcQual *qual)
 	return qual->path_clause ? qual->path_clause : qual->clause;
 }
 
-/* Sets the columns that a clause refers to; all of them for a whole row. */
+/*
+ * Sets the columns that a clause refers to; for a whole row all of the table's,
+ * and no path columns, which stand behind them.
+ */
 static void
-set_columns(CcQual *qual, Index varno, int natts)
+set_columns(CcQual *qual, Index varno, int table_natts, int natts)
 {
 	Bitmapset  *attrs = NULL;
 	bool		whole_row;
@@ -74,7 +77,8 @@ set_columns(CcQual *qual, Index varno, int natts)
 
 	qual->attnos = palloc(sizeof(AttrNumber) * (natts + 1));
 	for (AttrNumber attno = 1; attno <= natts; attno++)
-		if (whole_row || bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attrs))
+		if ((whole_row && attno <= table_natts) ||
+			bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attrs))
 			qual->attnos[n++] = attno;
 	qual->ncolumns = n;
 }
@@ -122,7 +126,8 @@ cc_filter_create(List *quals, Index varno, PlanState *node, TupleTableSlot *slot
 	}
 	desc = cc_path_set_desc(paths);
 	for (int i = 0; i < filter->nquals; i++)
-		set_columns(&filter->quals[i], varno, desc->natts);
+		set_columns(&filter->quals[i], varno, slot->tts_tupleDescriptor->natts,
+					desc->natts);
 	filter->exprs = cc_exprs_create(desc, varno, NULL, node);
 	filter->path_slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	memset(filter->path_slot->tts_isnull, true, desc->natts);

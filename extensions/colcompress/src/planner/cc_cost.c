@@ -24,6 +24,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/plancat.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -47,14 +48,17 @@
 #define CC_VECTOR_ROW_COST		0.03
 #define CC_VECTOR_COLUMN_COST	0.01
 
-/* Share of a qual's cost when it runs on vectors. */
+/* Share of a qual's cost when it runs on vectors: by a loop or once per distinct
+ * value, and value by value. */
+#define CC_LOOP_QUAL_COST	0.1
 #define CC_QUAL_COST	0.5
 
-/* cpu_tuple_costs of starting a scan, of looking into a row group, and there
- * of reading what is known of a column before its vectors. */
+/* cpu_tuple_costs of starting a scan, of looking into a row group, there of
+ * reading what is known of a column before its vectors, and of a vector's zone. */
 #define CC_START_COST	200
-#define CC_GROUP_COST	150
+#define CC_GROUP_COST	1000
 #define CC_CHUNK_COST	100
+#define CC_ZONE_COST	5
 
 /* cpu_tuple_costs of fetching one row by its TID: as such, per value, per
  * byte of a string, and for one that shares a block with many others. */
@@ -144,59 +148,43 @@ cc_parallel_divisor(const Path *path)
 	return divisor;
 }
 
+/*
+ * Looking into all row groups, and there into so many columns.  Rows that fill
+ * no group may stand in the delta.
+ */
+Cost
+cc_group_cost(RelOptInfo *rel, Relation relation, double ncolumns)
+{
+	return cpu_tuple_cost * (CC_GROUP_COST + CC_CHUNK_COST * ncolumns) *
+		rel->tuples / cc_format.max_rows(relation);
+}
+
 Cost
 cc_least_scan_cost(void)
 {
 	return CC_START_COST * cpu_tuple_cost;
 }
 
-void
-cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
-			 const Bitmapset *attnos, bool vectors)
+/* check_functions_in_node() callback: more than a plain operator? */
+static bool
+is_dear_function(Oid funcid, void *context)
 {
-	double		row_cost = vectors ? CC_VECTOR_ROW_COST : CC_ROW_COST;
-	double		column_cost = vectors ? CC_VECTOR_COLUMN_COST : CC_COLUMN_COST;
-	double		seq_page_cost;
-	int			ncolumns;
-	int			ntested;
-	double		share = cc_column_share(rel, relation, attnos, &ncolumns);
-	double		read = st_zone_read_share(root, rel, ST_VECTOR_SIZE, &ntested);
-	double		groups = ceil(rel->tuples / cc_format.max_rows(relation));
-	double		tuples = rel->tuples * read;
-	QualCost	qual_cost = rel->baserestrictcost;
-	double		disk_cost;
-	double		cpu_cost;
+	QualCost	cost = {0, 0};
 
-	path->rows = path->param_info ? path->param_info->ppi_rows : rel->rows;
-	if (path->param_info)
-	{
-		QualCost	param_cost;
+	add_function_cost((PlannerInfo *) context, funcid, NULL, &cost);
+	return cost.per_tuple > cpu_operator_cost;
+}
 
-		cost_qual_eval(&param_cost, path->param_info->ppi_clauses, root);
-		qual_cost.startup += param_cost.startup;
-		qual_cost.per_tuple += param_cost.per_tuple;
-	}
-
-	get_tablespace_page_costs(rel->reltablespace, NULL, &seq_page_cost);
-	disk_cost = seq_page_cost * rel->pages * share * read;
-	cpu_cost = tuples * (row_cost * cpu_tuple_cost + CC_QUAL_COST * qual_cost.per_tuple) +
-		Min(tuples, path->rows) * column_cost * cpu_tuple_cost * ncolumns;
-	cpu_cost += path->rows * path->pathtarget->cost.per_tuple;
-	cpu_cost += cpu_tuple_cost * groups *
-		(CC_GROUP_COST + CC_CHUNK_COST * (ntested + read * ncolumns));
-
-	if (path->parallel_workers > 0)
-	{
-		double		divisor = cc_parallel_divisor(path);
-
-		cpu_cost /= divisor;
-		path->rows = clamp_row_est(path->rows / divisor);
-	}
-	path->startup_cost = qual_cost.startup + path->pathtarget->cost.startup +
-		CC_START_COST * cpu_tuple_cost;
-	path->total_cost = path->startup_cost + disk_cost + cpu_cost;
-	if (!enable_seqscan)
-		st_path_disable(path);
+/* Does the expression call what no loop over a vector replaces? */
+static bool
+calls_dear_functions(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ||
+		check_functions_in_node(node, is_dear_function, context))
+		return true;
+	return expression_tree_walker(node, calls_dear_functions, context);
 }
 
 /*
@@ -219,6 +207,8 @@ is_cheap_on_vectors(PlannerInfo *root, RelOptInfo *rel, Node *clause)
 
 		if (!IsA(var, Var))
 			return false;
+		if (var->varno != rel->relid)
+			continue;
 		if (var->vartype == NUMERICOID || get_typlen(var->vartype) > 0)
 			continue;
 		examine_variable(root, (Node *) var, 0, &stats);
@@ -227,26 +217,81 @@ is_cheap_on_vectors(PlannerInfo *root, RelOptInfo *rel, Node *clause)
 		if (isdefault || ndistinct > rel->tuples * CC_DISTINCT_SHARE)
 			return false;
 	}
-	return true;
+	return !calls_dear_functions(clause, root);
 }
 
-/* Cost of the conditions where found of the rows of vectors of n are tested. */
+/*
+ * Cost of the conditions (list of RestrictInfo) where found of the rows of
+ * vectors of n are tested.
+ */
 static Cost
-bitmap_qual_cost(PlannerInfo *root, RelOptInfo *rel, double n, double found)
+vector_qual_cost(PlannerInfo *root, RelOptInfo *rel, List *clauses, double n, double found)
 {
 	Cost		cost = 0;
 	ListCell   *lc;
 
-	foreach(lc, rel->baserestrictinfo)
+	foreach(lc, clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		QualCost	qual_cost;
 
 		cost_qual_eval_node(&qual_cost, (Node *) rinfo, root);
-		cost += CC_QUAL_COST * qual_cost.per_tuple *
-			(is_cheap_on_vectors(root, rel, (Node *) rinfo->clause) ? n : found);
+		if (is_cheap_on_vectors(root, rel, (Node *) rinfo->clause))
+			cost += CC_LOOP_QUAL_COST * qual_cost.per_tuple * n;
+		else
+			cost += CC_QUAL_COST * qual_cost.per_tuple * found;
 	}
 	return cost;
+}
+
+void
+cc_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
+			 const Bitmapset *attnos, bool vectors)
+{
+	double		row_cost = vectors ? CC_VECTOR_ROW_COST : CC_ROW_COST;
+	double		column_cost = vectors ? CC_VECTOR_COLUMN_COST : CC_COLUMN_COST;
+	double		seq_page_cost;
+	int			ncolumns;
+	int			ntested;
+	double		share = cc_column_share(rel, relation, attnos, &ncolumns);
+	double		read = st_zone_read_share(root, rel, ST_VECTOR_SIZE, &ntested);
+	double		tuples = rel->tuples * read;
+	Cost		startup_cost = rel->baserestrictcost.startup;
+	double		disk_cost;
+	double		cpu_cost;
+
+	path->rows = path->param_info ? path->param_info->ppi_rows : rel->rows;
+	cpu_cost = vector_qual_cost(root, rel, rel->baserestrictinfo, tuples, tuples);
+	if (path->param_info)
+	{
+		List	   *clauses = path->param_info->ppi_clauses;
+		QualCost	param_cost;
+
+		cost_qual_eval(&param_cost, clauses, root);
+		startup_cost += param_cost.startup;
+		cpu_cost += vector_qual_cost(root, rel, clauses, tuples, tuples);
+	}
+
+	get_tablespace_page_costs(rel->reltablespace, NULL, &seq_page_cost);
+	disk_cost = seq_page_cost * rel->pages * share * read;
+	cpu_cost += tuples * row_cost * cpu_tuple_cost +
+		Min(tuples, path->rows) * column_cost * cpu_tuple_cost * ncolumns;
+	cpu_cost += path->rows * path->pathtarget->cost.per_tuple;
+	cpu_cost += cc_group_cost(rel, relation, ntested + read * ncolumns);
+	cpu_cost += cpu_tuple_cost * CC_ZONE_COST * ntested * rel->tuples / ST_VECTOR_SIZE;
+
+	if (path->parallel_workers > 0)
+	{
+		double		divisor = cc_parallel_divisor(path);
+
+		cpu_cost /= divisor;
+		path->rows = clamp_row_est(path->rows / divisor);
+	}
+	path->startup_cost = startup_cost + path->pathtarget->cost.startup +
+		CC_START_COST * cpu_tuple_cost;
+	path->total_cost = path->startup_cost + disk_cost + cpu_cost;
+	if (!enable_seqscan)
+		st_path_disable(path);
 }
 
 /*
@@ -265,6 +310,7 @@ cc_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation 
 	int			ncolumns;
 	double		share = cc_column_share(rel, relation, attnos, &ncolumns);
 	double		groups = ceil(rel->tuples / cc_format.max_rows(relation));
+	Cost		group_cost = cc_group_cost(rel, relation, ncolumns);
 	Cost		index_cost;
 	Selectivity selectivity;
 	double		found;
@@ -280,13 +326,12 @@ cc_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation 
 	get_tablespace_page_costs(rel->reltablespace, &random_page_cost, &seq_page_cost);
 	page_cost = random_page_cost - (random_page_cost - seq_page_cost) * sqrt(read);
 	cpu_cost = found * row_cost * cpu_tuple_cost +
-		bitmap_qual_cost(root, rel, rel->tuples * read, found) +
+		vector_qual_cost(root, rel, rel->baserestrictinfo, rel->tuples * read, found) +
 		Min(found, path->rows) * column_cost * cpu_tuple_cost * ncolumns +
 		path->rows * path->pathtarget->cost.per_tuple;
 	cpu_cost += rel->tuples * read * CC_DECODE_COST * cpu_tuple_cost *
 		(CC_VECTOR_ROW_COST + CC_VECTOR_COLUMN_COST * ncolumns);
-	cpu_cost += cpu_tuple_cost * Min(groups, found) *
-		(CC_GROUP_COST + CC_CHUNK_COST * ncolumns);
+	cpu_cost += group_cost * Min(1.0, found / groups);
 
 	path->startup_cost = index_cost + rel->baserestrictcost.startup +
 		path->pathtarget->cost.startup + CC_START_COST * cpu_tuple_cost;

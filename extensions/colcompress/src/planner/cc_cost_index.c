@@ -7,7 +7,9 @@
  * fetch touches the pages of the columns that are needed and no others, a
  * share of the table, and then pays for taking each value out of its vector.
  * So the paths are costed again by the server's own functions, over that
- * share of the pages, and the values' cost is added.
+ * share of the pages, and the values' cost is added.  What row groups have to
+ * be read first stays in memory between fetches; the sequential scan reads it
+ * as ours does.
  *
  * Option index_scan changes no cost: it disables paths as the server's
  * settings enable_* do, so that a plan is found whatever they say.
@@ -130,7 +132,7 @@ cheaper_path(const ListCell *a, const ListCell *b)
 
 static void
 cost_paths(PlannerInfo *root, RelOptInfo *rel, List *paths, double pages, Cost per_row,
-		   bool disable)
+		   Cost all_groups, bool disable)
 {
 	BlockNumber whole = rel->pages;
 	ListCell   *lc;
@@ -140,7 +142,10 @@ cost_paths(PlannerInfo *root, RelOptInfo *rel, List *paths, double pages, Cost p
 		Path	   *path = lfirst(lc);
 
 		rel->pages = pages;
-		if (IsA(path, IndexPath))
+		if (path->pathtype == T_SeqScan)
+			path->total_cost += all_groups /
+				(path->parallel_workers > 0 ? cc_parallel_divisor(path) : 1.0);
+		else if (IsA(path, IndexPath))
 			cost_index_path(root, rel, (IndexPath *) path, whole, per_row);
 		else if (IsA(path, BitmapHeapPath))
 			cost_bitmap_path(root, rel, (BitmapHeapPath *) path, per_row);
@@ -212,12 +217,14 @@ cc_cost_index_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	double		share = cc_column_share(rel, relation, attnos, &ncolumns);
 	double		pages = Max(1.0, ceil(rel->pages * share));
 	Cost		per_row = cc_row_fetch_cost(rel, relation, attnos);
-
+	Cost		all_groups = cc_group_cost(rel, relation,
+										   RelationGetNumberOfAttributes(relation));
 	CcIndexScan option = cc_index_scan_option(relation);
 
 	if (option == CC_INDEX_SCAN_ON)
 		find_index_paths(root, rel);
-	cost_paths(root, rel, rel->pathlist, pages, per_row, option == CC_INDEX_SCAN_OFF);
-	cost_paths(root, rel, rel->partial_pathlist, pages, per_row,
+	cost_paths(root, rel, rel->pathlist, pages, per_row, all_groups,
+			   option == CC_INDEX_SCAN_OFF);
+	cost_paths(root, rel, rel->partial_pathlist, pages, per_row, all_groups,
 			   option == CC_INDEX_SCAN_OFF);
 }

@@ -62,6 +62,9 @@ extern void cc_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *re
 /* What a scan path starts with, however little it reads. */
 extern Cost cc_least_scan_cost(void);
 
+/* Of looking into all row groups of a table, and there into so many columns. */
+extern Cost cc_group_cost(RelOptInfo *rel, Relation relation, double ncolumns);
+
 /*
  * The same for the server's index and bitmap scans of the relation, which
  * option index_scan may make the only ones, or disable.

@@ -4,7 +4,7 @@ SET max_parallel_workers_per_gather = 0;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_seqscan = off;
-SET cpu_operator_cost = 0;	-- or the server's bitmap scans win now and then
+SET cpu_tuple_cost = 0;	-- or the server's bitmap scans win now and then
 
 CREATE TABLE bv_heap (id int, u int, g int, n numeric(12,2), f float8, t text, tags text[], doc jsonb);
 INSERT INTO bv_heap SELECT i, CASE WHEN i % 13 <> 0 THEN i * 7919 % 5000 END, i % 5, i * 0.37, i / 8.0, 'x' || i % 300,

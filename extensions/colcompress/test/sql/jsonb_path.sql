@@ -132,7 +132,9 @@ SELECT count(*) FROM (
 	UNION ALL
 	(SELECT doc ->> 'os', doc, id FROM jp_heap WHERE doc ? 'campaign' EXCEPT ALL SELECT doc ->> 'os', doc, id FROM jp WHERE doc ? 'campaign')) d;
 SELECT count(*), count(ctid) FROM jp WHERE doc ->> 'os' = 'ios' AND ctid IS NOT NULL AND tableoid = 'jp'::regclass;
-SELECT count(*), count(jp) FROM jp WHERE doc ->> 'os' = 'ios' AND jp IS NOT NULL;
+-- a whole row beside a path: the scan has more columns than the table
+SELECT count(*), count(jp), sum(id), min(doc ->> 'os') FROM jp WHERE doc ->> 'os' = 'ios' AND jp IS NOT NULL;
+SELECT count(*), count(h), sum(id), min(doc ->> 'os') FROM jp_heap h WHERE doc ->> 'os' = 'ios' AND h IS NOT NULL;
 SELECT count(*) FROM jp WHERE doc ->> 'os' = (SELECT min(doc ->> 'os') FROM jp_heap h WHERE h.id < jp.id AND h.id < 5) AND id < 100;
 SELECT count(*) FROM jp_heap WHERE doc ->> 'os' = (SELECT min(doc ->> 'os') FROM jp_heap h WHERE h.id < jp_heap.id AND h.id < 5) AND id < 100;
 
