@@ -38,7 +38,7 @@ FORCE_BITMAPS = (
     "SET enable_seqscan = off",
     "SET enable_indexscan = off",
     "SET enable_indexonlyscan = off",
-    "SET cpu_operator_cost = 0",
+    "SET cpu_tuple_cost = 0",
 )
 SMITH_SECONDS = 15
 SMITH_START = 120
@@ -155,7 +155,7 @@ class Errors:
 
     def states(self, query: str) -> dict[int, str]:
         """By k, of rows for which a query of the one row raises an error."""
-        alone = query.replace("TBL", "(SELECT (r).* OFFSET 0) AS tbl")
+        alone = query.replace("TBL", "(SELECT (r).* OFFSET 0)")
         return self._by_row(f"FOR found IN {alone} LOOP NULL; END LOOP; RETURN NULL;")
 
     def rejected(self, condition: str) -> set[int]:
@@ -196,7 +196,7 @@ class Errors:
         if state in self.states(query).values():
             return None
         for part in (*generator.outputs, *generator.conditions):
-            if state in self.states(f"SELECT {part} FROM TBL").values():
+            if state in self.states(f"SELECT {part} FROM TBL tbl").values():
                 return None
         return f"nothing in the query raises {state}"
 

@@ -1,6 +1,7 @@
 """Random queries over one table, to be run on two copies of it.
 
-A Generator makes queries with the word TBL where the table's name belongs.
+A Generator makes queries with the word TBL where the table's name belongs, and its
+alias tbl.
 Expressions are typed, so that nearly all queries are valid; some raise errors
 at run time (an overflow, a zero divisor), which is wanted.  The table has one
 column or two of every type: one with few distinct values, one with many.
@@ -326,6 +327,7 @@ class Generator:
                 f"{self.expr('text[]', depth - 1)} @> ARRAY['t{self.rng.randrange(10)}']",
                 f"{self.expr('text[]', depth - 1)} && ARRAY['t1', 't9']",
                 f"'t{self.rng.randrange(5)}' = ANY ({self.expr('text[]', depth - 1)})",
+                f"tbl IS {self.pick(['', 'NOT '])}NULL",
             ]
         )
 
@@ -379,15 +381,15 @@ class Generator:
         self.limited = kind in (1, 6)
         depth = self.rng.randrange(4)
         if kind == 0:
-            return f"SELECT count(*), sum(k) FROM TBL{self.where()}"
+            return f"SELECT count(*), sum(k) FROM TBL tbl{self.where()}"
         if kind == 1:
             out = self._out(self.expr(self.pick([*ORDERED, "jsonb", "text[]"]), depth))
-            return f"SELECT k, {out} FROM TBL{self.where()} ORDER BY k LIMIT {self.rng.randrange(1, 200)}"
+            return f"SELECT k, {out} FROM TBL tbl{self.where()} ORDER BY k LIMIT {self.rng.randrange(1, 200)}"
         if kind == 2:
             aggs = self._out(
                 *(self.aggregate() for _ in range(self.rng.randrange(1, 5)))
             )
-            return f"SELECT {aggs} FROM TBL{self.where()}"
+            return f"SELECT {aggs} FROM TBL tbl{self.where()}"
         if kind in (3, 4):
             return self.grouped(depth)
         if kind == 5:
@@ -397,12 +399,12 @@ class Generator:
                     for _ in range(self.rng.randrange(1, 3))
                 )
             )
-            return f"SELECT DISTINCT {keys} FROM TBL{self.where()}"
+            return f"SELECT DISTINCT {keys} FROM TBL tbl{self.where()}"
         key = self._out(self.expr(self.pick(ORDERED), depth))
         order = self.pick(["", " DESC", " NULLS FIRST", " DESC NULLS LAST"])
         offset = f" OFFSET {self.rng.randrange(50)}" if self.rng.random() < 0.3 else ""
         return (
-            f"SELECT k, {key}, u FROM TBL{self.where()} ORDER BY 2{order}, k"
+            f"SELECT k, {key}, u FROM TBL tbl{self.where()} ORDER BY 2{order}, k"
             f" LIMIT {self.rng.randrange(1, 300)}{offset}"
         )
 
@@ -424,6 +426,6 @@ class Generator:
             f"({key})" if i else f"coalesce({key}, NULL)" for i, key in enumerate(keys)
         ]
         return (
-            f"SELECT {self._out(*keys, *aggs)} FROM TBL{self.where()}"
+            f"SELECT {self._out(*keys, *aggs)} FROM TBL tbl{self.where()}"
             f" GROUP BY {numbers}{having}"
         )
