@@ -97,6 +97,13 @@ st_image_len(const StImage *img)
 	return img->len;
 }
 
+/* Bytes of an image that are on one page. */
+uint32
+st_image_page_bytes(void)
+{
+	return ST_EXTENT_PAYLOAD;
+}
+
 /* Takes back what was appended behind the first len bytes. */
 void
 st_image_truncate(StImage *img, uint64 len)

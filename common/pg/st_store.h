@@ -101,6 +101,7 @@ extern StImage *st_image_create(MemoryContext mcxt);
 extern void st_image_append(StImage *img, const void *data, Size len);
 extern uint64 st_image_len(const StImage *img);
 extern void st_image_truncate(StImage *img, uint64 len);
+extern uint32 st_image_page_bytes(void);
 
 typedef struct StWriter StWriter;	/* each format defines its own */
 typedef struct StReader StReader;

@@ -121,8 +121,8 @@ put_batches(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int group
 	for (uint32 b = 0; b < rc_reader_nbatches(reader); b++)
 	{
 		uint32		start = rc_reader_batch_start(reader, b);
-		Datum		values[5];
-		bool		nulls[5] = {0};
+		Datum		values[6];
+		bool		nulls[6] = {0};
 
 		CHECK_FOR_INTERRUPTS();
 		values[0] = Int32GetDatum(groupno);
@@ -130,12 +130,13 @@ put_batches(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int group
 		values[2] = Int64GetDatum((int64) (group->first_row + start));
 		values[3] = Int32GetDatum((int32) (rc_reader_batch_start(reader, b + 1) - start));
 		values[4] = Int64GetDatum((int64) rc_reader_batch_bytes(reader, b));
+		values[5] = Int32GetDatum((int32) rc_reader_batch_pages(reader, b));
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	rc_reader_close(reader);
 }
 
-/* batches(relation): row_group, batch, first_row, rows, bytes. */
+/* batches(relation): row_group, batch, first_row, rows, bytes, pages. */
 Datum
 rc_batches(PG_FUNCTION_ARGS)
 {

@@ -76,6 +76,9 @@ extern uint32 rc_reader_batch_start(const StReader *r, uint32 batchno);
 /* Bytes of a batch as stored, large values left out. */
 extern uint32 rc_reader_batch_bytes(const StReader *r, uint32 batchno);
 
+/* Pages that reading these bytes touches. */
+extern uint32 rc_reader_batch_pages(const StReader *r, uint32 batchno);
+
 /* One row's values: the index fetch (StFormat). */
 extern void rc_reader_row(StReader *r, uint32 row, const bool *needed,
 						  Datum *values, bool *isnull);

@@ -6,6 +6,7 @@
  *
  *	 rc_column.c	buffers values until the group is full
  *	 rc_scheme.c	looks at all of them: dictionary, string scheme, codec
+ *	 rc_cut.c		where batches end
  *	 rc_encode.c	one batch of them: a piece
  *	 rc_zone.c		least and greatest values of each batch
  *
@@ -172,11 +173,14 @@ extern void rc_scheme_write(const RcColumn *col, RcCodec *codec,
 							const RcScheme *scheme, StringInfo meta);
 
 /*
- * Encodes rows [first, first + n) at the end of buf; large values go to img
- * at once.
+ * Encodes rows [first, first + n) at the end of buf.  Their large values are
+ * to be written at *large_off, which moves on by their bytes.
  */
 extern void rc_piece_encode(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
-							uint32 first, uint32 n, StImage *img, StringInfo buf);
+							uint32 first, uint32 n, uint64 *large_off, StringInfo buf);
+
+/* Gives the large values of these rows to the image, and their memory back. */
+extern void rc_large_write(RcColumn *col, uint32 first, uint32 n, StImage *img);
 
 /* Strings in frames, as RC_ENC_FRAMES; returns the bytes written. */
 extern Size rc_encode_frames(RcCodec *codec, const StCodecDict *dict,

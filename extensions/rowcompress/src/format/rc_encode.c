@@ -351,11 +351,14 @@ encode_values(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 	return encode_small(col, codec, scheme, first, n, buf);
 }
 
-/* Large values go to the image, their places to buf; false if there is none. */
+/*
+ * Places of large values, which are to stand in the image one after the other
+ * from *offset on; moves that behind them.  False if there is none.
+ */
 static bool
-put_large(RcColumn *col, uint32 first, uint32 n, StImage *img, StringInfo buf)
+put_places(const RcColumn *col, uint32 first, uint32 n, uint64 *offset, StringInfo buf)
 {
-	uint64		offset = st_image_len(img);
+	uint64		start = *offset;
 	int64	   *rows;
 	int64	   *lens;
 	int64	   *stored;
@@ -368,23 +371,18 @@ put_large(RcColumn *col, uint32 first, uint32 n, StImage *img, StringInfo buf)
 	stored = lens + n;
 	for (uint32 i = 0; i < n; i++)
 	{
-		StStr	   *s = &col->u.str[first + i];
-		RcLarge    *large = (RcLarge *) unconstify(uint8 *, s->data);
+		const StStr *s = &col->u.str[first + i];
 
 		if (s->data == NULL || s->len < RC_LARGE_BYTES)
 			continue;
-		CHECK_FOR_INTERRUPTS();
 		rows[nlarge] = i;
 		lens[nlarge] = s->len;
-		stored[nlarge++] = large->stored;
-		st_image_append(img, large->data, large->stored);
-		pfree(large);
-		/* its length alone tells that it was there */
-		s->data = (const uint8 *) "";
+		stored[nlarge] = ((const RcLarge *) s->data)->stored;
+		*offset += stored[nlarge++];
 	}
 	if (nlarge > 0)
 	{
-		appendBinaryStringInfo(buf, (char *) &offset, sizeof(offset));
+		appendBinaryStringInfo(buf, (char *) &start, sizeof(start));
 		rc_put_varint(buf, nlarge);
 		rc_put_int_array(buf, rows, nlarge);
 		rc_put_int_array(buf, lens, nlarge);
@@ -392,6 +390,26 @@ put_large(RcColumn *col, uint32 first, uint32 n, StImage *img, StringInfo buf)
 	}
 	pfree(rows);
 	return nlarge > 0;
+}
+
+void
+rc_large_write(RcColumn *col, uint32 first, uint32 n, StImage *img)
+{
+	if (col->storage != RC_STORE_BYTES || col->nlarge == 0)
+		return;
+	for (uint32 i = first; i < first + n; i++)
+	{
+		StStr	   *s = &col->u.str[i];
+		RcLarge    *large = (RcLarge *) unconstify(uint8 *, s->data);
+
+		if (s->data == NULL || s->len < RC_LARGE_BYTES)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		st_image_append(img, large->data, large->stored);
+		pfree(large);
+		/* its length alone tells that it was there */
+		s->data = (const uint8 *) "";
+	}
 }
 
 static bool
@@ -418,7 +436,7 @@ put_nulls(const RcColumn *col, uint32 first, uint32 n, StringInfo buf, uint32 *n
 
 void
 rc_piece_encode(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
-				uint32 first, uint32 n, StImage *img, StringInfo buf)
+				uint32 first, uint32 n, uint64 *large_off, StringInfo buf)
 {
 	int			start = buf->len;
 	int			flags = 0;
@@ -434,7 +452,7 @@ rc_piece_encode(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 		buf->len = start;
 		return;
 	}
-	if (put_large(col, first, n, img, buf))
+	if (put_places(col, first, n, large_off, buf))
 		flags |= RC_PIECE_LARGE;
 
 	flags |= encode_values(col, codec, scheme, first, n, buf);

@@ -8,8 +8,8 @@
  *	 batch  = | large values | directory | piece of column 1 | piece 2 | ... |
  *	 footer = | header | one entry per column | index of batches |
  *
- * A batch is a run of rows that takes about batch_bytes as heap would store
- * them.  Inside of it columns stand apart (PAX), each in a piece of its own:
+ * A batch is a run of rows that fills a page, or takes about batch_bytes as
+ * heap would store them if that is less.  Inside of it columns stand apart (PAX), each in a piece of its own:
  * a scan decodes the pieces it needs, a fetch reads one batch and takes one
  * value out of each piece.  What the pieces of a column share (dictionary,
  * string scheme, dictionary of the codec, zones) is in the column's meta.
@@ -19,7 +19,8 @@
  *	 piece     = | u8 encoding and flags | null bitmap | places of large
  *	             values | values |, empty if all are null
  *	 index     = first row, offset and length of each batch, and the bytes of
- *	             its large values in front of it, as st_int vectors
+ *	             its large values in front of it, as st_int vectors; zeros may
+ *	             stand in front of a directory
  *
  *-------------------------------------------------------------------------
  */
@@ -49,6 +50,12 @@ extern const StFormat rc_format;
 #define RC_MAX_BATCHES		ST_VECTOR_SIZE
 #define RC_MAX_BATCH_ROWS	ST_VECTOR_SIZE
 #define RC_MAX_ROWS			((uint32) RC_MAX_BATCHES * RC_MAX_BATCH_ROWS)
+
+/*
+ * A batch that would touch one page more than it needs begins on the next
+ * page, if no more than one part in so many is left empty for that.
+ */
+#define RC_GAP_SHARE		8
 
 /* Values of at least so many bytes stand apart, each in its own frame. */
 #define RC_LARGE_BYTES		(8 * 1024)

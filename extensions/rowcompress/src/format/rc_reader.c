@@ -258,6 +258,16 @@ rc_reader_batch_bytes(const StReader *r, uint32 batchno)
 	return r->batch_len[batchno];
 }
 
+uint32
+rc_reader_batch_pages(const StReader *r, uint32 batchno)
+{
+	uint32		page = st_image_page_bytes();
+	uint32		before = r->batch_off[batchno] % page;
+
+	Assert(batchno < r->nbatches);
+	return (before + r->batch_len[batchno] + page - 1) / page;
+}
+
 uint64
 rc_reader_bytes_decoded(const StReader *r)
 {
