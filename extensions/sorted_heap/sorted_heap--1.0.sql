@@ -157,7 +157,7 @@ CREATE PROCEDURE run_compaction(relation regclass, everything boolean, step_rows
 	LANGUAGE C AS 'MODULE_PATHNAME', 'zm_compact';
 
 COMMENT ON PROCEDURE run_compaction(regclass, boolean, integer) IS
-	'what compact() and merge() do: moves rows in key order to empty pages, all (everything) or those out of order, step_rows per transaction, with VACUUM between';
+	'what compact() (everything) and merge() do: moves rows to where their keys belong, step_rows per transaction, with VACUUM between';
 
 CREATE PROCEDURE compact(relation regclass, step_rows integer DEFAULT 10000)
 	LANGUAGE plpgsql
@@ -179,7 +179,7 @@ END
 $$;
 
 COMMENT ON PROCEDURE merge(regclass, integer) IS
-	'like compact(), for the parts of the table whose rows are out of order';
+	'moves rows that are out of order to the page of their key, and rows in their way to other pages, online, as compact() does';
 
 CREATE PROCEDURE sorted_heap_compact(relation regclass)
 	LANGUAGE plpgsql

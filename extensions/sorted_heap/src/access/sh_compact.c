@@ -4,13 +4,14 @@
  *	  CALL sorted_heap.compact() and merge(): order restored while others read
  *	  and write.
  *
- * Rows are read in key order and moved to empty pages, a bounded number per
- * transaction (sh_move.c).  To everybody else a move is an update: a writer
- * that waited follows the row.  Old snapshots see old tuples, VACUUM removes
- * them, and folds the new rows' entries into zones.  It runs between steps
- * when old pages have lost all rows, so that the next steps fill those
- * (sh_room.c).  In the end rows on the last pages move forward, as many pages
- * as are empty, and VACUUM cuts the end off.
+ * Rows are read in key order and moved, a bounded number per transaction: all
+ * of them, to empty pages (sh_move.c), or those that are out of order
+ * (sh_merge.c).  To everybody else a move is an update: a writer that waited
+ * follows the row.  Old snapshots see old tuples, VACUUM removes them, and
+ * folds the new rows' entries into zones.  It runs between steps when old
+ * pages have lost all rows, so that the next steps fill those (sh_room.c).  In
+ * the end, if there are enough empty pages for VACUUM to cut off, rows on the
+ * last pages move forward.
  *
  * Rows that somebody else is changing or has locked stay where they are.
  * Logical decoding sees nothing: no row has changed.
@@ -40,6 +41,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "sh_merge.h"
 #include "sh_move.h"
 #include "sh_tableam.h"
 #include "st_compat.h"
@@ -52,22 +54,34 @@ PG_FUNCTION_INFO_V1(zm_compact);
 #define GROWTH_SHARE 8
 #define LEAST_GROWTH 128
 
-/* More empty pages than this share are worth moving rows for. */
-#define EMPTY_SHARE 64
+/* VACUUM cuts off no fewer pages than these, or this share of the table. */
+#define LEAST_CUT 1000
+#define CUT_SHARE 16
 
 /* Writers beside compaction use pages at the end: again, but not for ever. */
 #define SETTLE_PASSES 3
+
+/* What a pass over the table moves. */
+typedef enum Pass
+{
+	PASS_ALL,					/* all rows */
+	PASS_MERGE,					/* strays, and rows in their way */
+	PASS_REFILL,				/* strays that have room now */
+	PASS_SETTLE,				/* rows on the last pages */
+} Pass;
 
 /* One CALL: passes over the table, each of many transactions. */
 typedef struct Compaction
 {
 	Oid			relid;
-	bool		all;			/* not only groups out of order */
+	Pass		pass;
 	int			limit;			/* rows per step */
 	MemoryContext context;		/* for keys */
 	MemoryContext step_context;
 	ZmRoom		room;
-	int64		moved;			/* rows, in this pass */
+	int64		moved;			/* rows: in the passes before settle(), or in one
+								 * of its */
+	bool		made_room;		/* for strays */
 	BlockNumber first_pages;	/* of the table, at first */
 	BlockNumber growth;			/* so many more call for VACUUM */
 	BlockNumber pages;			/* of the table, at the last look */
@@ -81,8 +95,7 @@ typedef struct Step
 {
 	Relation	rel;
 	Compaction *call;
-	BlockNumber end;			/* rows from this page on move in any case */
-	int			nmoves;
+	Relation	index;
 	ZmMover    *mover;
 } Step;
 
@@ -94,24 +107,10 @@ typedef struct Rights
 	int			nest;
 } Rights;
 
-/*
- * Whether the visible rows of the scan's group are out of order: a page with
- * rows of its own alone, or one after the other, is not.
- */
-static bool
-group_is_mixed(const ZmScan *scan)
-{
-	int			changes = 0;
-
-	for (int i = 1; i < scan->nitems; i++)
-		changes += ItemPointerGetBlockNumber(&scan->items[i].tid) !=
-			ItemPointerGetBlockNumber(&scan->items[i - 1].tid);
-	return changes > 1 + scan->nitems / 64;
-}
-
-/* The key of a row, allocated in `context`. */
-static IndexTuple
-key_of(const ZmSpace *space, TupleTableSlot *row, MemoryContext context)
+/* The key of a row's tuple, allocated in `context`. */
+IndexTuple
+zm_row_key(const ZmSpace *space, Relation rel, HeapTuple tuple,
+		   MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	Datum		values[INDEX_MAX_KEYS];
@@ -119,15 +118,15 @@ key_of(const ZmSpace *space, TupleTableSlot *row, MemoryContext context)
 	IndexTuple	key;
 
 	for (int i = 0; i < space->ncolumns; i++)
-		values[i] = slot_getattr(row, space->columns[i].heap_attno,
-								 &nulls[i]);
+		values[i] = heap_getattr(tuple, space->columns[i].heap_attno,
+								 RelationGetDescr(rel), &nulls[i]);
 	key = index_form_tuple(space->desc, values, nulls);
 	MemoryContextSwitchTo(old);
 	return key;
 }
 
-static bool
-has_key(const ZmSpace *space, TupleTableSlot *row, IndexTuple key)
+bool
+zm_row_has_key(const ZmSpace *space, TupleTableSlot *row, IndexTuple key)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		nulls[INDEX_MAX_KEYS];
@@ -140,56 +139,51 @@ has_key(const ZmSpace *space, TupleTableSlot *row, IndexTuple key)
 	return zm_compare_key(space, &target, values, nulls) == 0;
 }
 
-/* Whether the row is to move; `mixed`: its group is out of order. */
-static bool
-is_wanted(const Step *step, TupleTableSlot *row, bool mixed)
-{
-	if (step->end != InvalidBlockNumber)
-		return ItemPointerGetBlockNumber(&row->tts_tid) >= step->end;
-	return step->call->all || mixed;
-}
-
 /*
- * Moves rows from the key `from` on (exclusive; NULL: from the beginning), and
- * returns the key of the last one, allocated in the call's context; NULL at
- * the end.
+ * Moves rows from the key `from` on (exclusive; NULL: from the beginning), all
+ * or those on the last pages, and returns the key of the last one, allocated
+ * in the call's context; NULL at the end.
  */
 static IndexTuple
-move_rows(Step *step, Relation index, IndexTuple from)
+move_rows(Step *step, IndexTuple from)
 {
-	IndexScanDesc scan = st_index_beginscan(step->rel, index,
+	Compaction *call = step->call;
+	IndexScanDesc scan = st_index_beginscan(step->rel, step->index,
 											GetActiveSnapshot());
 	ZmScan	   *state = scan->opaque;
 	ZmSpace    *space = &state->cursor.space;
 	TupleTableSlot *row = table_slot_create(step->rel, NULL);
+	BlockNumber first = call->pass == PASS_SETTLE ? call->room.end : 0;
 	IndexTuple	last = NULL;
-	int64		group = -1;
-	bool		mixed = false;
+	int			nmoves = 0;
 	bool		full = false;
 
 	index_rescan(scan, NULL, 0, NULL, 0);
 	zm_scan_after(scan, from);
-	if (step->end != InvalidBlockNumber || !step->call->all)
-		state->skip_below = step->end;
+	state->skip_below = first;
 	while (zm_get_row(scan, ForwardScanDirection, row))
 	{
+		HeapTuple	tuple;
+		bool		free_tuple;
+
 		CHECK_FOR_INTERRUPTS();
-		if (state->groups != group)
-			mixed = group_is_mixed(state);
-		group = state->groups;
 		/* Rows with the last key all belong to the same step. */
-		if (last != NULL && !has_key(space, row, last))
+		if (last != NULL && !zm_row_has_key(space, row, last))
 		{
 			full = true;
 			break;
 		}
-		if (!is_wanted(step, row, mixed))
+		if (ItemPointerGetBlockNumber(&row->tts_tid) < first)
 			continue;
-		if (!zm_move_row(step->mover, row))
-			break;
-		step->nmoves++;
-		if (step->nmoves >= step->call->limit && last == NULL)
-			last = key_of(space, row, step->call->context);
+		zm_move_tuple(step->mover, ExecCopySlotHeapTuple(row),
+					  InvalidBlockNumber);
+		nmoves++;
+		if (nmoves < call->limit || last != NULL)
+			continue;
+		tuple = ExecFetchSlotHeapTuple(row, false, &free_tuple);
+		last = zm_row_key(space, step->rel, tuple, call->context);
+		if (free_tuple)
+			heap_freetuple(tuple);
 	}
 	if (!full && last != NULL)
 	{
@@ -198,6 +192,20 @@ move_rows(Step *step, Relation index, IndexTuple from)
 	}
 	ExecDropSingleTupleTableSlot(row);
 	index_endscan(scan);
+	return last;
+}
+
+/* The same with strays. */
+static IndexTuple
+merge_rows(Step *step, IndexTuple from)
+{
+	Compaction *call = step->call;
+	ZmMergeStep merge = {.rel = step->rel,.index = step->index,
+		.mover = step->mover,.context = call->context,.limit = call->limit,
+	.refill = call->pass == PASS_REFILL};
+	IndexTuple	last = zm_merge_rows(&merge, from);
+
+	call->made_room |= merge.made_room;
 	return last;
 }
 
@@ -230,8 +238,12 @@ check_table(Relation rel)
 static Relation
 open_table(Oid relid, Rights *rights)
 {
-	Relation	rel = table_open(relid, ShareUpdateExclusiveLock);
+	Relation	rel;
 
+	/* Steps become serializable when they write (sh_move.c), not before. */
+	if (!FirstSnapshotSet)
+		XactIsoLevel = XACT_READ_COMMITTED;
+	rel = table_open(relid, ShareUpdateExclusiveLock);
 	check_table(rel);
 	/* A step that a crash takes back is no loss. */
 	(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
@@ -261,25 +273,33 @@ run_step(Compaction *call, IndexTuple from)
 	MemoryContext old = MemoryContextSwitchTo(call->step_context);
 	Rights		rights;
 	Relation	rel = open_table(call->relid, &rights);
-	Step		step = {.rel = rel,.call = call,.end = call->room.end};
+	Step		step = {.rel = rel,.call = call};
 	ZmRoom	   *room = &call->room;
-	Relation	index;
 	IndexTuple	last;
+	int64		moved;
 	BlockNumber pages;
 
 	if (room->target != InvalidBlockNumber &&
 		room->target >= RelationGetNumberOfBlocks(rel))
 		room->target = InvalidBlockNumber;
 	step.mover = zm_move_begin(rel, room);
-	index = index_open(zm_place_index(rel), RowExclusiveLock);
+	step.index = index_open(zm_place_index(rel), RowExclusiveLock);
 	/* Another index has another order, and other types perhaps. */
-	if (RelationGetRelid(index) != call->index)
+	if (RelationGetRelid(step.index) != call->index)
 		from = NULL;
-	call->index = RelationGetRelid(index);
-	last = move_rows(&step, index, from);
-	zm_move_end(step.mover);
-	index_close(index, NoLock);
-	call->moved += step.nmoves;
+	call->index = RelationGetRelid(step.index);
+	if (call->pass == PASS_MERGE || call->pass == PASS_REFILL)
+		last = merge_rows(&step, from);
+	else
+		last = move_rows(&step, from);
+	if (!zm_move_end(step.mover, &moved) && last != NULL)
+	{
+		/* There will be no page for others either. */
+		pfree(last);
+		last = NULL;
+	}
+	call->moved += moved;
+	index_close(step.index, NoLock);
 	pages = RelationGetNumberOfBlocks(rel);
 	call->reclaim = room->end == InvalidBlockNumber &&
 		room->next >= call->pages && pages > call->first_pages &&
@@ -327,11 +347,11 @@ look(Compaction *call, bool vacuum, bool last)
 
 /* Moves all rows that are to move, once. */
 static void
-run_pass(Compaction *call)
+run_pass(Compaction *call, Pass pass)
 {
 	IndexTuple	from = NULL;
 
-	call->moved = 0;
+	call->pass = pass;
 	do
 	{
 		IndexTuple	last = run_step(call, from);
@@ -343,8 +363,6 @@ run_pass(Compaction *call)
 		if (call->reclaim && from != NULL)
 			look(call, true, false);
 	} while (from != NULL);
-	if (call->moved > 0)
-		look(call, true, true);
 }
 
 /*
@@ -357,15 +375,19 @@ settle(Compaction *call)
 	for (int i = 0; i < SETTLE_PASSES; i++)
 	{
 		BlockNumber before = call->pages;
+		/* Pages are not filled to the last byte as they were before. */
 		BlockNumber spare = call->empty - call->empty / 64;
 
-		/* Pages are not filled to the last byte as they were before. */
-		if (spare <= call->pages / EMPTY_SHARE)
+		if (spare < Min(LEAST_CUT, call->pages / CUT_SHARE + 1))
 			break;
 		call->room.target = InvalidBlockNumber;
 		call->room.end = before - Min(before, spare);
-		run_pass(call);
-		if (call->moved == 0 || call->pages >= before)
+		call->moved = 0;
+		run_pass(call, PASS_SETTLE);
+		if (call->moved == 0)
+			break;
+		look(call, true, true);
+		if (call->pages >= before)
 			break;
 	}
 }
@@ -374,8 +396,8 @@ settle(Compaction *call)
 Datum
 zm_compact(PG_FUNCTION_ARGS)
 {
-	Compaction	call = {.relid = PG_GETARG_OID(0),.all = PG_GETARG_BOOL(1),
-	.limit = PG_GETARG_INT32(2)};
+	Compaction	call = {.relid = PG_GETARG_OID(0),.limit = PG_GETARG_INT32(2)};
+	bool		all = PG_GETARG_BOOL(1);
 
 	if (call.limit < 1 || call.limit > 1000000)
 		ereport(ERROR,
@@ -398,7 +420,11 @@ zm_compact(PG_FUNCTION_ARGS)
 	look(&call, false, false);
 	call.first_pages = call.pages;
 	call.growth = Max(LEAST_GROWTH, call.pages / GROWTH_SHARE);
-	run_pass(&call);
+	run_pass(&call, all ? PASS_ALL : PASS_MERGE);
+	if (call.made_room)
+		run_pass(&call, PASS_REFILL);
+	if (call.moved > 0 || call.made_room)
+		look(&call, true, true);
 	settle(&call);
 	MemoryContextDelete(call.step_context);
 	MemoryContextDelete(call.context);

@@ -3,21 +3,19 @@
  * sh_move.c
  *	  Rows moved to other pages of their table, for compaction.
  *
- * New tuples are written a page at a time.  Entries of zonemaps are made for
- * all of them together, entries of other indexes one by one.  Then the old
- * tuples are deleted, a page at a time, in one change with the link to the new
- * tuple in t_ctid: to everybody else that is an update.  That change is logged
- * as the generic resource manager logs it, built here because it is known
- * which bytes differ; any server replays it.
+ * Rows wait until all of a step's are read.  Then the transaction becomes a
+ * serializable one, for the sake of serializable readers of old tuples.  New
+ * tuples are written a page at a time.  Entries of zonemaps are made for all of
+ * them together, entries of other indexes one by one.  Then the old tuples are
+ * deleted, and linked to the new ones by t_ctid (sh_leave.c): to everybody else
+ * that is an update.
  *
  * A row that somebody has changed or locked since it was read stays where it
  * is, and its new tuple is deleted again, unseen by anybody.
  *
  * Rows with values out of line, and rows that have an xmax (the ID of one who
  * has locked them, or tried to delete them), go the long way: heap_delete(),
- * which knows about both, then heap_insert().  heap_delete() also takes the
- * first row of a page that is all visible, because it clears the visibility
- * map and logs that.
+ * which knows about both, then heap_insert().
  *
  * Locks: one heap page at a time, exclusively.  The caller has locked the
  * table against VACUUM and itself.
@@ -29,15 +27,11 @@
 #include "access/genam.h"
 #include "access/heapam.h"
 #include "access/htup_details.h"
-#include "access/rmgr.h"
 #include "access/xact.h"
-#include "access/xloginsert.h"
 #include "catalog/catalog.h"
 #include "catalog/index.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "pgstat.h"
-#include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -47,13 +41,6 @@
 #include "zm_page.h"
 
 #define EMPTY_PAGE_ROOM (BLCKSZ - SizeOfPageHeaderData)
-
-typedef struct Move
-{
-	ItemPointerData from;
-	ItemPointerData to;
-	bool		deleted;		/* the old tuple is */
-} Move;
 
 /* One index of the table. */
 typedef struct TableIndex
@@ -67,10 +54,27 @@ typedef struct TableIndex
 	int			room;
 } TableIndex;
 
+/* A row that is to move. */
+typedef struct Queued
+{
+	HeapTuple	tuple;			/* a copy; its t_self is where it was */
+	BlockNumber page;			/* asked for; invalid: the one being filled */
+} Queued;
+
 struct ZmMover
 {
 	Relation	rel;
 	MemoryContext context;		/* the mover's own */
+	bool		writing;		/* the transaction is serializable now */
+	bool		full;			/* there was no page for a row */
+	int64		nplaced;		/* rows for which there was one */
+
+	/* rows that wait until all are read */
+	int			nqueued;
+	int			queue_room;
+	Queued	   *queue;
+	Size		queue_bytes;
+
 	EState	   *estate;
 	int			nindexes;
 	TableIndex *indexes;
@@ -78,6 +82,7 @@ struct ZmMover
 	Size		reserve;		/* bytes that fillfactor leaves on a page */
 
 	/* rows that wait to be written to one page */
+	BlockNumber page;			/* asked for; invalid: the room's target */
 	TupleTableSlot *row;		/* for rows that go the long way */
 	int			nrows;
 	Size		left;			/* bytes left on that page */
@@ -86,7 +91,7 @@ struct ZmMover
 
 	int			nmoves;
 	int			moves_room;
-	Move	   *moves;
+	ZmMove	   *moves;
 };
 
 /* ---- indexes ---- */
@@ -164,13 +169,13 @@ insert_entries(ZmMover *mover, TupleTableSlot *slot, ItemPointer tid)
 static void
 remember_move(ZmMover *mover, ItemPointer from, ItemPointer to, bool deleted)
 {
-	Move	   *move;
+	ZmMove	   *move;
 
 	if (mover->nmoves == mover->moves_room)
 	{
 		mover->moves_room *= 2;
 		mover->moves = repalloc_huge(mover->moves,
-									 mover->moves_room * sizeof(Move));
+									 mover->moves_room * sizeof(ZmMove));
 	}
 	move = &mover->moves[mover->nmoves++];
 	move->from = *from;
@@ -179,6 +184,21 @@ remember_move(ZmMover *mover, ItemPointer from, ItemPointer to, bool deleted)
 }
 
 /* ---- the page that is being filled ---- */
+
+/* Where heap is to put what comes next, and where it has put it. */
+static BlockNumber
+get_target(ZmMover *mover)
+{
+	return mover->page != InvalidBlockNumber ? mover->page :
+		mover->room->target;
+}
+
+static void
+set_target(ZmMover *mover, BlockNumber block)
+{
+	if (mover->page == InvalidBlockNumber)
+		mover->room->target = block;
+}
 
 /*
  * Chooses the page for a row of so many bytes, and what is left of it.  When
@@ -192,6 +212,14 @@ choose_page(ZmMover *mover, Size needed)
 	ZmRoom	   *room = mover->room;
 	Size		left = 0;
 
+	if (mover->page != InvalidBlockNumber)
+	{
+		left = zm_page_room(mover->rel, mover->page);
+		if (left < needed - sizeof(ItemIdData) + mover->reserve)
+			return false;
+		mover->left = left + sizeof(ItemIdData) - mover->reserve;
+		return true;
+	}
 	/* Heap has extended the table, though it may not grow. */
 	if (room->target >= room->end)
 		room->target = InvalidBlockNumber;
@@ -220,10 +248,10 @@ choose_page(ZmMover *mover, Size needed)
 static void
 insert_quietly(ZmMover *mover, HeapTuple tuple)
 {
-	RelationSetTargetBlock(mover->rel, mover->room->target);
+	RelationSetTargetBlock(mover->rel, get_target(mover));
 	heap_insert(mover->rel, tuple, GetCurrentCommandId(true),
 				HEAP_INSERT_SKIP_FSM | HEAP_INSERT_NO_LOGICAL, NULL);
-	mover->room->target = ItemPointerGetBlockNumber(&tuple->t_self);
+	set_target(mover, ItemPointerGetBlockNumber(&tuple->t_self));
 }
 
 /* Inserts the rows that wait; slots get the new TIDs. */
@@ -233,7 +261,7 @@ insert_rows(ZmMover *mover)
 	/* It cannot keep rows from logical decoding. */
 	if (!RelationIsLogicallyLogged(mover->rel))
 	{
-		RelationSetTargetBlock(mover->rel, mover->room->target);
+		RelationSetTargetBlock(mover->rel, get_target(mover));
 		heap_multi_insert(mover->rel, mover->slots, mover->nrows,
 						  GetCurrentCommandId(true), HEAP_INSERT_SKIP_FSM,
 						  NULL);
@@ -262,35 +290,13 @@ write_rows(ZmMover *mover)
 
 		insert_entries(mover, slot, &slot->tts_tid);
 		remember_move(mover, &mover->from[i], &slot->tts_tid, false);
-		mover->room->target = ItemPointerGetBlockNumber(&slot->tts_tid);
+		set_target(mover, ItemPointerGetBlockNumber(&slot->tts_tid));
 		ExecClearTuple(slot);
 	}
 	mover->nrows = 0;
 }
 
 /* ---- one row, the long way ---- */
-
-/* Deletes a tuple without waiting, unseen by logical decoding. */
-static bool
-delete_quietly(Relation rel, ItemPointer tid)
-{
-	char		identity = rel->rd_rel->relreplident;
-	TM_FailureData failure;
-	TM_Result	result;
-
-	rel->rd_rel->relreplident = REPLICA_IDENTITY_NOTHING;
-	PG_TRY();
-	{
-		result = heap_delete(rel, tid, GetCurrentCommandId(true),
-							 InvalidSnapshot, false, &failure, false);
-	}
-	PG_FINALLY();
-	{
-		rel->rd_rel->relreplident = identity;
-	}
-	PG_END_TRY();
-	return result == TM_Ok;
-}
 
 /* Returns whether there was a page for it. */
 static bool
@@ -299,7 +305,7 @@ move_alone(ZmMover *mover, HeapTuple tuple, ItemPointer from)
 	write_rows(mover);
 	if (!choose_page(mover, MAXALIGN(tuple->t_len) + sizeof(ItemIdData)))
 		return false;
-	if (!delete_quietly(mover->rel, from))
+	if (!zm_delete_quietly(mover->rel, from))
 	{
 		heap_freetuple(tuple);
 		return true;
@@ -313,221 +319,6 @@ move_alone(ZmMover *mover, HeapTuple tuple, ItemPointer from)
 	return true;
 }
 
-/* ---- old tuples ---- */
-
-/* What a change of a tuple's header writes: its t_xmax to t_infomask. */
-#define HEADER_FROM offsetof(HeapTupleHeaderData, t_choice.t_heap.t_xmax)
-#define HEADER_BYTES \
-	(offsetof(HeapTupleHeaderData, t_hoff) - HEADER_FROM)
-
-/* Pieces of one page that a record of the generic resource manager replaces. */
-typedef struct Delta
-{
-	int			size;
-	char		data[sizeof(uint16) * 2 * (MaxHeapTuplesPerPage + 1) +
-					 sizeof(TransactionId) +
-					 HEADER_BYTES * MaxHeapTuplesPerPage];
-} Delta;
-
-static void
-add_piece(Delta *delta, Page page, int offset, int length)
-{
-	uint16		numbers[2] = {offset, length};
-
-	memcpy(delta->data + delta->size, numbers, sizeof(numbers));
-	memcpy(delta->data + delta->size + sizeof(numbers), (char *) page + offset,
-		   length);
-	delta->size += sizeof(numbers) + length;
-}
-
-static HeapTupleHeader
-header_at(Page page, ItemPointer tid)
-{
-	return (HeapTupleHeader)
-		PageGetItem(page, PageGetItemId(page,
-										ItemPointerGetOffsetNumber(tid)));
-}
-
-/* Whether the tuple may be deleted by us, without asking more questions. */
-static bool
-may_delete(Relation rel, Buffer buf, ItemPointer tid)
-{
-	Page		page = BufferGetPage(buf);
-	OffsetNumber off = ItemPointerGetOffsetNumber(tid);
-	HeapTupleData tuple;
-
-	if (off > PageGetMaxOffsetNumber(page) ||
-		!ItemIdIsNormal(PageGetItemId(page, off)))
-		return false;
-	tuple.t_data = header_at(page, tid);
-	tuple.t_len = ItemIdGetLength(PageGetItemId(page, off));
-	tuple.t_self = *tid;
-	tuple.t_tableOid = RelationGetRelid(rel);
-	return HeapTupleSatisfiesUpdate(&tuple, GetCurrentCommandId(false),
-									buf) == TM_Ok &&
-		(tuple.t_data->t_infomask & HEAP_XMAX_INVALID) != 0;
-}
-
-static void
-delete_tuple(HeapTupleHeader tuple)
-{
-	tuple->t_infomask &= ~(HEAP_XMAX_BITS | HEAP_MOVED);
-	tuple->t_infomask2 &= ~HEAP_KEYS_UPDATED;
-	tuple->t_infomask2 |= HEAP_KEYS_UPDATED;
-	HeapTupleHeaderClearHotUpdated(tuple);
-	HeapTupleHeaderSetXmax(tuple, GetCurrentTransactionId());
-	HeapTupleHeaderSetCmax(tuple, GetCurrentCommandId(true), false);
-}
-
-/* Moves whose old tuples are on the page of the first one. */
-static int
-count_page(const Move *moves, int nmoves)
-{
-	int			n = 1;
-
-	while (n < nmoves && ItemPointerGetBlockNumber(&moves[n].from) ==
-		   ItemPointerGetBlockNumber(&moves[0].from))
-		n++;
-	return n;
-}
-
-/*
- * Deletes the old tuples of a page that is locked, but for those of which
- * `deleted` says that they are already, and links them all to the new ones.
- * Afterwards `deleted` tells which ones are.
- */
-static void
-change_page(ZmMover *mover, Buffer buf, Move *moves, int n, Delta *delta)
-{
-	Page		page = BufferGetPage(buf);
-	BlockNumber block = BufferGetBlockNumber(buf);
-	bool		link[MaxHeapTuplesPerPage];
-	bool		any = false;
-
-	for (int i = 0; i < n; i++)
-	{
-		link[i] = moves[i].deleted;
-		if (!link[i] && may_delete(mover->rel, buf, &moves[i].from))
-		{
-			CheckForSerializableConflictIn(mover->rel, &moves[i].from, block);
-			link[i] = true;
-		}
-		any |= link[i];
-	}
-	if (!any)
-		return;
-
-	(void) GetCurrentTransactionId();
-	(void) GetCurrentCommandId(true);
-	delta->size = 0;
-	START_CRIT_SECTION();
-	PageSetPrunable(page, GetCurrentTransactionId());
-	add_piece(delta, page, offsetof(PageHeaderData, pd_prune_xid),
-			  sizeof(TransactionId));
-	for (int i = 0; i < n; i++)
-	{
-		HeapTupleHeader tuple;
-
-		if (!link[i])
-			continue;
-		tuple = header_at(page, &moves[i].from);
-		if (!moves[i].deleted)
-			delete_tuple(tuple);
-		moves[i].deleted = true;
-		tuple->t_ctid = moves[i].to;
-		add_piece(delta, page, (char *) tuple - (char *) page + HEADER_FROM,
-				  HEADER_BYTES);
-	}
-	MarkBufferDirty(buf);
-	if (RelationNeedsWAL(mover->rel))
-	{
-		XLogRecPtr	lsn;
-
-		XLogBeginInsert();
-		XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
-		XLogRegisterBufData(0, delta->data, delta->size);
-		lsn = XLogInsert(RM_GENERIC_ID, 0);
-		PageSetLSN(page, lsn);
-	}
-	END_CRIT_SECTION();
-}
-
-/* Whether all rows of a page that is locked are deleted, if all goes well. */
-static bool
-is_emptied(Page page)
-{
-	OffsetNumber last = PageGetMaxOffsetNumber(page);
-
-	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
-	{
-		ItemId		item = PageGetItemId(page, off);
-		HeapTupleHeader tuple;
-
-		if (!ItemIdIsNormal(item))
-			continue;
-		tuple = (HeapTupleHeader) PageGetItem(page, item);
-		if ((tuple->t_infomask & HEAP_XMAX_INVALID) != 0 ||
-			HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask))
-			return false;
-	}
-	return true;
-}
-
-/* Deletes and links the old tuples of one page. */
-static void
-delete_page(ZmMover *mover, Move *moves, int n, Delta *delta)
-{
-	Buffer		buf = ReadBuffer(mover->rel,
-								 ItemPointerGetBlockNumber(&moves[0].from));
-	int			clearing = 0;
-	int			deleted = 0;
-
-	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
-	while (PageIsAllVisible(BufferGetPage(buf)) && clearing < n)
-	{
-		Move	   *move = &moves[clearing++];
-
-		LockBuffer(buf, BUFFER_LOCK_UNLOCK);
-		if (!move->deleted)
-			move->deleted = delete_quietly(mover->rel, &move->from);
-		LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
-	}
-	for (int i = 0; i < n; i++)
-		deleted -= moves[i].deleted;
-	/* If it still is, no row could be deleted. */
-	if (!PageIsAllVisible(BufferGetPage(buf)))
-		change_page(mover, buf, moves, n, delta);
-	mover->room->emptied += is_emptied(BufferGetPage(buf));
-	UnlockReleaseBuffer(buf);
-	for (int i = 0; i < n; i++)
-		deleted += moves[i].deleted;
-	for (; deleted > 0; deleted--)
-		pgstat_count_heap_delete(mover->rel);
-}
-
-static inline uint64
-place_of(const ItemPointerData *tid)
-{
-	return (uint64) ItemPointerGetBlockNumber(tid) << 16 |
-		ItemPointerGetOffsetNumber(tid);
-}
-
-static inline int
-compare_moves(const Move *a, const Move *b)
-{
-	uint64		left = place_of(&a->from);
-	uint64		right = place_of(&b->from);
-
-	return (left > right) - (left < right);
-}
-
-#define ST_SORT sort_moves
-#define ST_ELEMENT_TYPE Move
-#define ST_COMPARE(a, b) compare_moves(a, b)
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
 /* Deletes the new tuples of rows that stay where they are. */
 static void
 take_back(ZmMover *mover)
@@ -536,7 +327,7 @@ take_back(ZmMover *mover)
 
 	for (int i = 0; i < mover->nmoves; i++)
 	{
-		Move	   *move = &mover->moves[i];
+		ZmMove	   *move = &mover->moves[i];
 
 		if (move->deleted)
 			continue;
@@ -544,7 +335,7 @@ take_back(ZmMover *mover)
 		if (!visible)
 			CommandCounterIncrement();
 		visible = true;
-		if (!delete_quietly(mover->rel, &move->to))
+		if (!zm_delete_quietly(mover->rel, &move->to))
 			elog(ERROR, "could not delete new tuple (%u,%u) of \"%s\"",
 				 ItemPointerGetBlockNumber(&move->to),
 				 ItemPointerGetOffsetNumber(&move->to),
@@ -563,45 +354,41 @@ zm_move_begin(Relation rel, ZmRoom *room)
 	mover->rel = rel;
 	mover->context = CurrentMemoryContext;
 	mover->room = room;
+	mover->page = InvalidBlockNumber;
+	mover->queue_room = 1024;
+	mover->queue = palloc(mover->queue_room * sizeof(Queued));
 	mover->reserve = RelationGetTargetPageFreeSpace(rel,
 													HEAP_DEFAULT_FILLFACTOR);
 	mover->estate = CreateExecutorState();
 	mover->row = MakeSingleTupleTableSlot(RelationGetDescr(rel),
 										  &TTSOpsHeapTuple);
 	mover->moves_room = 1024;
-	mover->moves = palloc(mover->moves_room * sizeof(Move));
+	mover->moves = palloc(mover->moves_room * sizeof(ZmMove));
 	open_indexes(mover);
 	return mover;
 }
 
 /*
- * Moves a row, which the slot has got from its page; it may be written later,
- * in zm_move_end() at the latest.  Returns whether there was a page for it.
+ * Puts a row's copy on the page asked for, or on the one that is being filled.
+ * Returns whether there was a page for it.
  */
-bool
-zm_move_row(ZmMover *mover, TupleTableSlot *slot)
+static bool
+place_tuple(ZmMover *mover, HeapTuple tuple, BlockNumber page)
 {
-	ItemPointerData from = slot->tts_tid;
-	MemoryContext old = MemoryContextSwitchTo(mover->context);
-	HeapTuple	tuple = ExecCopySlotHeapTuple(slot);
+	ItemPointerData from = tuple->t_self;
 	Size		needed = MAXALIGN(tuple->t_len) + sizeof(ItemIdData);
 
+	if (mover->page != page)
+		write_rows(mover);
+	mover->page = page;
 	if (HeapTupleHasExternal(tuple) ||
 		!(tuple->t_data->t_infomask & HEAP_XMAX_INVALID))
-	{
-		bool		done = move_alone(mover, tuple, &from);
-
-		MemoryContextSwitchTo(old);
-		return done;
-	}
+		return move_alone(mover, tuple, &from);
 	if (mover->nrows > 0 && (mover->left < needed ||
 							 mover->nrows == MaxHeapTuplesPerPage))
 		write_rows(mover);
 	if (mover->nrows == 0 && !choose_page(mover, needed))
-	{
-		MemoryContextSwitchTo(old);
 		return false;
-	}
 	if (mover->slots[mover->nrows] == NULL)
 		mover->slots[mover->nrows] =
 			MakeSingleTupleTableSlot(RelationGetDescr(mover->rel),
@@ -609,16 +396,81 @@ zm_move_row(ZmMover *mover, TupleTableSlot *slot)
 	ExecForceStoreHeapTuple(tuple, mover->slots[mover->nrows], true);
 	mover->from[mover->nrows++] = from;
 	mover->left -= Min(mover->left, needed);
-	MemoryContextSwitchTo(old);
 	return true;
 }
 
-/* Finishes all moves. */
-void
-zm_move_end(ZmMover *mover)
+/*
+ * Makes the transaction a serializable one, so that readers of old tuples have
+ * a conflict with it, and its own reads before none with anybody.
+ */
+static void
+begin_writing(ZmMover *mover)
 {
-	Delta	   *delta = palloc(sizeof(Delta));
+	static SnapshotData unused = {SNAPSHOT_MVCC};
 
+	if (mover->writing)
+		return;
+	mover->writing = true;
+	Assert(!TransactionIdIsValid(GetTopTransactionIdIfAny()));
+	XactIsoLevel = XACT_SERIALIZABLE;
+	(void) GetSerializableTransactionSnapshot(&unused);
+}
+
+static void
+place_queue(ZmMover *mover)
+{
+	MemoryContext old = MemoryContextSwitchTo(mover->context);
+
+	if (mover->nqueued > 0)
+		begin_writing(mover);
+	for (int i = 0; i < mover->nqueued && !mover->full; i++)
+	{
+		Queued	   *queued = &mover->queue[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (place_tuple(mover, queued->tuple, queued->page))
+			mover->nplaced++;
+		else
+			mover->full = queued->page == InvalidBlockNumber;
+	}
+	mover->nqueued = 0;
+	mover->queue_bytes = 0;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Moves a row, of which the mover gets a copy, to a page that the caller knows
+ * to have had room for it, or, if that is invalid, to the one that is being
+ * filled.  It will be written in zm_move_end() at the latest.
+ */
+void
+zm_move_tuple(ZmMover *mover, HeapTuple tuple, BlockNumber page)
+{
+	Queued	   *queued;
+
+	if (mover->nqueued == mover->queue_room)
+	{
+		mover->queue_room *= 2;
+		mover->queue = repalloc_huge(mover->queue,
+									 mover->queue_room * sizeof(Queued));
+	}
+	queued = &mover->queue[mover->nqueued++];
+	queued->tuple = tuple;
+	queued->page = page;
+	mover->queue_bytes += tuple->t_len + sizeof(HeapTupleData);
+	/* Rows read later have conflicts then, which may fail, but does no harm. */
+	if (mover->queue_bytes / 1024 >= (Size) maintenance_work_mem)
+		place_queue(mover);
+}
+
+/*
+ * Finishes all moves, and tells how many rows were placed.  Returns false if
+ * there was no page for the next one.
+ */
+bool
+zm_move_end(ZmMover *mover, int64 *placed)
+{
+	place_queue(mover);
 	write_rows(mover);
 	for (int i = 0; i < mover->nindexes; i++)
 	{
@@ -627,15 +479,8 @@ zm_move_end(ZmMover *mover)
 		zm_insert_many(index->index, mover->rel, index->info, index->entries,
 					   index->nentries);
 	}
-	sort_moves(mover->moves, mover->nmoves);
-	for (int i = 0; i < mover->nmoves;)
-	{
-		int			n = count_page(mover->moves + i, mover->nmoves - i);
-
-		CHECK_FOR_INTERRUPTS();
-		delete_page(mover, mover->moves + i, n, delta);
-		i += n;
-	}
+	mover->room->emptied += zm_leave_old(mover->rel, mover->moves,
+										 mover->nmoves);
 	take_back(mover);
 
 	for (int i = 0; i < mover->nindexes; i++)
@@ -644,4 +489,6 @@ zm_move_end(ZmMover *mover)
 		ExecDropSingleTupleTableSlot(mover->slots[i]);
 	ExecDropSingleTupleTableSlot(mover->row);
 	FreeExecutorState(mover->estate);
+	*placed = mover->nplaced;
+	return !mover->full;
 }

@@ -26,10 +26,21 @@ typedef struct ZmRoom
 	int64		emptied;		/* pages that have lost their last row */
 } ZmRoom;
 
+typedef struct ZmMove
+{
+	ItemPointerData from;
+	ItemPointerData to;
+	bool		deleted;		/* the old tuple is */
+} ZmMove;
+
 /* sh_move.c */
 extern ZmMover *zm_move_begin(Relation rel, ZmRoom *room);
-extern bool zm_move_row(ZmMover *mover, TupleTableSlot *slot);
-extern void zm_move_end(ZmMover *mover);
+extern void zm_move_tuple(ZmMover *mover, HeapTuple tuple, BlockNumber page);
+extern bool zm_move_end(ZmMover *mover, int64 *placed);
+
+/* sh_leave.c */
+extern bool zm_delete_quietly(Relation rel, ItemPointer tid);
+extern int64 zm_leave_old(Relation rel, ZmMove *moves, int nmoves);
 
 /* sh_room.c */
 extern Size zm_page_room(Relation rel, BlockNumber block);

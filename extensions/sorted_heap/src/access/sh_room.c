@@ -110,14 +110,14 @@ zm_room_reclaim(Relation rel, bool last)
 {
 	/* Where a commit is not on disk yet, pages cannot become all visible. */
 	XLogFlush(XactLastCommitEnd);
-	zm_keep_leaf_room = !last;
+	zm_packing = last ? ZM_PACK_ALWAYS : ZM_PACK_NEVER;
 	PG_TRY();
 	{
 		vacuum_heap(rel, last);
 	}
 	PG_FINALLY();
 	{
-		zm_keep_leaf_room = false;
+		zm_packing = ZM_PACK_SPARSE;
 	}
 	PG_END_TRY();
 	if (OidIsValid(rel->rd_rel->reltoastrelid))

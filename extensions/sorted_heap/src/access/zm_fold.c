@@ -4,8 +4,9 @@
  *	  Tightens the leaves of a zonemap, at the end of VACUUM.
  *
  * Where several exact entries in a row are of one heap page, and the page of
- * the zone that they are in has no row at or after the first of them, a zone
- * of theirs begins there and takes their place.  A zone whose page has no rows
+ * the zone that they are in has no row from the first of them to where the zone
+ * ends, a zone of theirs begins there and takes their place.  A zone whose page
+ * has no rows, or none that it covers while its first row has an exact entry,
  * becomes a hole.  A hole right before such entries becomes their zone.
  *
  * That narrows zones (I11).  It is safe because the heap page is looked at
@@ -28,9 +29,6 @@
 #include "zm_fold.h"
 #include "zm_tree.h"
 #include "zm_unique.h"
-
-/* Fewer exact entries than this in a row are left as they are. */
-#define FEWEST_ENTRIES 4
 
 /* A leaf that is being rewritten. */
 typedef struct Fold
@@ -109,11 +107,16 @@ count_run(Fold *fold, Page page, OffsetNumber off)
 	return n;
 }
 
-/* Whether a zone may begin at an exact entry, after what was emitted. */
+/*
+ * Whether a zone may begin at an exact entry, after what was emitted.  `bound`
+ * is where the group ends, a zone or high key, or NULL: what the current zone
+ * would lose.
+ */
 static bool
-may_start(Fold *fold, IndexTuple first)
+may_start(Fold *fold, IndexTuple first, IndexTuple bound)
 {
 	ZmTarget	target;
+	ZmTarget	end;
 
 	if (fold->count == 0 ||
 		compare_keys(fold, first, fold->entries[fold->count - 1]) == 0 ||
@@ -122,8 +125,12 @@ may_start(Fold *fold, IndexTuple first)
 	if (ZmBlock(fold->zone) == InvalidBlockNumber)
 		return true;
 	zm_target_from_entry(&fold->space, &target, first);
-	return zm_heap_page_below(&fold->heap_key, fold->heap,
-							  ZmBlock(fold->zone), &target);
+	if (bound != NULL)
+		zm_target_from_entry(&fold->space, &end, bound);
+	return zm_heap_page_lacks(&fold->heap_key, fold->heap,
+							  ZmBlock(fold->zone), &target,
+							  bound != NULL ? &end : NULL,
+							  bound != NULL && !(ZmFlags(bound) & ZM_FENCED));
 }
 
 /*
@@ -167,15 +174,16 @@ repeats(Fold *fold, IndexTuple itup)
 }
 
 /*
- * The exact entries of a group, from off to before end.  `next`, if not NULL,
- * is a zone or high key that is not clean: what comes after the group may hold
- * its last key too, so a zone must end before.  There a leaf may end, or may
- * have ended when a scan copied it.
+ * The exact entries of a group, from off to before end.  `bound` is the zone or
+ * high key after it, if there is one.  If that is not clean, what comes after
+ * the group may hold its last key too, so a zone must end before.  There a leaf
+ * may end, or may have ended when a scan copied it.
  */
 static void
 fold_group(Fold *fold, Page page, OffsetNumber off, OffsetNumber end,
-		   IndexTuple next)
+		   IndexTuple bound)
 {
+	IndexTuple	next = bound != NULL && !zm_is_clean(bound) ? bound : NULL;
 	bool		may_fold = true;
 	bool		started = false;
 
@@ -200,7 +208,8 @@ fold_group(Fold *fold, Page page, OffsetNumber off, OffsetNumber end,
 			continue;
 		}
 		run = may_fold ? count_run(fold, page, i) : 0;
-		if (run < FEWEST_ENTRIES || !(may_fill(fold) || may_start(fold, itup)))
+		if (run < ZM_FEWEST_ENTRIES ||
+			!(may_fill(fold) || may_start(fold, itup, bound)))
 		{
 			emit(fold, itup);
 			continue;
@@ -241,6 +250,27 @@ is_needless(Fold *fold, IndexTuple zone, IndexTuple next)
 		ZmBlock(fold->zone) == InvalidBlockNumber;
 }
 
+/*
+ * Whether a zone that begins with an exact entry's key has no row on its page:
+ * the rows have moved, and the entry's zone may begin where it does.
+ */
+static bool
+is_left(Fold *fold, IndexTuple zone, IndexTuple first, IndexTuple bound)
+{
+	ZmTarget	from;
+	ZmTarget	end;
+
+	if ((ZmFlags(zone) & (ZM_FENCED | ZM_OPEN | ZM_NO_KEY)) != ZM_FENCED ||
+		compare_keys(fold, first, zone) != 0)
+		return false;
+	zm_target_from_entry(&fold->space, &from, zone);
+	if (bound != NULL)
+		zm_target_from_entry(&fold->space, &end, bound);
+	return zm_heap_page_lacks(&fold->heap_key, fold->heap, ZmBlock(zone),
+							  &from, bound != NULL ? &end : NULL,
+							  bound != NULL && !(ZmFlags(bound) & ZM_FENCED));
+}
+
 /* Tightens a leaf that is locked exclusively. */
 static void
 fold_leaf(Fold *fold, Buffer buf)
@@ -254,11 +284,19 @@ fold_leaf(Fold *fold, Buffer buf)
 	while (off <= max)
 	{
 		IndexTuple	zone = ZmPageGetEntry(page, off);
-		IndexTuple	next = NULL;
+		IndexTuple	bound = NULL;
 		OffsetNumber end = off + 1;
 
+		while (end <= max && !ZmIsZone(ZmPageGetEntry(page, end)))
+			end++;
+		if (end <= max)
+			bound = ZmPageGetEntry(page, end);
+		else if (!ZmPageIsRightmost(page))
+			bound = ZmPageGetEntry(page, ZM_HIGH_KEY);
 		if (ZmBlock(zone) != InvalidBlockNumber &&
-			page_is_empty(fold->heap, ZmBlock(zone)))
+			(page_is_empty(fold->heap, ZmBlock(zone)) ||
+			 (end > off + 1 &&
+			  is_left(fold, zone, ZmPageGetEntry(page, off + 1), bound))))
 		{
 			zone = zm_copy_as(zone, InvalidBlockNumber);
 			fold->changed = true;
@@ -271,15 +309,7 @@ fold_leaf(Fold *fold, Buffer buf)
 			continue;
 		}
 		emit(fold, zone);
-		while (end <= max && !ZmIsZone(ZmPageGetEntry(page, end)))
-			end++;
-		if (end <= max)
-			next = ZmPageGetEntry(page, end);
-		else if (!ZmPageIsRightmost(page))
-			next = ZmPageGetEntry(page, ZM_HIGH_KEY);
-		if (next != NULL && zm_is_clean(next))
-			next = NULL;
-		fold_group(fold, page, off + 1, end, next);
+		fold_group(fold, page, off + 1, end, bound);
 		off = end;
 	}
 	if (fold->changed)

@@ -12,6 +12,9 @@
 
 #include "zm_heap.h"
 
+/* Fewer exact entries than this in a row become no zone: they are smaller. */
+#define ZM_FEWEST_ENTRIES 2
+
 extern void zm_fold(Relation index, Relation heap,
 					BufferAccessStrategy strategy);
 

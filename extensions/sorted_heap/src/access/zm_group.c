@@ -135,6 +135,13 @@ compare_keys(const ZmItem *a, const ZmItem *b, ZmScan *state)
 							 state->item_nulls + b->key * n);
 }
 
+/* Whether two items of the group have the same key. */
+bool
+zm_same_key(ZmScan *state, int a, int b)
+{
+	return compare_keys(&state->items[a], &state->items[b], state) == 0;
+}
+
 /* By TID among equals: the same both ways, and when a page is read again. */
 static inline int
 compare_items(const ZmItem *a, const ZmItem *b, ZmScan *state)
@@ -155,16 +162,45 @@ compare_items(const ZmItem *a, const ZmItem *b, ZmScan *state)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Puts the items in key order; most often they are. */
+/* So many items after those that are in order are merged with them. */
+#define MERGED_ITEMS 64
+
+/*
+ * Puts the items in key order.  Most often they are, or most are and some are
+ * left: rows that came to the page later, and exact entries.
+ */
 static void
 order_items(ZmScan *state)
 {
-	for (int i = 1; i < state->nitems; i++)
-		if (compare_items(&state->items[i - 1], &state->items[i], state) > 0)
+	ZmItem	   *items = state->items;
+	int			n = state->nitems;
+	int			run = 1;
+	ZmItem		rest[MERGED_ITEMS];
+
+	while (run < n && compare_items(&items[run - 1], &items[run], state) <= 0)
+		run++;
+	if (run >= n)
+		return;
+	if (n - run > MERGED_ITEMS)
+	{
+		sort_items(items, n, state);
+		return;
+	}
+	sort_items(items + run, n - run, state);
+	memcpy(rest, items + run, (n - run) * sizeof(ZmItem));
+	for (int i = run - 1, j = n - run - 1; j >= 0;)
+	{
+		if (i >= 0 && compare_items(&items[i], &rest[j], state) > 0)
 		{
-			sort_items(state->items, state->nitems, state);
-			return;
+			items[i + j + 1] = items[i];
+			i--;
 		}
+		else
+		{
+			items[i + j + 1] = rest[j];
+			j--;
+		}
+	}
 }
 
 /* ---- bounds ---- */
@@ -375,21 +411,21 @@ add_fast(PageRead *read, OffsetNumber off, HeapTuple tuple, int64 number,
 }
 
 /*
- * Reads integer keys, the buffer being locked.  Returns whether all keys of
- * the page are in the order of the line pointers, and stored as the kernel
+ * Reads integer keys from a line pointer on, the buffer being locked.  Returns
+ * the last line pointer up to which keys are in order, and stored as the kernel
  * finds them.
  */
-static bool
-read_fast(PageRead *read)
+static OffsetNumber
+read_fast(PageRead *read, OffsetNumber first)
 {
 	ZmScan	   *state = read->state;
 	const ZmHeapKey *key = &state->heap_key;
 	Page		page = read->page;
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
-	bool		sorted = true;
+	OffsetNumber sorted = last;
 	int64		before = PG_INT64_MIN;
 
-	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
+	for (OffsetNumber off = first; off <= last; off++)
 	{
 		ItemId		item = PageGetItemId(page, off);
 		HeapTupleData tuple;
@@ -402,7 +438,7 @@ read_fast(PageRead *read)
 		if (!zm_heap_fast(key, (HeapTupleHeader) PageGetItem(page, item),
 						  &number))
 		{
-			sorted = false;
+			sorted = Min(sorted, off - 1);
 			set_tuple(read, &tuple, off, item, page);
 			zm_heap_key(key, &tuple, &value, &null);
 			if (!null)
@@ -410,7 +446,8 @@ read_fast(PageRead *read)
 			else if (!key_qualifies(read, &value, &null))
 				continue;
 		}
-		sorted &= number >= before;
+		if (number < before)
+			sorted = Min(sorted, off - 1);
 		before = number;
 		if (!null && (number < read->low || number > read->high))
 			continue;
@@ -421,14 +458,15 @@ read_fast(PageRead *read)
 }
 
 /*
- * The same where keys are known to be in order: finds the first one in halves.
+ * The same where keys up to a line pointer are known to be in order: finds the
+ * first one in halves.
  */
 static void
-read_sorted(PageRead *read)
+read_sorted(PageRead *read, OffsetNumber sorted)
 {
 	const ZmHeapKey *key = &read->state->heap_key;
 	Page		page = read->page;
-	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	OffsetNumber last = Min(sorted, PageGetMaxOffsetNumber(page));
 	OffsetNumber first = FirstOffsetNumber;
 	OffsetNumber end = last + 1;
 	HeapTupleData tuple;
@@ -463,6 +501,32 @@ read_sorted(PageRead *read)
 		set_tuple(read, &tuple, first, item, page);
 		add_fast(read, first, &tuple, number, false);
 	}
+	(void) read_fast(read, last + 1);
+}
+
+/*
+ * Reads integer keys of a page that is locked, with the help of the zone's note.
+ * Returns the note that it should have, 0 for none or if it has that.
+ */
+static uint64
+read_numbers(PageRead *read, IndexTuple zone)
+{
+	Relation	heap = read->scan->heapRelation;
+	uint64		note = ZmFlags(zone) & ZM_NOTE ? *ZmNote(zone) : 0;
+	OffsetNumber last = PageGetMaxOffsetNumber(read->page);
+	OffsetNumber sorted;
+
+	if (note != 0 && note == zm_note_for(heap, read->page, read->block,
+										 zm_note_sorted(note)))
+	{
+		read_sorted(read, zm_note_sorted(note));
+		return 0;
+	}
+	sorted = read_fast(read, FirstOffsetNumber);
+	/* Where more is to be read one by one, a search saves little. */
+	if (!(ZmFlags(zone) & ZM_NOTE) || last - sorted > last / 4)
+		return 0;
+	return zm_note_for(heap, read->page, read->block, sorted);
 }
 
 /*
@@ -610,18 +674,8 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 	LockBuffer(read.buf, BUFFER_LOCK_SHARE);
 	if (read.fast)
 	{
-		if (ZmFlags(zone) & ZM_NOTE)
-		{
-			lsn = PageGetLSN(read.page);
-			note = zm_note_for(heap, read.page, block);
-		}
-		if (note != 0 && *ZmNote(zone) == note)
-		{
-			read_sorted(&read);
-			note = 0;
-		}
-		else if (!read_fast(&read))
-			note = 0;
+		lsn = PageGetLSN(read.page);
+		note = read_numbers(&read, zone);
 		if (state->rows || state->visible_only)
 			find_visible(&read);
 		LockBuffer(read.buf, BUFFER_LOCK_UNLOCK);

@@ -86,21 +86,46 @@ zm_heap_key(const ZmHeapKey *key, HeapTuple tuple, Datum *values, bool *nulls)
 	return plain;
 }
 
+/* Whether a tuple's key is in a range; "yes" if it takes detoasting to know. */
+static bool
+is_in_range(const ZmHeapKey *key, HeapTuple tuple, const ZmTarget *from,
+			const ZmTarget *end, bool with_end)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+	int64		number;
+	int			result;
+
+	if (from->fast && (end == NULL || end->fast) &&
+		zm_heap_fast(key, tuple->t_data, &number))
+		return number >= from->number &&
+			(end == NULL || number < end->number ||
+			 (with_end && number == end->number));
+	if (!zm_heap_key(key, tuple, values, nulls))
+		return true;
+	if (zm_compare_key(key->space, from, values, nulls) > 0)
+		return false;
+	if (end == NULL)
+		return true;
+	result = zm_compare_key(key->space, end, values, nulls);
+	return result > 0 || (with_end && result == 0);
+}
+
 /*
- * Whether the keys of all tuples on a heap page are before the target's, dead
- * tuples and tuples of running transactions included.  "No" where it would
- * take detoasting to know.
+ * Whether no tuple on a heap page has a key in a range: from the first target's
+ * on, and before the second's, that one itself included if `with_end`; to the
+ * end if it is NULL.  Dead tuples and tuples of running transactions count.
  *
  * The caller has the index page locked, so a tuple that comes to the page
  * later finds the index as the caller leaves it.
  */
 bool
-zm_heap_page_below(const ZmHeapKey *key, Relation heap, BlockNumber block,
-				   const ZmTarget *target)
+zm_heap_page_lacks(const ZmHeapKey *key, Relation heap, BlockNumber block,
+				   const ZmTarget *from, const ZmTarget *end, bool with_end)
 {
 	Buffer		buf;
 	Page		page;
-	bool		below = true;
+	bool		lacks = true;
 
 	if (!zm_block_exists(heap, block))
 		return true;
@@ -108,24 +133,17 @@ zm_heap_page_below(const ZmHeapKey *key, Relation heap, BlockNumber block,
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buf);
 	for (OffsetNumber off = FirstOffsetNumber;
-		 below && off <= PageGetMaxOffsetNumber(page); off++)
+		 lacks && off <= PageGetMaxOffsetNumber(page); off++)
 	{
 		ItemId		item = PageGetItemId(page, off);
 		HeapTupleData tuple;
-		Datum		values[INDEX_MAX_KEYS];
-		bool		nulls[INDEX_MAX_KEYS];
-		int64		number;
 
 		if (!ItemIdIsNormal(item))
 			continue;
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple.t_len = ItemIdGetLength(item);
-		if (target->fast && zm_heap_fast(key, tuple.t_data, &number))
-			below = number < target->number;
-		else
-			below = zm_heap_key(key, &tuple, values, nulls) &&
-				zm_compare_key(key->space, target, values, nulls) > 0;
+		lacks = !is_in_range(key, &tuple, from, end, with_end);
 	}
 	UnlockReleaseBuffer(buf);
-	return below;
+	return lacks;
 }

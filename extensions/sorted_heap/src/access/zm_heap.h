@@ -32,8 +32,9 @@ extern void zm_heap_key_init(ZmHeapKey *key, const ZmSpace *space,
 							 Relation heap);
 extern bool zm_heap_key(const ZmHeapKey *key, HeapTuple tuple,
 						Datum *values, bool *nulls);
-extern bool zm_heap_page_below(const ZmHeapKey *key, Relation heap,
-							   BlockNumber block, const ZmTarget *target);
+extern bool zm_heap_page_lacks(const ZmHeapKey *key, Relation heap,
+							   BlockNumber block, const ZmTarget *from,
+							   const ZmTarget *end, bool with_end);
 
 /*
  * Whether the heap has such a block.  The number of blocks that smgr

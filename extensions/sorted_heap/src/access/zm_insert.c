@@ -199,8 +199,8 @@ judge(InsertState *state, Relation heap, Page page, ItemPointer tid,
 	/* Reading the heap page would be in vain without the lock. */
 	if (!exclusive)
 		return START_ZONE;
-	return zm_heap_page_below(&state->heap_key, heap, ZmBlock(itup), target) ?
-		START_ZONE : ADD_EXACT;
+	return zm_heap_page_lacks(&state->heap_key, heap, ZmBlock(itup), target,
+							  NULL, false) ? START_ZONE : ADD_EXACT;
 }
 
 /* Whether the key is covered in the leaf where its first position is. */

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * zm_note.c
- *	  Notes: which heap pages have their line pointers in key order.
+ *	  Notes: how far heap pages have their line pointers in key order.
  *
  * A reader that finds all keys of a heap page in the order of their line
- * pointers notes the page's LSN in its zone, as one sets a hint bit: with the
- * leaf locked shared, and not logged.  As long as the page's LSN is that one,
+ * pointers, or all but some at the end, as merge() leaves it, notes that and
+ * the page's LSN in its zone, as one sets a hint bit: with the leaf locked
+ * shared, and not logged.  As long as the page's LSN is that one,
  * nothing was put on the page, removed or moved, and later readers may search
- * it in halves (I13).  A note that is lost or out of date costs time alone.
+ * that part in halves (I13).  A note that is lost or out of date costs time alone.
  *
  * Why the LSN says enough:
  *	- all changes of line pointers and keys are logged, with a new LSN; where
@@ -15,8 +16,9 @@
  *	  notes are made or believed;
  *	- the LSN was flushed before it is noted, so no crash can give it to
  *	  another change of the page;
- *	- a note is a hash of LSN and block: logged changes of the leaf carry parts
- *	  of notes to standbys, and a mixture of two is no note of anything.
+ *	- a note is a hash of LSN, block and the last line pointer that is in order,
+ *	  and that line pointer: logged changes of the leaf carry parts of notes to
+ *	  standbys, and a mixture of two is no note of anything.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,22 +30,27 @@
 
 #include "zm_note.h"
 
-/* The note for a page in this state; 0: there is none. */
+/*
+ * The note for a page in this state, with keys in order up to a line pointer;
+ * 0: there is none.
+ */
 uint64
-zm_note_for(Relation heap, Page page, BlockNumber block)
+zm_note_for(Relation heap, Page page, BlockNumber block, OffsetNumber sorted)
 {
 	uint64		lsn = PageGetLSN(page);
 
 	if (!RelationNeedsWAL(heap) || XLogRecPtrIsInvalid(lsn))
 		return 0;
-	/* the finaliser of MurmurHash3: a permutation, so not 0 but for lsn 0 */
-	lsn ^= (uint64) block << 40;
+	if (sorted == InvalidOffsetNumber)
+		return 0;
+	/* the finaliser of MurmurHash3 */
+	lsn ^= (uint64) block << 40 ^ (uint64) sorted << 53;
 	lsn ^= lsn >> 33;
 	lsn *= UINT64CONST(0xff51afd7ed558ccd);
 	lsn ^= lsn >> 33;
 	lsn *= UINT64CONST(0xc4ceb9fe1a85ec53);
 	lsn ^= lsn >> 33;
-	return lsn;
+	return (lsn & ~(uint64) ZM_NOTE_SORTED) | sorted;
 }
 
 /*

@@ -561,14 +561,16 @@ truncate_end(Shrink *shrink)
 }
 
 /*
- * Packs an index that would need a tenth fewer leaves if they were full, and
- * gives free pages back.  Returns whether it packed anything.
+ * Packs an index that would need a tenth fewer leaves if they were full, or,
+ * after compaction, any fewer, and gives free pages back.  Returns whether it
+ * packed anything.
  */
 bool
 zm_shrink(Relation index, BufferAccessStrategy strategy)
 {
 	Shrink		shrink = {.strategy = strategy};
 	Buffer		meta;
+	int64		gain;
 	bool		sparse;
 
 	zm_space_init(&shrink.space, index);
@@ -576,8 +578,8 @@ zm_shrink(Relation index, BufferAccessStrategy strategy)
 	shrink.free_room = 64;
 	shrink.free = palloc(shrink.free_room * sizeof(BlockNumber));
 	survey(&shrink);
-	sparse = shrink.bytes / shrink.limit + 1 <=
-		shrink.leaves - (shrink.leaves + 9) / 10;
+	gain = zm_packing == ZM_PACK_ALWAYS ? 1 : (shrink.leaves + 9) / 10;
+	sparse = shrink.bytes / shrink.limit + 1 <= shrink.leaves - gain;
 	if (sparse)
 	{
 		/* Leaves of different parents meet the second time. */

@@ -25,8 +25,8 @@
 #include "zm_page.h"
 #include "zm_shrink.h"
 
-/* Compaction goes on: room on leaves will be used again (sh_room.c). */
-bool		zm_keep_leaf_room = false;
+/* Compaction sets it for its own VACUUM (sh_room.c). */
+ZmPacking	zm_packing = ZM_PACK_SPARSE;
 
 static void
 vacuum_leaf(IndexVacuumInfo *info, Buffer buf, IndexBulkDeleteResult *stats,
@@ -102,7 +102,7 @@ zm_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	heap = table_open(info->index->rd_index->indrelid, NoLock);
 	zm_fold(info->index, heap, info->strategy);
 	/* Merged leaves have zones that the second look finds needless. */
-	if (!zm_keep_leaf_room && zm_shrink(info->index, info->strategy))
+	if (zm_packing != ZM_PACK_NEVER && zm_shrink(info->index, info->strategy))
 	{
 		zm_fold(info->index, heap, info->strategy);
 		zm_shrink(info->index, info->strategy);
