@@ -256,7 +256,7 @@ def bars(results: Results) -> list[list[str]]:
         lines += _worst(f"{dataset}: delta and deleted / heap's", aged, 0.8)
         sprinkled = _pairs(results, dataset, SPRINKLED, OURS + DELETED, OURS)
         lines += _worst(f"{dataset}: 0.1 % deleted / fresh", sprinkled, 1.3)
-        fetched = _only(_pairs(results, dataset, DOCUMENTS, OURS, HEAP), "text")
+        fetched = _pairs(results, dataset, DOCUMENTS, OURS, HEAP)
         lines += _worst(f"{dataset}: documents by key / heap's", fetched, 1.5)
         lines += _rowcompress(results, dataset)
     lines += _sorted_heap(results)
