@@ -226,10 +226,16 @@ st_bitunpack32(const uint8_t *in, int n, uint32_t base, int width, uint32_t *v)
 uint64_t
 st_bitpack_get(const uint8_t *in, int n, int width, int i)
 {
+	size_t		bit;
+	size_t		size;
+
 	if (width == 0)
 		return 0;
 	if (n == ST_VECTOR_SIZE)
 		return get_interleaved(in, width, i);
-	return load_bits_bounded(in, st_bitpack_size(n, width),
-							 (size_t) i * (size_t) width, width);
+	bit = (size_t) i * (size_t) width;
+	size = st_bitpack_size(n, width);
+	if ((bit >> 3) + 9 <= size)
+		return load_bits(in, bit, width);
+	return load_bits_bounded(in, size, bit, width);
 }

@@ -53,6 +53,13 @@ key_row(StKeyBase base, Oid chunk_id, int32 chunk_seq)
 }
 
 void
+st_catalog_key(StKeyBase base, uint64 row, Datum *values)
+{
+	values[0] = ObjectIdGetDatum(key_chunk_id(base, row));
+	values[1] = Int32GetDatum(key_chunk_seq(row));
+}
+
+void
 st_catalog_insert(StCatalog *cat, StKeyBase base, uint64 row,
 				  const void *payload, Size len, CommandId cid, int options,
 				  ItemPointer tid)
@@ -70,8 +77,7 @@ st_catalog_insert(StCatalog *cat, StKeyBase base, uint64 row,
 	SET_VARSIZE(data.bytes, VARHDRSZ + len);
 	memcpy(VARDATA(data.bytes), payload, len);
 
-	values[0] = ObjectIdGetDatum(key_chunk_id(base, row));
-	values[1] = Int32GetDatum(key_chunk_seq(row));
+	st_catalog_key(base, row, values);
 	values[2] = PointerGetDatum(data.bytes);
 	tuple = heap_form_tuple(RelationGetDescr(cat->toast), values, isnull);
 

@@ -190,6 +190,9 @@ extern void st_catalog_retire_indexes(Relation rel);
 extern void st_catalog_correct_flags(Relation rel);
 extern void st_toast_index_init(void);	/* once per backend */
 
+/* The two key columns of an entry. */
+extern void st_catalog_key(StKeyBase base, uint64 row, Datum *values);
+
 /*
  * Inserts one visibility tuple as command cid of the current transaction;
  * options as for heap_insert (HEAP_INSERT_NO_LOGICAL is added).  The catalog

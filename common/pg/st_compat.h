@@ -80,6 +80,19 @@ typedef Oid RelFileNumber;
 #define st_test_for_old_snapshot(snapshot, rel, page) ((void) 0)
 #endif
 
+/* ---- _bt_search(): heap relation (16: 61b313e47eb), no snapshot (17) ---- */
+
+#if PG_VERSION_NUM >= 170000
+#define st_bt_search(rel, heap, key, buffer) \
+	_bt_search(rel, heap, key, buffer, BT_READ)
+#elif PG_VERSION_NUM >= 160000
+#define st_bt_search(rel, heap, key, buffer) \
+	_bt_search(rel, heap, key, buffer, BT_READ, NULL)
+#else
+#define st_bt_search(rel, heap, key, buffer) \
+	_bt_search(rel, key, buffer, BT_READ, NULL)
+#endif
+
 /* ---- kinds of processes (17: 372700cba00) ---- */
 
 #if PG_VERSION_NUM < 170000

@@ -34,8 +34,11 @@
 
 #include "st_store_int.h"
 
-/* Remembered places; a power of two. */
-#define ST_PLACES		64
+/*
+ * Remembered places; a power of two, and many enough that the places of a
+ * table of some million rows rarely take each other's.
+ */
+#define ST_PLACES		512
 
 /* Rows that share a place: about the size of a small group. */
 #define ST_PLACE_ROWS	16384

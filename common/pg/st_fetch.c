@@ -247,6 +247,8 @@ seen_deleted(StFetch *f, StFetchGroup *g, uint64 row, Snapshot snapshot)
 {
 	uint64		off = row - g->group.first_row;
 
+	if (!g->bitmap_loaded && g->probes == 0)
+		g->bitmap_loaded = st_group_untouched(&f->catalog, &g->group, snapshot);
 	if (!g->bitmap_loaded && g->probes++ < ST_PROBES_BEFORE_BITMAP)
 		return st_tombstone_seen(&f->catalog, row, snapshot);
 	if (!g->bitmap_loaded)

@@ -91,33 +91,70 @@ st_scan_columns_of(TupleTableSlot *slot)
 	return note == NULL ? NULL : note->columns;
 }
 
-/* A row without a tuple header has a TID and a table, no more. */
-static bool
-needs_tuple_header(const Bitmapset *attrs)
+/* What expressions look at of a table. */
+typedef struct Wanted
 {
-	for (int attno = FirstLowInvalidHeapAttributeNumber + 1; attno < 0; attno++)
-		if (attno != SelfItemPointerAttributeNumber && attno != TableOidAttributeNumber &&
-			bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attrs))
-			return true;
-	return false;
+	Index		varno;
+	TupleDesc	desc;
+	bool	   *columns;		/* of the table */
+	bool		any;			/* is one of them true? */
+	bool		header;			/* is a tuple header needed? */
+} Wanted;
+
+static void
+want_column(Wanted *wanted, int i)
+{
+	if (TupleDescAttr(wanted->desc, i)->attisdropped)
+		return;
+	wanted->columns[i] = true;
+	wanted->any = true;
 }
 
-/* One boolean per column of the table, or NULL if all are false. */
-static bool *
-column_array(const Bitmapset *attrs, TupleDesc desc)
+/* A row without a tuple header has a TID and a table, no more. */
+static void
+want_var(Wanted *wanted, const Var *var)
 {
-	bool	   *array = palloc0(sizeof(bool) * Max(desc->natts, 1));
-	bool		whole_row = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, attrs);
-	bool		any = false;
-
-	for (int i = 0; i < desc->natts; i++)
+	if (var->varno != wanted->varno || var->varlevelsup != 0)
+		return;
+	if (var->varattno > 0)
+		want_column(wanted, var->varattno - 1);
+	else if (var->varattno == 0)
 	{
-		array[i] = !TupleDescAttr(desc, i)->attisdropped &&
-			(whole_row ||
-			 bms_is_member(i + 1 - FirstLowInvalidHeapAttributeNumber, attrs));
-		any |= array[i];
+		for (int i = 0; i < wanted->desc->natts; i++)
+			want_column(wanted, i);
 	}
-	return any ? array : NULL;
+	else if (var->varattno != SelfItemPointerAttributeNumber &&
+			 var->varattno != TableOidAttributeNumber)
+		wanted->header = true;
+}
+
+static bool
+want_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		want_var((Wanted *) context, (const Var *) node);
+		return false;
+	}
+	return expression_tree_walker(node, want_walker, context);
+}
+
+/* Expressions or a target list, most of which are columns as they are. */
+static void
+want_list(Wanted *wanted, List *exprs)
+{
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		Node	   *node = (Node *) lfirst(lc);
+
+		if (IsA(node, TargetEntry))
+			node = (Node *) ((TargetEntry *) node)->expr;
+		(void) want_walker(node, wanted);
+	}
 }
 
 /*
@@ -127,24 +164,30 @@ column_array(const Bitmapset *attrs, TupleDesc desc)
 static void
 note_scan(ScanState *node, TupleTableSlot *slot, List *output, List *recheck)
 {
-	Index		varno = ((Scan *) node->ps.plan)->scanrelid;
-	TupleDesc	desc = slot->tts_tupleDescriptor;
-	Bitmapset  *attrs = NULL;
+	Size		size = sizeof(bool) * Max(slot->tts_tupleDescriptor->natts, 1);
+	Wanted		wanted = {
+		.varno = ((Scan *) node->ps.plan)->scanrelid,
+		.desc = slot->tts_tupleDescriptor,
+		.columns = MemoryContextAllocZero(slot->tts_mcxt, size)
+	};
 	StScanColumns *columns;
-	MemoryContext oldcxt;
 
-	pull_varattnos((Node *) output, varno, &attrs);
-	if (needs_tuple_header(attrs))
+	want_list(&wanted, output);
+	if (wanted.header)
 		return;
-	oldcxt = MemoryContextSwitchTo(slot->tts_mcxt);
-	columns = palloc(sizeof(StScanColumns));
-	columns->output = column_array(attrs, desc);
-	pull_varattnos((Node *) recheck, varno, &attrs);
-	columns->recheck = column_array(attrs, desc);
-	MemoryContextSwitchTo(oldcxt);
-	if (!needs_tuple_header(attrs))
+	columns = MemoryContextAlloc(slot->tts_mcxt, sizeof(StScanColumns));
+	columns->output = columns->recheck = wanted.any ? wanted.columns : NULL;
+	if (recheck != NIL)
+	{
+		bool	   *more = MemoryContextAlloc(slot->tts_mcxt, size);
+
+		memcpy(more, wanted.columns, size);
+		wanted.columns = more;
+		want_list(&wanted, recheck);
+		columns->recheck = wanted.any ? wanted.columns : NULL;
+	}
+	if (!wanted.header)
 		note_slot(slot, columns);
-	bms_free(attrs);
 }
 
 /* An index scan of btree never asks for its conditions to be rechecked. */

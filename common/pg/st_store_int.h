@@ -175,6 +175,13 @@ extern bool st_group_is_dead(StCatalog *cat, const StGroup *group,
 							 Snapshot snapshot);
 
 /*
+ * True: the snapshot sees that no row of the group was ever deleted.  False
+ * tells nothing.  Cheaper than a probe for one tombstone.  (st_untouched.c)
+ */
+extern bool st_group_untouched(StCatalog *cat, const StGroup *group,
+							   Snapshot snapshot);
+
+/*
  * As st_visible_groups(), with the catalog open and nothing pending; NULL: of
  * a table that has no groups.
  */

@@ -193,35 +193,42 @@ rc_vector_value(RcBatch *batch, AttrNumber attno, const RcVector *v, uint32 row)
 	return v->u.datum[row];
 }
 
-Datum
-rc_batch_value(RcBatch *batch, AttrNumber attno, uint32 row, bool *isnull)
+static inline Datum
+decoded_value(RcBatch *batch, AttrNumber attno, const RcVector *v, uint32 row,
+			  bool *isnull)
 {
-	StReader   *r = batch->reader;
-	const RcVector *v = NULL;
-	RcPiece    *piece = NULL;
+	*isnull = rc_vector_isnull(v, row);
+	return *isnull ? (Datum) 0 : rc_vector_value(batch, attno, v, row);
+}
+
+/* The value of a located piece. */
+static inline Datum
+piece_value(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 row, bool *isnull)
+{
+	/* it was opened when the piece was located */
+	RcChunk    *chunk = batch->reader->chunks[attno - 1];
 	int			large;
 
-	if (rc_column_is_missing(r, attno))
-		v = rc_missing_vector(r, attno);
-	else
-	{
-		piece = rc_batch_piece(batch, attno);
-		if (piece->decoded)
-			v = &piece->v;
-	}
-	if (v != NULL)
-	{
-		*isnull = rc_vector_isnull(v, row);
-		return *isnull ? (Datum) 0 : rc_vector_value(batch, attno, v, row);
-	}
+	if (piece->decoded)
+		return decoded_value(batch, attno, &piece->v, row, isnull);
 	*isnull = piece->encoding == 0 ||
 		(piece->valid != NULL &&
 		 (piece->valid[row >> 6] & (UINT64CONST(1) << (row & 63))) == 0);
 	if (*isnull)
 		return (Datum) 0;
 	if (piece->nlarge > 0 && (large = rc_piece_large(piece, row)) >= 0)
-		return point_large(r, rc_chunk_open(r, attno), piece, large);
-	return point_value(batch, rc_chunk_open(r, attno), attno, piece, row);
+		return point_large(batch->reader, chunk, piece, large);
+	return point_value(batch, chunk, attno, piece, row);
+}
+
+Datum
+rc_batch_value(RcBatch *batch, AttrNumber attno, uint32 row, bool *isnull)
+{
+	StReader   *r = batch->reader;
+
+	if (rc_column_is_missing(r, attno))
+		return decoded_value(batch, attno, rc_missing_vector(r, attno), row, isnull);
+	return piece_value(batch, attno, rc_batch_piece(batch, attno), row, isnull);
 }
 
 /* The batch that holds a row of the group. */
@@ -244,11 +251,9 @@ find_batch(const StReader *r, uint32 row)
 }
 
 /* Gives back the memory of a huge value that nobody looks at any more. */
-static void
+static pg_noinline void
 release_point(RcChunk *chunk)
 {
-	if (chunk == NULL || chunk->point_cap <= POINT_KEEP_BYTES)
-		return;
 	pfree(chunk->point);
 	chunk->point = NULL;
 	chunk->point_cap = 0;
@@ -308,22 +313,28 @@ rc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 
 	for (int a = 0; a < desc->natts; a++)
 	{
+		RcChunk    *chunk = r->chunks[a];
+		RcPiece    *piece;
+
 		if (needed != NULL && !needed[a])
 			continue;
-		release_point(r->chunks[a]);
+		if (chunk != NULL && chunk->point_cap > POINT_KEEP_BYTES)
+			release_point(chunk);
 		if (TupleDescAttr(desc, a)->attisdropped)
 		{
 			values[a] = (Datum) 0;
 			isnull[a] = true;
 			continue;
 		}
-		if (!rc_column_is_missing(r, a + 1))
+		if (rc_column_is_missing(r, a + 1))
 		{
-			RcPiece    *piece = rc_batch_piece(batch, a + 1);
-
-			if (!piece->decoded && (sequential || decode_now(piece)))
-				(void) rc_batch_vector(batch, a + 1);
+			values[a] = decoded_value(batch, a + 1, rc_missing_vector(r, a + 1), row,
+									  &isnull[a]);
+			continue;
 		}
-		values[a] = rc_batch_value(batch, a + 1, row, &isnull[a]);
+		piece = rc_batch_piece(batch, a + 1);
+		if (!piece->decoded && (sequential || decode_now(piece)))
+			(void) rc_batch_vector(batch, a + 1);
+		values[a] = piece_value(batch, a + 1, piece, row, &isnull[a]);
 	}
 }
