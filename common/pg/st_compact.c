@@ -124,9 +124,8 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	st_sink_begin(&sink, rel, catalog, meta.incarnation);
 	sink.before = plan->before;
 	job->moved_to = plan->before;
-	if (plan->numbers.nrows > 0 &&
-		st_spare_consume(catalog, plan->groups[0].group.first_row))
-		sink.next = plan->numbers;
+	if (plan->spare_numbers && plan->ngroups == 1)
+		sink.next = st_spare_consume(catalog, plan->groups[0].group.first_row);
 	if (job->to_the_end && sink.order_hash != 0)
 		sink.spare_from = job->group_blocks;
 	for (int i = 0; i < plan->ngroups; i++)

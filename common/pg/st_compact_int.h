@@ -31,7 +31,7 @@ typedef struct StSpareRows
 } StSpareRows;
 
 extern bool st_spare_find(StCatalog *cat, uint64 first_row, StSpareRows *out);
-extern bool st_spare_consume(StCatalog *cat, uint64 first_row);
+extern StSpareRows st_spare_consume(StCatalog *cat, uint64 first_row);
 extern void st_spare_reserve(StCatalog *cat, const StGroup *group);
 extern void st_spare_used(StCatalog *cat, const StSpareRows *spare);
 
@@ -111,10 +111,11 @@ extern void st_extent_ranges_add_free(StExtentRanges *out, StCatalog *cat);
 
 /*
  * All extents that something refers to: of groups that are not dead to all,
- * of retired ones, and free ones (st_orphan.c).
+ * of retired ones, and free ones (st_orphan.c).  Returns the groups.
  */
-extern void st_known_extents(Relation rel, StCatalog *cat,
-							 TransactionId oldest_xmin, StExtentRanges *out);
+extern StGroupVersions *st_known_extents(Relation rel, StCatalog *cat,
+										 TransactionId oldest_xmin,
+										 StExtentRanges *out);
 
 /*
  * Counts rows of the delta that could be moved, from block *start on, up to
@@ -140,7 +141,7 @@ typedef struct StCompactPlan
 	bool		delta;			/* take rows of the delta, too */
 	uint64		max_rows;		/* rows to take, all in all */
 	BlockNumber before;			/* free extents before it may be used */
-	StSpareRows numbers;		/* for the new group, if nrows > 0 */
+	bool		spare_numbers;	/* the one group has some, to be used */
 } StCompactPlan;
 
 extern bool st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,

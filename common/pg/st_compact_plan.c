@@ -304,9 +304,12 @@ last_extent_start(const StGroup *group)
  */
 static bool
 keeps_order(const FileSpace *file, const StCandidate *c, int n,
-			const StGroup *group, StSpareRows *numbers)
+			const StGroup *group, bool *spare_numbers)
 {
-	if (st_spare_find(file->catalog, group->first_row, numbers))
+	StSpareRows numbers;
+
+	*spare_numbers = st_spare_find(file->catalog, group->first_row, &numbers);
+	if (*spare_numbers)
 		return true;
 	for (int i = 0; i < n; i++)
 	{
@@ -332,6 +335,7 @@ choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 	double		blocks = 0;
 	double		worth;
 	BlockNumber start;
+	bool		spare_numbers = false;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -344,7 +348,7 @@ choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 	}
 	if (last == NULL ||
 		(job->to_the_end ? st_orderby_hash(file->rel) != 0 &&
-		 !keeps_order(file, c, n, &last->version->group, &plan->numbers) :
+		 !keeps_order(file, c, n, &last->version->group, &spare_numbers) :
 		 last->version->group.first_row >= job->first_new_row) ||
 		(job->moved_last && !may_rewrite(job, last->version->group.nblocks)))
 		return 0;
@@ -354,11 +358,9 @@ choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 	if (start >= job->moved_to ||
 		st_free_space_total(file->free) < Min(worth, blocks / 2) ||
 		!has_room(file, estimate_blocks(last), start))
-	{
-		plan->numbers.nrows = 0;
 		return 0;
-	}
 	plan->before = start;
+	plan->spare_numbers = spare_numbers;
 	job->blocks_left -= last->version->group.nblocks;
 	job->moved_last = true;
 	last->chosen = true;

@@ -268,7 +268,7 @@ st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
 	p.cat = &cat;
 	p.strategy = strategy;
 	p.nblocks = RelationGetNumberOfBlocks(rel);
-	st_known_extents(rel, &cat, oldest_xmin, &p.known);
+	(void) st_known_extents(rel, &cat, oldest_xmin, &p.known);
 	count_pages(&p);
 	p.all = find_wanted(&cat, &tid);
 	wanted = wanted_pages(&p);

@@ -81,12 +81,8 @@ st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks)
 					  GetCurrentCommandId(true), 0, NULL);
 }
 
-/*
- * Is the block part of a free extent?  One that a running transaction is
- * taking counts, too.
- */
-bool
-st_free_extent_known(StCatalog *cat, BlockNumber block)
+static bool
+known_now(StCatalog *cat, BlockNumber block)
 {
 	StCatalogScan scan;
 	StCatalogEntry *entry;
@@ -101,6 +97,17 @@ st_free_extent_known(StCatalog *cat, BlockNumber block)
 	}
 	st_catalog_scan_end(&scan);
 	return found;
+}
+
+/*
+ * Is the block part of a free extent?  One that a running transaction is
+ * taking counts, too.  If it commits while we look, we may see neither the
+ * extent nor what it has left of it: hence the second look.
+ */
+bool
+st_free_extent_known(StCatalog *cat, BlockNumber block)
+{
+	return known_now(cat, block) || known_now(cat, block);
 }
 
 /* ---- choosing ---- */
@@ -339,12 +346,15 @@ st_free_extent_take(Relation rel, uint32 nblocks, int max_runs,
 	StCatalog	cat;
 	UsableExtent *extents;
 	BlockNumber total;
+	Snapshot	snapshot;
 	int			n;
 	int			nruns = 0;
 
 	if (IsInParallelMode() || !st_catalog_open(&cat, rel, RowExclusiveLock))
 		return 0;
 
+	/* before a commit there is none: nobody may prune what we are to delete */
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	extents = read_usable(&cat, before, &n, &total);
 	(void) choose_runs(extents, n, nblocks, max_runs);
 	for (int i = 0; i < n; i++)
@@ -356,6 +366,7 @@ st_free_extent_take(Relation rel, uint32 nblocks, int max_runs,
 	if (nruns > 1)
 		qsort(runs, nruns, sizeof(StExtentRange), compare_runs);
 	pfree(extents);
+	UnregisterSnapshot(snapshot);
 	st_catalog_close(&cat);
 	return nruns;
 }
@@ -399,20 +410,43 @@ read_all(StCatalog *cat, Snapshot snapshot, int *n)
 	return out;
 }
 
-/* All that the snapshot sees, sorted, in the current memory context. */
+/*
+ * All that the snapshot sees, sorted, in the current memory context.  Not
+ * entries of which nothing is left: those may lie where a group is now.
+ */
 StExtentRange *
 st_free_extent_all(StCatalog *cat, Snapshot snapshot, int *n)
 {
-	FreeExtent *extents = read_all(cat, snapshot, n);
-	StExtentRange *out = palloc(Max(*n, 1) * sizeof(StExtentRange));
+	int			nextents;
+	FreeExtent *extents = read_all(cat, snapshot, &nextents);
+	StExtentRange *out = palloc(Max(nextents, 1) * sizeof(StExtentRange));
 
-	for (int i = 0; i < *n; i++)
+	*n = 0;
+	for (int i = 0; i < nextents; i++)
 	{
-		out[i].start = extents[i].start;
-		out[i].end = extents[i].start + extents[i].nblocks;
+		if (extents[i].nblocks == 0)
+			continue;
+		out[*n].start = extents[i].start;
+		out[(*n)++].end = extents[i].start + extents[i].nblocks;
 	}
 	pfree(extents);
 	return out;
+}
+
+/* Deletes the entries of which nothing is left; returns how many are kept. */
+static int
+delete_empty(StCatalog *cat, FreeExtent *extents, int n)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (extents[i].nblocks > 0)
+			extents[kept++] = extents[i];
+		else
+			(void) st_catalog_delete(cat, &extents[i].tid);
+	}
+	return kept;
 }
 
 /*
@@ -430,6 +464,7 @@ st_free_extent_coalesce(StCatalog *cat)
 	/* Entries that this command made cannot be deleted by it. */
 	CommandCounterIncrement();
 	extents = read_all(cat, SnapshotSelf, &n);
+	n = delete_empty(cat, extents, n);
 	while (i < n)
 	{
 		BlockNumber start = extents[i].start;

@@ -101,9 +101,9 @@ writer_ended(uint64 full_xid, TransactionId oldest_xmin)
 
 /*
  * Extents that something refers to: groups that are not dead to all, retired
- * ones, free ones.
+ * ones, free ones.  Returns the groups.
  */
-void
+StGroupVersions *
 st_known_extents(Relation rel, StCatalog *cat, TransactionId oldest_xmin,
 				 StExtentRanges *out)
 {
@@ -138,6 +138,7 @@ st_known_extents(Relation rel, StCatalog *cat, TransactionId oldest_xmin,
 	}
 	st_extent_ranges(out, &all);
 	pfree(all.v);
+	return versions;
 }
 
 /* Is the block in one of the ranges?  *pos is a cursor. */
@@ -237,6 +238,33 @@ enter(StCatalog *cat, const StExtentRanges *known, const StExtentRanges *found)
 }
 
 /*
+ * Nobody has looked behind the header of a group whose writer is still at work:
+ * if it fails, its pages are orphans, and its descriptor may be gone before the
+ * next look.  Returns from which block on that one has to begin, at most walked.
+ */
+static BlockNumber
+before_unsettled(const StGroupVersions *versions, BlockNumber from,
+				 BlockNumber walked)
+{
+	for (int i = 0; i < versions->n; i++)
+	{
+		const StGroupVersion *v = &versions->v[i];
+		StExtentRange runs[ST_MAX_RUNS];
+		int			nruns;
+
+		if (v->state != HEAPTUPLE_INSERT_IN_PROGRESS || !v->finished)
+			continue;
+		nruns = st_group_extents(&v->group, runs);
+		for (int r = 0; r < nruns; r++)
+		{
+			if (runs[r].start >= from)
+				walked = Min(walked, runs[r].start);
+		}
+	}
+	return walked;
+}
+
+/*
  * Called by VACUUM.  begin_writing is to be called before the first change.
  */
 void
@@ -246,6 +274,7 @@ st_free_orphans(Relation rel, TransactionId oldest_xmin,
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	BlockNumber from;
 	BlockNumber walked;
+	StGroupVersions *versions;
 	StExtentRanges known;
 	StExtentRanges found = {0};
 	StCatalog	cat;
@@ -256,19 +285,20 @@ st_free_orphans(Relation rel, TransactionId oldest_xmin,
 	from = read_walked(&cat, &exists);
 	if (from < nblocks)
 	{
-		st_known_extents(rel, &cat, oldest_xmin, &known);
+		versions = st_known_extents(rel, &cat, oldest_xmin, &known);
 		walked = collect(rel, &known, from, nblocks, oldest_xmin, strategy,
 						 &found);
+		walked = before_unsettled(versions, from, walked);
 		if (found.n > 0)
 		{
 			/* who finished in the meantime has a descriptor now */
 			begin_writing();
-			st_known_extents(rel, &cat, oldest_xmin, &known);
+			(void) st_known_extents(rel, &cat, oldest_xmin, &known);
 			enter(&cat, &known, &found);
 		}
 		/* entries are undone by an abort, this is not: look at them again */
 		if (exists)
-			write_walked(&cat, found.n > 0 ? found.v[0].start : walked);
+			write_walked(&cat, found.n > 0 ? Min(walked, found.v[0].start) : walked);
 		else if (walked > from)
 		{
 			StWalkPayload payload = {

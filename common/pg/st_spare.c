@@ -63,7 +63,7 @@ find_entry(StCatalog *cat, uint64 first_row, StSparePayload *payload,
 	return found;
 }
 
-/* Has the group spare row numbers? */
+/* Has the group spare row numbers?  If not, out has no rows. */
 bool
 st_spare_find(StCatalog *cat, uint64 first_row, StSpareRows *out)
 {
@@ -71,12 +71,12 @@ st_spare_find(StCatalog *cat, uint64 first_row, StSpareRows *out)
 	ItemPointerData tid;
 
 	memset(out, 0, sizeof(*out));
-	if (!find_entry(cat, first_row, &payload, &tid))
+	if (!find_entry(cat, first_row, &payload, &tid) || payload.lives == 0)
 		return false;
 	out->first_row = payload.first_row;
 	out->nrows = payload.nrows;
 	out->lives = payload.lives;
-	return out->lives > 0 && out->nrows > 0;
+	return out->nrows > 0;
 }
 
 /* The group is being replaced, or dropped. */
@@ -121,20 +121,26 @@ st_spare_reserve(StCatalog *cat, const StGroup *group)
 /*
  * Before the first of the lives is used: in place, so that an abort does not
  * bring it back.  Row numbers are never used twice: index entries of an aborted
- * step may be left, and readers that were kept.  False if there is none.
+ * step may be left, and readers that were kept.  Those that may be used now;
+ * of no rows if there are none.
  */
-bool
+StSpareRows
 st_spare_consume(StCatalog *cat, uint64 first_row)
 {
 	StSparePayload payload;
 	ItemPointerData tid;
+	StSpareRows out;
 
-	if (!find_entry(cat, first_row, &payload, &tid) || payload.lives == 0)
-		return false;
+	if (!st_spare_find(cat, first_row, &out))
+		return out;
+	if (!find_entry(cat, first_row, &payload, &tid))
+		elog(ERROR, "spare row numbers of row " UINT64_FORMAT " are gone", first_row);
 	payload.lives--;
 	payload.first_row += stride(payload.nrows);
-	return st_catalog_overwrite(cat, ST_VACUUM_STATE, ST_SPARE_ROW(first_row),
-								&payload, sizeof(payload));
+	if (!st_catalog_overwrite(cat, ST_VACUUM_STATE, ST_SPARE_ROW(first_row),
+							  &payload, sizeof(payload)))
+		memset(&out, 0, sizeof(out));
+	return out;
 }
 
 /* The first of the lives has become the group's own: the others are left. */
@@ -147,6 +153,7 @@ st_spare_used(StCatalog *cat, const StSpareRows *spare)
 		.first_row = spare->first_row + stride(spare->nrows)
 	};
 
+	Assert(spare->lives > 0);
 	if (payload.lives > 0)
 		add_entry(cat, spare->first_row, &payload);
 }

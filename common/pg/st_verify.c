@@ -237,8 +237,6 @@ check_free_extents(VerifyState *state)
 	{
 		const StExtentRange *e = &state->free_extents[i];
 
-		if (e->start == e->end)
-			continue;
 		if (e->start == 0 || e->end > nblocks || e->end < e->start)
 			report(state, -1, psprintf("free extent of blocks %u to %u is not inside of the relation's " UINT64_FORMAT " blocks",
 									   e->start, e->end, nblocks));
