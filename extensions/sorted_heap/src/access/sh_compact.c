@@ -399,6 +399,7 @@ zm_compact(PG_FUNCTION_ARGS)
 	Compaction	call = {.relid = PG_GETARG_OID(0),.limit = PG_GETARG_INT32(2)};
 	bool		all = PG_GETARG_BOOL(1);
 
+	PreventCommandIfReadOnly("CALL sorted_heap.compact()");
 	if (call.limit < 1 || call.limit > 1000000)
 		ereport(ERROR,
 				errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -208,7 +208,8 @@ fold_group(Fold *fold, Page page, OffsetNumber off, OffsetNumber end,
 			continue;
 		}
 		run = may_fold ? count_run(fold, page, i) : 0;
-		if (run < ZM_FEWEST_ENTRIES ||
+		/* a zone that needs another one to end it must save more */
+		if (run < ZM_FEWEST_ENTRIES + (next != NULL && !may_fill(fold)) ||
 			!(may_fill(fold) || may_start(fold, itup, bound)))
 		{
 			emit(fold, itup);
@@ -221,6 +222,21 @@ fold_group(Fold *fold, Page page, OffsetNumber off, OffsetNumber end,
 		emit(fold, zm_form_close(ZmPageGetEntry(page, end - 1)));
 }
 
+/* A zone is larger than an entry: what was tightened may need more room. */
+static bool
+fits(const Fold *fold, Page old, Page empty)
+{
+	Size		size = 0;
+
+	if (!ZmPageIsRightmost(old))
+		size += MAXALIGN(IndexTupleSize(ZmPageGetEntry(old, ZM_HIGH_KEY))) +
+			sizeof(ItemIdData);
+	for (int i = 0; i < fold->count; i++)
+		size += MAXALIGN(IndexTupleSize(fold->entries[i])) + sizeof(ItemIdData);
+	return size <= PageGetExactFreeSpace(empty);
+}
+
+/* A leaf that would not fit stays as it is, which is right, too. */
 static void
 write_leaf(Fold *fold, Buffer buf)
 {
@@ -230,6 +246,8 @@ write_leaf(Fold *fold, Buffer buf)
 	OffsetNumber off = FirstOffsetNumber;
 
 	zm_page_init(image.data, 0);
+	if (!fits(fold, old, image.data))
+		return;
 	ZmPageGetOpaque(image.data)->right = ZmPageGetOpaque(old)->right;
 	if (!ZmPageIsRightmost(old))
 		zm_page_add(image.data, ZmPageGetEntry(old, ZM_HIGH_KEY), off++);

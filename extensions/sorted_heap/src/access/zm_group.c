@@ -674,8 +674,9 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 	LockBuffer(read.buf, BUFFER_LOCK_SHARE);
 	if (read.fast)
 	{
-		lsn = PageGetLSN(read.page);
 		note = read_numbers(&read, zone);
+		/* not before: another backend's hint bits may move it on */
+		lsn = PageGetLSN(read.page);
 		if (state->rows || state->visible_only)
 			find_visible(&read);
 		LockBuffer(read.buf, BUFFER_LOCK_UNLOCK);

@@ -181,10 +181,13 @@ recheck(ZmUnique *unique, IndexScanDesc scan, TupleTableSlot *slot,
 							 row_nulls) == 0;
 }
 
-/* Looks for another row with the key. */
+/*
+ * Looks for another row with the key.  *died: one was there when `start` was
+ * taken, and is not any more.
+ */
 static Conflict
-find_conflict(ZmUnique *unique, Relation heap, Datum *values, bool *nulls,
-			  ItemPointer tid)
+look_for_conflict(ZmUnique *unique, Relation heap, Datum *values, bool *nulls,
+				  ItemPointer tid, Snapshot start, bool *died)
 {
 	Conflict	conflict = {false};
 	ScanKeyData keys[INDEX_MAX_KEYS];
@@ -205,8 +208,16 @@ find_conflict(ZmUnique *unique, Relation heap, Datum *values, bool *nulls,
 		if (next == NULL)
 			break;
 		root = *next;
-		if (ItemPointerEquals(&root, tid) || !index_fetch_heap(scan, slot) ||
-			!recheck(unique, scan, slot, values, nulls))
+		if (ItemPointerEquals(&root, tid))
+			continue;
+		if (!index_fetch_heap(scan, slot))
+		{
+			ItemPointerData gone = root;
+
+			*died |= table_index_fetch_tuple_check(heap, &gone, start, NULL);
+			continue;
+		}
+		if (!recheck(unique, scan, slot, values, nulls))
 			continue;
 		if (TransactionIdIsValid(dirty.xmin) &&
 			ItemPointerEquals(&root, &slot->tts_tid) &&
@@ -220,6 +231,33 @@ find_conflict(ZmUnique *unique, Relation heap, Datum *values, bool *nulls,
 	}
 	index_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
+	return conflict;
+}
+
+/*
+ * A row that compaction moves has two places for a moment: the scan may come
+ * to the new one before the move commits, which looks like a row whose own
+ * check is still to come, and to the old one after.  Then it looks again.  Once:
+ * rows that this command has deleted seem to have died, too.
+ */
+static Conflict
+find_conflict(ZmUnique *unique, Relation heap, Datum *values, bool *nulls,
+			  ItemPointer tid)
+{
+	Conflict	conflict;
+	bool		died;
+
+	for (int look = 0; look < 2; look++)
+	{
+		Snapshot	start = RegisterSnapshot(GetLatestSnapshot());
+
+		died = false;
+		conflict = look_for_conflict(unique, heap, values, nulls, tid, start,
+									 &died);
+		UnregisterSnapshot(start);
+		if (conflict.found || !died)
+			break;
+	}
 	return conflict;
 }
 

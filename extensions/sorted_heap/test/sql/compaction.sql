@@ -114,3 +114,21 @@ VACUUM c;
 SELECT * FROM sorted_heap.zonemap_verify('c_id');
 SELECT count(*) FROM (TABLE c EXCEPT ALL TABLE before) q;
 DROP TABLE c, before;
+
+-- Each page shares its last key with the next one: VACUUM has to end the zones
+-- that it makes of two entries each, and a leaf has no room for that.
+CREATE TABLE shared_keys (k int, pad text) USING sorted_heap;
+ALTER TABLE shared_keys ALTER pad SET STORAGE plain;
+INSERT INTO shared_keys SELECT (g + 1) / 2, repeat('x', 1880) FROM generate_series(0, 3999) g;
+CREATE INDEX shared_keys_k ON shared_keys USING zonemap (k);
+CALL sorted_heap.compact('shared_keys');
+VACUUM shared_keys;
+SELECT * FROM sorted_heap.zonemap_verify('shared_keys_k');
+SET enable_seqscan = off;
+SELECT count(*), sum(k) FROM shared_keys WHERE k BETWEEN 0 AND 5000;
+RESET enable_seqscan;
+-- not in a transaction that must not write
+SET default_transaction_read_only = on;
+CALL sorted_heap.compact('shared_keys');
+RESET default_transaction_read_only;
+DROP TABLE shared_keys;
