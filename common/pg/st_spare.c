@@ -63,6 +63,14 @@ find_entry(StCatalog *cat, uint64 first_row, StSparePayload *payload,
 	return found;
 }
 
+static void
+set_rows(StSpareRows *out, const StSparePayload *payload)
+{
+	out->first_row = payload->first_row;
+	out->nrows = payload->nrows;
+	out->lives = payload->lives;
+}
+
 /* Has the group spare row numbers?  If not, out has no rows. */
 bool
 st_spare_find(StCatalog *cat, uint64 first_row, StSpareRows *out)
@@ -73,9 +81,7 @@ st_spare_find(StCatalog *cat, uint64 first_row, StSpareRows *out)
 	memset(out, 0, sizeof(*out));
 	if (!find_entry(cat, first_row, &payload, &tid) || payload.lives == 0)
 		return false;
-	out->first_row = payload.first_row;
-	out->nrows = payload.nrows;
-	out->lives = payload.lives;
+	set_rows(out, &payload);
 	return out->nrows > 0;
 }
 
@@ -129,17 +135,17 @@ st_spare_consume(StCatalog *cat, uint64 first_row)
 {
 	StSparePayload payload;
 	ItemPointerData tid;
-	StSpareRows out;
+	StSpareRows out = {0};
+	StSparePayload rest;
 
-	if (!st_spare_find(cat, first_row, &out))
+	if (!find_entry(cat, first_row, &payload, &tid) || payload.lives == 0)
 		return out;
-	if (!find_entry(cat, first_row, &payload, &tid))
-		elog(ERROR, "spare row numbers of row " UINT64_FORMAT " are gone", first_row);
-	payload.lives--;
-	payload.first_row += stride(payload.nrows);
-	if (!st_catalog_overwrite(cat, ST_VACUUM_STATE, ST_SPARE_ROW(first_row),
-							  &payload, sizeof(payload)))
-		memset(&out, 0, sizeof(out));
+	rest = payload;
+	rest.lives--;
+	rest.first_row += stride(rest.nrows);
+	if (st_catalog_overwrite(cat, ST_VACUUM_STATE, ST_SPARE_ROW(first_row),
+							 &rest, sizeof(rest)))
+		set_rows(&out, &payload);
 	return out;
 }
 

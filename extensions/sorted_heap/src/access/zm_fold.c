@@ -108,6 +108,24 @@ count_run(Fold *fold, Page page, OffsetNumber off)
 }
 
 /*
+ * Whether a zone's page has no row from an entry's position on to where the
+ * zone ends: `bound`, a zone or high key, or NULL.
+ */
+static bool
+page_lacks(Fold *fold, IndexTuple zone, IndexTuple from, IndexTuple bound)
+{
+	ZmTarget	target;
+	ZmTarget	end;
+
+	zm_target_from_entry(&fold->space, &target, from);
+	if (bound != NULL)
+		zm_target_from_entry(&fold->space, &end, bound);
+	return zm_heap_page_lacks(&fold->heap_key, fold->heap, ZmBlock(zone),
+							  &target, bound != NULL ? &end : NULL,
+							  bound != NULL && !(ZmFlags(bound) & ZM_FENCED));
+}
+
+/*
  * Whether a zone may begin at an exact entry, after what was emitted.  `bound`
  * is where the group ends, a zone or high key, or NULL: what the current zone
  * would lose.
@@ -115,22 +133,13 @@ count_run(Fold *fold, Page page, OffsetNumber off)
 static bool
 may_start(Fold *fold, IndexTuple first, IndexTuple bound)
 {
-	ZmTarget	target;
-	ZmTarget	end;
-
 	if (fold->count == 0 ||
 		compare_keys(fold, first, fold->entries[fold->count - 1]) == 0 ||
 		compare_keys(fold, first, fold->zone) == 0)
 		return false;
 	if (ZmBlock(fold->zone) == InvalidBlockNumber)
 		return true;
-	zm_target_from_entry(&fold->space, &target, first);
-	if (bound != NULL)
-		zm_target_from_entry(&fold->space, &end, bound);
-	return zm_heap_page_lacks(&fold->heap_key, fold->heap,
-							  ZmBlock(fold->zone), &target,
-							  bound != NULL ? &end : NULL,
-							  bound != NULL && !(ZmFlags(bound) & ZM_FENCED));
+	return page_lacks(fold, fold->zone, first, bound);
 }
 
 /*
@@ -275,18 +284,10 @@ is_needless(Fold *fold, IndexTuple zone, IndexTuple next)
 static bool
 is_left(Fold *fold, IndexTuple zone, IndexTuple first, IndexTuple bound)
 {
-	ZmTarget	from;
-	ZmTarget	end;
-
 	if ((ZmFlags(zone) & (ZM_FENCED | ZM_OPEN | ZM_NO_KEY)) != ZM_FENCED ||
 		compare_keys(fold, first, zone) != 0)
 		return false;
-	zm_target_from_entry(&fold->space, &from, zone);
-	if (bound != NULL)
-		zm_target_from_entry(&fold->space, &end, bound);
-	return zm_heap_page_lacks(&fold->heap_key, fold->heap, ZmBlock(zone),
-							  &from, bound != NULL ? &end : NULL,
-							  bound != NULL && !(ZmFlags(bound) & ZM_FENCED));
+	return page_lacks(fold, zone, zone, bound);
 }
 
 /* Tightens a leaf that is locked exclusively. */
