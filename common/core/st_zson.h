@@ -8,12 +8,16 @@
  * decoding its neighbours.  The encoded bytes, and a dictionary's, are
  * hostile: everything that reads them checks them.
  *
- *		| header u8 | dictionary id v | tail directory | root value | tail |
+ *		| header u8 | dictionary id v | repeated strings | tail directory
+ *		| root value | tail |
  *
  *	header			high nibble: version 1; bit 0: dictionary id follows;
- *					bit 1: there is a tail; bit 2: the tail is a cut of one
+ *					bit 1: there is a tail; bit 2: the tail is a cut of one;
+ *					bit 3: there are repeated strings
  *					high nibble 2: dictionary id follows, no tail, the root is
  *					an object of the shape in the low nibble: just its values
+ *					high nibble 3: the same with repeated strings
+ *	repeated strings	bytes v, encoded strings
  *	tail directory	bytes of the root value v, raw bytes of the tail v,
  *					(cut: raw bytes before the first string v,) compressed
  *					bytes v of each block of ST_ZSON_BLOCK raw bytes
@@ -62,6 +66,27 @@ typedef struct StZsonShape
 	const uint16_t *keys;		/* ids, in jsonb's order of keys */
 } StZsonShape;
 
+/* A string with one or two holes. */
+typedef struct StZsonTemplate
+{
+	uint32_t	nholes;
+	StStr		parts[3];		/* before, between and behind them */
+} StZsonTemplate;
+
+/* A key whose strings are tried with a template. */
+typedef struct StZsonKeyTemplate
+{
+	uint16_t	key;
+	uint16_t	number;
+} StZsonKeyTemplate;
+
+#define ST_ZSON_MAX_TEMPLATES 256
+#define ST_ZSON_MAX_KEY_TEMPLATES 4096
+#define ST_ZSON_TEMPLATE_MIN 5	/* bytes of its parts */
+
+/* Longest code of a byte. */
+#define ST_ZSON_CODE_BITS 11
+
 typedef struct StZsonDict
 {
 	uint32_t	id;
@@ -79,6 +104,13 @@ typedef struct StZsonDict
 	StFsstTable *fsst;			/* NULL: none */
 	const uint8_t *zdict;		/* for the tail; len 0: none */
 	uint32_t	zdictlen;
+	bool		find_repeats;	/* documents have repeated strings */
+	uint32_t	ntemplates;
+	StZsonTemplate *templates;
+	uint32_t	nkey_templates;
+	StZsonKeyTemplate *key_templates;	/* by key, then in the order of trial */
+	const uint8_t *code_lengths;	/* of bytes, 4 bits each; NULL: no code */
+	uint16_t   *code_table;		/* by ST_ZSON_CODE_BITS bits: length, byte */
 	uint32_t	key_mask;		/* hash tables hold id + 1, 0: free */
 	uint16_t   *key_table;
 	/* for writing, see st_zson_dict_prepare_write() */
@@ -88,6 +120,8 @@ typedef struct StZsonDict
 	uint16_t   *value_table;
 	uint64_t   *value_filter;	/* what st_zs_value_bit() is there */
 	struct StFsstEncoder *fsst_encoder;
+	uint16_t   *codes;			/* of bytes */
+	uint16_t   *first_template; /* of key i among key_templates; nkeys + 1 */
 	/* made by whoever owns the digest, and freed by it */
 	StCodecDict *unpack;
 	StCodecDict *pack;
@@ -121,11 +155,38 @@ typedef struct StZsonParts
 	uint32_t	nvalues;
 	const StStrScheme *scheme;	/* of FSST, or NULL */
 	StStr		zdict;			/* len 0: none */
+	const uint8_t *code_lengths;	/* of 256 bytes, or NULL */
+	bool		find_repeats;	/* templates need it */
+	const StZsonTemplate *templates;
+	uint32_t	ntemplates;
+	const StZsonKeyTemplate *key_templates; /* sorted by key */
+	uint32_t	nkey_templates;
 } StZsonParts;
 
 extern size_t st_zson_dict_bound(const StZsonParts *parts);
 extern StStatus st_zson_dict_build(const StZsonParts *parts, uint8_t *dst,
 								   size_t cap, size_t *len);
+
+/*
+ * Lengths of the code for 256 bytes, 0 for those that have none; false: there
+ * is no code for the sample.
+ */
+extern bool st_zson_code_train(const uint8_t *sample, size_t n,
+							   uint8_t *lengths);
+
+/* Does a number of the dictionary stand for the string? */
+extern bool st_zson_dict_has(const StZsonDict *dict, const StStr *s);
+
+/* Is there a short form of the string, that of a hash, a time, a number? */
+extern bool st_zson_has_form(const StStr *s);
+
+/* Does the string have the template's form?  What fills the holes. */
+extern bool st_zson_template_match(const StZsonTemplate *template,
+								   const StStr *s, StStr fill[2]);
+
+/* The first template of the key, -1 if none matches. */
+extern int	st_zson_template_find(const StZsonDict *dict, int key,
+								  const StStr *s, StStr fill[2]);
 
 /* jsonb's order of keys: by length, then by bytes. */
 extern int	st_zson_key_compare(const StStr *a, const StStr *b);
@@ -209,11 +270,13 @@ enum StZsonForm
 {
 	ST_ZSON_PLAIN = 0,			/* string: the bytes; number: an integer */
 	ST_ZSON_FSST,
+	ST_ZSON_CODE,				/* by the dictionary's code of bytes */
 	ST_ZSON_HEX,
 	ST_ZSON_DIGITS,
 	ST_ZSON_UUID,
 	ST_ZSON_TIME,				/* num: seconds, scale 0, or ms, scale 3 */
 	ST_ZSON_TAIL,
+	ST_ZSON_TEMPLATE,			/* num: its number; data: what fills it */
 	ST_ZSON_DECIMAL,			/* number: num * 10^-scale */
 	ST_ZSON_NUMERIC,			/* number: payload of a numeric */
 	ST_ZSON_SHAPE,				/* object: keys are the dictionary's */
@@ -228,6 +291,8 @@ typedef struct StZsonDoc
 	const uint8_t *data;		/* the whole document */
 	size_t		len;			/* its length */
 	size_t		avail;			/* bytes of it that are there */
+	const uint8_t *repeats;		/* NULL: none */
+	const uint8_t *repeats_end;
 	const uint8_t *root;		/* its tag; with root_shape the byte before */
 	uint32_t	root_shape;		/* told by the header: number + 1, or 0 */
 	const uint8_t *head_end;	/* end of the root value */
@@ -263,7 +328,7 @@ typedef struct StZsonValue
 	const uint8_t *next;		/* behind it */
 	int64_t		num;
 	const uint8_t *data;		/* of strings, of numerics */
-	uint32_t	len;
+	uint32_t	len;			/* ST_ZSON_TEMPLATE: of the string, at most */
 	uint32_t	tail;			/* tail offset of it, or of what it holds */
 	uint32_t	tail_len;		/* tail bytes that it, or what is in it, uses */
 	/* containers */
@@ -328,6 +393,8 @@ typedef struct StZsonQuick
 	uint32_t	shape;			/* not checked against the dictionary */
 	uint32_t	header;			/* bytes of the header and the dictionary's id */
 	bool		has_tail;
+	const uint8_t *repeats;
+	const uint8_t *repeats_end;
 	const uint8_t *values;
 	const uint8_t *end;
 } StZsonQuick;

@@ -5,8 +5,9 @@
  *
  * The value's bytes are copied as they are; only the sizes before a root go.
  * Of the tail it takes along the blocks that it uses, still compressed, and
- * notes where in them its first string begins.  A string of the tail becomes
- * a string in place.
+ * notes where in them its first string begins.  With a container that may
+ * have some go all of the document's repeated strings.  A string of the tail,
+ * one of a template and a repeated one become strings in place.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,6 +40,8 @@ st_zson_cut_bound(const StZsonDoc *doc, const StZsonValue *v)
 
 	used_blocks(doc, v, &first, &n);
 	return (size_t) (v->next - v->start) + MAX_HEADER +
+		(v->kind < ST_ZSON_ARRAY ? ZS_MAX_PART_ENCODED :
+		 (size_t) (doc->repeats_end - doc->repeats)) +
 		(v->kind == ST_ZSON_STRING ? st_zson_string_bound(v) + 8 :
 		 (size_t) n * (ST_ZSON_BLOCK + MAX_DIR_ENTRY));
 }
@@ -51,6 +54,31 @@ write_header(StByteWriter *w, const StZsonDoc *doc, int flags)
 	st_write_u8(w, (uint8_t) (ZS_VERSION | flags));
 	if (doc->dict_id != 0)
 		st_write_varint(w, doc->dict_id);
+	if (flags & ZS_HAS_REPEATS)
+	{
+		size_t		n = (size_t) (doc->repeats_end - doc->repeats);
+
+		st_write_varint(w, n);
+		st_write_bytes(w, doc->repeats, n);
+	}
+}
+
+/*
+ * What the header of a container's cut has to say.  Repeated strings go with
+ * it if one of its bytes could name one: text in UTF-8 has none that could.
+ */
+static int
+container_flags(const StZsonDoc *doc, const StZsonValue *v)
+{
+	if (doc->repeats != NULL)
+	{
+		for (const uint8_t *p = v->start; p < v->next; p++)
+		{
+			if (*p >= ZS_REPEAT)
+				return ZS_HAS_REPEATS;
+		}
+	}
+	return 0;
 }
 
 /* A nested container's bytes without the sizes, which a root has not. */
@@ -119,7 +147,7 @@ cut_with_tail(StZsonDoc *doc, const StZsonValue *v, StByteWriter *w,
 		(size_t) first * ST_ZSON_BLOCK;
 	if (n == 0)
 		raw = base = 0;
-	write_header(w, doc, ZS_HAS_TAIL | ZS_HAS_BASE);
+	write_header(w, doc, ZS_HAS_TAIL | ZS_HAS_BASE | container_flags(doc, v));
 	st_write_varint(w, root.len + 1);
 	st_write_varint(w, raw);
 	st_write_varint(w, base % ST_ZSON_BLOCK);
@@ -140,21 +168,20 @@ cut_with_tail(StZsonDoc *doc, const StZsonValue *v, StByteWriter *w,
 	return ST_OK;
 }
 
+/* A string that is not in place. */
 static StStatus
-cut_tail_string(StZsonDoc *doc, const StZsonValue *v, StByteWriter *w,
-				size_t *outlen)
+cut_string(StZsonDoc *doc, const StZsonValue *v, StByteWriter *w,
+		   size_t *outlen)
 {
-	size_t		left;
-	size_t		n;
+	size_t		bound = st_zson_string_bound(v);
 	StStr		s;
 	StStatus	status;
 
 	write_header(w, doc, 0);
-	left = st_writer_left(w);
-	if (left < (size_t) v->len + 8)
+	if (st_writer_left(w) < bound + 8)
 		return ST_NOSPACE;
 	/* at the end of the room first; the encoded string ends there at most */
-	status = st_zson_string(doc, v, w->end - v->len, &s);
+	status = st_zson_string(doc, v, w->end - bound, &s);
 	if (status != ST_OK)
 		return status;
 	if (s.len < 32)
@@ -165,8 +192,7 @@ cut_tail_string(StZsonDoc *doc, const StZsonValue *v, StByteWriter *w,
 		st_write_varint(w, s.len);
 	}
 	memmove(w->p, s.data, s.len);
-	n = (size_t) (w->p - w->start) + s.len;
-	*outlen = n;
+	*outlen = (size_t) (w->p - w->start) + s.len;
 	return w->status;
 }
 
@@ -174,7 +200,9 @@ StStatus
 st_zson_cut(StZsonDoc *doc, const StZsonValue *v, uint8_t *dst, size_t cap,
 			size_t *outlen)
 {
-	bool		members = *v->start >= ZS_ARRAY;
+	bool		members = zs_is_container(*v->start);
+	const uint8_t *p = v->start;
+	size_t		n = (size_t) (v->next - v->start);
 	StByteWriter w;
 
 	if (v->start == doc->root && (members || doc->root_shape > 0))
@@ -193,9 +221,14 @@ st_zson_cut(StZsonDoc *doc, const StZsonValue *v, uint8_t *dst, size_t cap,
 	st_writer_init(&w, dst, cap);
 	if (members && doc->has_tail)
 		return cut_with_tail(doc, v, &w, outlen);
-	if (v->kind == ST_ZSON_STRING && v->form == ST_ZSON_TAIL)
-		return cut_tail_string(doc, v, &w, outlen);
-	write_header(&w, doc, 0);
+	if (v->kind == ST_ZSON_STRING &&
+		(v->form == ST_ZSON_TAIL || v->form == ST_ZSON_TEMPLATE))
+		return cut_string(doc, v, &w, outlen);
+	if (*p >= ZS_REPEAT &&
+		!st_zs_repeat_bytes(doc->repeats, doc->repeats_end,
+							zs_repeat_number(p), &p, &n))
+		return ST_CORRUPT;
+	write_header(&w, doc, members ? container_flags(doc, v) : 0);
 	if (members)
 	{
 		StStr		root = root_bytes(doc, v);
@@ -204,7 +237,7 @@ st_zson_cut(StZsonDoc *doc, const StZsonValue *v, uint8_t *dst, size_t cap,
 		st_write_bytes(&w, root.data, root.len);
 	}
 	else
-		st_write_bytes(&w, v->start, (size_t) (v->next - v->start));
+		st_write_bytes(&w, p, n);
 	*outlen = st_writer_len(&w);
 	return w.status;
 }

@@ -3,13 +3,14 @@
  * st_zson_dict.c
  *	  Dictionaries of documents: their bytes, and the digest of them.
  *
- *		"ZSD" 1
+ *		"ZSD" and the version, 1 or 2
  *		info		bytes v, text
  *		keys		count v; each: bytes v, bytes
  *		shapes		count v; each: count v, numbers of its keys v
  *		values		count v; each: bytes v, an encoded scalar
  *		fsst		bytes v, a saved scheme, or 0
  *		zstd		bytes v, a zstd dictionary, or 0
+ *		templates	version 2 only: st_zson_template.c
  *		checksum	u64 of all that is before
  *
  * The digest points into these bytes.  Its tables hold numbers of 16 bits,
@@ -22,6 +23,8 @@
 #include "st_checksum.h"
 
 static const uint8_t magic[4] = {'Z', 'S', 'D', 1};
+
+#define VERSION_TEMPLATES 2
 
 #define CHECKSUM_SEED UINT64_C(0x7a736f6e)
 
@@ -317,7 +320,7 @@ st_zson_dict_load(StZsonDict *dict, uint32_t id, const uint8_t *blob,
 	if (len < sizeof(magic) + 8 || len > ST_ZSON_MAX_DICT ||
 		memcmp(blob, magic, 3) != 0)
 		return ST_CORRUPT;
-	if (blob[3] != magic[3])
+	if (blob[3] != magic[3] && blob[3] != VERSION_TEMPLATES)
 		return ST_UNSUPPORTED;
 	if (st_load_u64(blob + len - 8) !=
 		st_checksum64(blob, len - 8, CHECKSUM_SEED))
@@ -341,6 +344,8 @@ st_zson_dict_load(StZsonDict *dict, uint32_t id, const uint8_t *blob,
 	s = read_bytes(&l);
 	dict->zdict = s.data;
 	dict->zdictlen = s.len;
+	if (l.status == ST_OK && blob[3] == VERSION_TEMPLATES)
+		l.status = st_zs_templates_load(dict, &l.r, alloc, arg);
 	if (l.status == ST_OK && st_reader_finish(&l.r) != ST_OK)
 		l.status = ST_CORRUPT;
 	return l.status;
@@ -388,7 +393,7 @@ st_zson_dict_prepare_write(StZsonDict *dict, StZsonAlloc alloc, void *arg)
 			slot++;
 		dict->value_table[slot & dict->value_mask] = (uint16_t) (i + 1);
 	}
-	return ST_OK;
+	return st_zs_templates_prepare(dict, alloc, arg);
 }
 
 /* ---- build ---- */
@@ -405,7 +410,14 @@ st_zson_dict_bound(const StZsonParts *parts)
 		n += 3 + 3 * (size_t) parts->shapes[i].nkeys;
 	for (uint32_t i = 0; i < parts->nvalues; i++)
 		n += ST_VARINT_MAX + parts->values[i].len;
-	return n;
+	for (uint32_t i = 0; i < parts->ntemplates; i++)
+	{
+		n += 1;
+		for (uint32_t k = 0; k <= parts->templates[i].nholes; k++)
+			n += ST_VARINT_MAX + parts->templates[i].parts[k].len;
+	}
+	n += 1 + ZS_CODE_LENGTHS;
+	return n + (ST_VARINT_MAX + 1) * ((size_t) parts->nkey_templates + 2);
 }
 
 static void
@@ -420,13 +432,17 @@ st_zson_dict_build(const StZsonParts *parts, uint8_t *dst, size_t cap,
 				   size_t *len)
 {
 	StByteWriter w;
+	bool		second = parts->find_repeats || parts->code_lengths != NULL;
 
 	if (parts->nkeys > ST_ZSON_MAX_KEYS ||
 		parts->nshapes > ST_ZSON_MAX_SHAPES ||
-		parts->nvalues > ST_ZSON_MAX_VALUES)
+		parts->nvalues > ST_ZSON_MAX_VALUES ||
+		parts->ntemplates > ST_ZSON_MAX_TEMPLATES ||
+		parts->nkey_templates > ST_ZSON_MAX_KEY_TEMPLATES)
 		return ST_NOTFIT;
 	st_writer_init(&w, dst, cap);
-	st_write_bytes(&w, magic, sizeof(magic));
+	st_write_bytes(&w, magic, 3);
+	st_write_u8(&w, second ? VERSION_TEMPLATES : magic[3]);
 	put_bytes(&w, &parts->info);
 	st_write_varint(&w, parts->nkeys);
 	for (uint32_t i = 0; i < parts->nkeys; i++)
@@ -455,6 +471,8 @@ st_zson_dict_build(const StZsonParts *parts, uint8_t *dst, size_t cap,
 	else
 		st_write_varint(&w, 0);
 	put_bytes(&w, &parts->zdict);
+	if (second)
+		st_zs_templates_build(parts, &w);
 	if (w.status == ST_OK)
 		st_write_u64(&w, st_checksum64(dst, st_writer_len(&w),
 									   CHECKSUM_SEED));

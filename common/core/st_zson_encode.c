@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "st_zson_format.h"
+#include "st_zson_plan.h"
 
 /*
  * Hashes of so many bytes go to the tail, too: they often stand in another
@@ -36,9 +36,6 @@
 /* It must save this much: a sixteenth, and some bytes. */
 #define TAIL_GAIN(total) ((total) / 16 + 24)
 
-/* Strings of more bytes are never looked up in the dictionary. */
-#define MAX_DICT_STRING 255
-
 /* Zstd's effort without a dictionary. */
 #define PLAIN_LEVEL 3
 
@@ -53,6 +50,7 @@
 typedef struct Encoder
 {
 	StZsonEncoding *e;
+	ZsPlan	   *plan;
 	StByteWriter w;
 	bool		to_tail;
 	uint8_t    *tail;
@@ -65,123 +63,36 @@ typedef struct Encoder
 	bool		failed;
 } Encoder;
 
-/* A child of a container of the image. */
-typedef struct Child
-{
-	uint32_t	type;
-	const uint8_t *data;
-	uint32_t	len;
-} Child;
-
 size_t
 st_zson_encode_bound(size_t len)
 {
-	return 7 * len + (len / ST_ZSON_BLOCK + 1) * 1024 + 4096;
+	return 7 * len + (len / ST_ZSON_BLOCK + 1) * 1024 + 4096 +
+		st_zs_plan_bound(len);
 }
 
-static void
-write_plain_string(StByteWriter *w, const StStr *s)
-{
-	if (s->len < 32)
-		st_write_u8(w, (uint8_t) (ZS_STR + s->len));
-	else
-	{
-		st_write_u8(w, ZS_LONG_STR);
-		st_write_varint(w, s->len);
-	}
-	st_write_bytes(w, s->data, s->len);
-}
-
-StStatus
-st_zson_encode_string(const StStr *s, uint8_t *dst, size_t cap, size_t *outlen)
-{
-	StByteWriter w;
-
-	st_writer_init(&w, dst, cap);
-	write_plain_string(&w, s);
-	*outlen = st_writer_len(&w);
-	return w.status;
-}
-
-/* Writes the number of an encoded scalar, if it has one that is shorter. */
+/* Writes the number of an encoded number, if it has one that is shorter. */
 static bool
-write_dict_value(Encoder *enc, const uint8_t *encoded, size_t len)
+write_dict_number(Encoder *enc, const uint8_t *encoded, size_t len)
 {
-	int			id;
+	int			number;
 
 	if (enc->e->dict == NULL || len < 2)
 		return false;
-	id = st_zs_dict_value(enc->e->dict, encoded, len);
-	if (id < 0 || (id >= 64 && len < 3))
+	number = st_zs_dict_value(enc->e->dict, encoded, len);
+	if (number < 0 || (number >= 64 && len < 3))
 		return false;
-	if (id < 64)
-		st_write_u8(&enc->w, (uint8_t) (ZS_VALUE1 + id));
-	else
-	{
-		st_write_u8(&enc->w, (uint8_t) (ZS_VALUE2 + ((id - 64) >> 8)));
-		st_write_u8(&enc->w, (uint8_t) (id - 64));
-	}
+	st_zs_put_number(&enc->w, number);
 	return true;
 }
 
-/* FSST codes of the string behind a header; false if they save nothing. */
-static bool
-write_fsst(Encoder *enc, const StStr *s)
-{
-	const StZsonDict *dict = enc->e->dict;
-	uint8_t		codes[512];
-	const uint8_t *end = codes + (s->len - 1 < sizeof(codes) ?
-								  s->len - 1 : sizeof(codes));
-	uint8_t    *out = codes;
-	size_t		n;
-
-	if (dict == NULL || dict->fsst_encoder == NULL || s->len < 2 ||
-		s->len > 2048)
-		return false;
-	for (size_t pos = 0; pos < s->len;)
-	{
-		size_t		remaining = s->len - pos;
-		unsigned	symlen;
-		unsigned	code;
-
-		code = st_fsst_match(dict->fsst_encoder,
-							 st_load_partial(s->data + pos, remaining),
-							 remaining, &symlen);
-		if (end - out < 2 && (end == out || code == ST_FSST_ESCAPE))
-			return false;
-		*out++ = (uint8_t) code;
-		if (code == ST_FSST_ESCAPE)
-			*out++ = s->data[pos];
-		pos += symlen;
-	}
-	n = (size_t) (out - codes);
-	if (n < 32)
-		st_write_u8(&enc->w, (uint8_t) (ZS_FSST + n));
-	else
-	{
-		st_write_u8(&enc->w, ZS_LONG_FSST);
-		st_write_varint(&enc->w, n);
-	}
-	st_write_bytes(&enc->w, codes, n);
-	return true;
-}
-
+/* A string that is not in the dictionary, in a form of its own. */
 static __attribute__((noinline)) void
-write_string(Encoder *enc, const StStr *s)
+write_new_string(Encoder *enc, const StStr *s)
 {
 	ZsForm		form;
 
-	if (s->len <= MAX_DICT_STRING && enc->e->dict != NULL)
-	{
-		uint8_t		plain[MAX_DICT_STRING + 8];
-		size_t		n;
-
-		st_zson_encode_string(s, plain, sizeof(plain), &n);
-		if (write_dict_value(enc, plain, n))
-			return;
-	}
 	if (st_zs_form_find(s, &form) &&
-		!(enc->to_tail && s->len >= 2 * TAIL_MIN_HEX &&
+		!(enc->to_tail && !enc->plan->made && s->len >= 2 * TAIL_MIN_HEX &&
 		  st_zs_is_hex(form.tag)))
 	{
 		st_write_u8(&enc->w, form.tag);
@@ -206,8 +117,47 @@ write_string(Encoder *enc, const StStr *s)
 		}
 	}
 	if (enc->to_tail || enc->tailable > enc->tail_sure ||
-		!write_fsst(enc, s))
-		write_plain_string(&enc->w, s);
+		!st_zs_put_packed(&enc->w, enc->e->dict, s))
+		st_zs_put_plain(&enc->w, s);
+}
+
+static void
+write_template(Encoder *enc, const ZsPlanned *p)
+{
+	st_write_u8(&enc->w, (uint8_t) (ZS_TEMPLATE1 + p->nfill - 1));
+	st_write_u8(&enc->w, (uint8_t) p->number);
+	for (unsigned i = 0; i < p->nfill; i++)
+		st_zs_plan_put(enc->plan, p->fill[i], enc->e->dict, &enc->w);
+}
+
+static void
+write_string(Encoder *enc, const StStr *s)
+{
+	ZsPlan	   *plan = enc->plan;
+
+	if (plan->made)
+	{
+		const ZsPlanned *p = &plan->planned[plan->at++];
+
+		if (p->kind == ZS_PLAN_NUMBER)
+			st_zs_put_number(&enc->w, p->number);
+		else if (p->kind == ZS_PLAN_TEMPLATE)
+			write_template(enc, p);
+		else if (p->kind == ZS_PLAN_STRING &&
+				 plan->strings[p->number].repeat >= 0)
+			st_zs_plan_put(plan, p->number, enc->e->dict, &enc->w);
+		else
+			write_new_string(enc, s);
+	}
+	else
+	{
+		int			number = st_zs_string_number(enc->e->dict, s);
+
+		if (number >= 0)
+			st_zs_put_number(&enc->w, number);
+		else
+			write_new_string(enc, s);
+	}
 }
 
 /* varlena of a numeric, as the image holds it */
@@ -231,7 +181,7 @@ write_numeric(Encoder *enc, const uint8_t *p, uint32_t len)
 	{
 		st_writer_init(&w, encoded, sizeof(encoded));
 		st_zs_write_number(&w, num, scale);
-		if (!write_dict_value(enc, encoded, st_writer_len(&w)))
+		if (!write_dict_number(enc, encoded, st_writer_len(&w)))
 			st_write_bytes(&enc->w, encoded, st_writer_len(&w));
 	}
 	else if (st_zson_numeric_valid(p, len))
@@ -247,7 +197,7 @@ write_numeric(Encoder *enc, const uint8_t *p, uint32_t len)
 static void write_container(Encoder *enc, const uint8_t *image, bool is_root);
 
 static void
-write_child(Encoder *enc, const Child *child, bool is_root)
+write_child(Encoder *enc, const ZsChild *child, bool is_root)
 {
 	StStr		s = {child->data, child->len};
 
@@ -274,22 +224,6 @@ write_child(Encoder *enc, const Child *child, bool is_root)
 		default:
 			enc->failed = true;
 	}
-}
-
-/* Child i, which begins at *off behind data; *off moves behind it. */
-static void
-next_child(const uint8_t *entries, const uint8_t *data, uint32_t i,
-		   uint32_t *off, Child *child)
-{
-	uint32_t	entry = st_load_u32(entries + 4 * i);
-	uint32_t	start = *off;
-
-	*off = entry & JE_HAS_OFF ? entry & JE_LEN : start + (entry & JE_LEN);
-	child->type = entry & JE_TYPE;
-	if (child->type == JE_NUMERIC || child->type == JE_CONTAINER)
-		start = (start + 3) & ~3u;
-	child->data = data + start;
-	child->len = *off - start;
 }
 
 static void
@@ -320,10 +254,10 @@ find_shape(Encoder *enc, const uint8_t *entries, const uint8_t *data,
 	*off = 0;
 	for (uint32_t i = 0; i < n; i++)
 	{
-		Child		key;
+		ZsChild		key;
 		int			id;
 
-		next_child(entries, data, i, off, &key);
+		zs_next_child(entries, data, i, off, &key);
 		id = st_zson_dict_key(dict, key.data, key.len);
 		enc->ids[i] = id < 0 ? NO_KEY : (uint16_t) id;
 		known += id >= 0;
@@ -354,10 +288,10 @@ write_keys(Encoder *enc, const uint8_t *entries, const uint8_t *data,
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		Child		key;
+		ZsChild		key;
 		StStr		s;
 
-		next_child(entries, data, i, &off, &key);
+		zs_next_child(entries, data, i, &off, &key);
 		s = (StStr) {key.data, key.len};
 		write_stride(enc, strides, stride_size, i,
 					 (size_t) (enc->w.p - start), stride_size - 4);
@@ -374,9 +308,9 @@ keys_size(Encoder *enc, const uint8_t *entries, uint32_t n)
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		Child		key;
+		ZsChild		key;
 
-		next_child(entries, NULL, i, &off, &key);
+		zs_next_child(entries, NULL, i, &off, &key);
 		size += enc->ids[i] == NO_KEY ?
 			(uint64_t) st_varint_size((uint64_t) key.len * 2) + key.len :
 			(uint64_t) st_varint_size((uint64_t) enc->ids[i] * 2 + 1);
@@ -467,9 +401,9 @@ write_container(Encoder *enc, const uint8_t *image, bool is_root)
 	values = st_writer_len(&enc->w);
 	for (uint32_t i = 0; i < n && !enc->failed; i++)
 	{
-		Child		child;
+		ZsChild		child;
 
-		next_child(entries + 4 * (size_t) nkeys,
+		zs_next_child(entries + 4 * (size_t) nkeys,
 				   entries + 4 * ((size_t) nkeys + n), i, &off, &child);
 		write_stride(enc, strides, stride_size, i,
 					 st_writer_len(&enc->w) - values, 0);
@@ -492,12 +426,13 @@ write_root(Encoder *enc, const uint8_t *image)
 	uint32_t	header = st_load_u32(image);
 
 	enc->e->known_keys = enc->e->unknown_keys = 0;
+	enc->plan->at = 0;
 	if (header & JB_SCALAR)
 	{
-		Child		child;
+		ZsChild		child;
 		uint32_t	off = 0;
 
-		next_child(image + 4, image + 8, 0, &off, &child);
+		zs_next_child(image + 4, image + 8, 0, &off, &child);
 		write_child(enc, &child, true);
 	}
 	else
@@ -549,11 +484,20 @@ write_header(Encoder *enc, int flags)
 {
 	const StZsonDict *dict = enc->e->dict;
 
+	const StStr *repeats = &enc->plan->repeats;
+
 	if (dict != NULL)
 		flags |= ZS_HAS_DICT;
+	if (repeats->len > 0)
+		flags |= ZS_HAS_REPEATS;
 	st_write_u8(&enc->w, (uint8_t) (ZS_VERSION | flags));
 	if (dict != NULL)
 		st_write_varint(&enc->w, dict->id);
+	if (repeats->len > 0)
+	{
+		st_write_varint(&enc->w, repeats->len);
+		st_write_bytes(&enc->w, repeats->data, repeats->len);
+	}
 }
 
 /*
@@ -564,15 +508,18 @@ static void
 shorten_header(Encoder *enc)
 {
 	uint8_t    *start = enc->w.start;
+	const StStr *repeats = &enc->plan->repeats;
 	uint8_t    *p = start + 1;
 
-	if (*start != (ZS_VERSION | ZS_HAS_DICT))
+	if (enc->e->dict == NULL)
 		return;
-	while (*p++ >= 0x80)
-		;
+	p += st_varint_size(enc->e->dict->id);
+	if (repeats->len > 0)
+		p += st_varint_size(repeats->len) + repeats->len;
 	if (*p != ZS_SHAPED || p[1] >= ZS_SMALL_SHAPES)
 		return;
-	*start = ZS_SMALL | p[1];
+	*start = (uint8_t) ((repeats->len > 0 ? ZS_SMALL_REPEATS : ZS_SMALL) |
+						p[1]);
 	memmove(p, p + 2, (size_t) (enc->w.p - p) - 2);
 	enc->w.p -= 2;
 }
@@ -582,13 +529,14 @@ shorten_header(Encoder *enc)
  * its length, which may be more than the first one's.
  */
 static StStatus
-encode_with_tail(StZsonEncoding *e, const uint8_t *image, size_t len,
-				 uint16_t *ids, uint8_t *scratch, size_t cap, uint8_t *dst,
+encode_with_tail(StZsonEncoding *e, ZsPlan *plan, const uint8_t *image,
+				 size_t len, uint16_t *ids, uint8_t *scratch, size_t cap, uint8_t *dst,
 				 size_t dstcap, size_t limit, size_t *outlen)
 {
 	size_t		headcap = 2 * len + len / 2 + 64;
 	size_t		dircap = (len / ST_ZSON_BLOCK + 1) * 4;
-	Encoder		enc = {.e = e,.to_tail = true,.ids = ids,.tail_cap = len};
+	Encoder		enc = {.e = e,.plan = plan,.to_tail = true,.ids = ids,
+	.tail_cap = len};
 	StByteWriter dir;
 	StByteWriter packed;
 	size_t		head_len;
@@ -612,7 +560,8 @@ encode_with_tail(StZsonEncoding *e, const uint8_t *image, size_t len,
 		return status;
 	if (dir.status != ST_OK || packed.status != ST_OK)
 		return ST_OK;
-	*outlen = head_len + st_writer_len(&dir) + st_writer_len(&packed) + 12;
+	*outlen = head_len + st_writer_len(&dir) + st_writer_len(&packed) +
+		plan->repeats.len + 14;
 	if (*outlen >= limit)
 		return ST_OK;
 	st_writer_init(&enc.w, dst, dstcap);
@@ -627,20 +576,51 @@ encode_with_tail(StZsonEncoding *e, const uint8_t *image, size_t len,
 	return enc.w.status;
 }
 
+/* Takes aligned scratch space for the plan off the end of the room. */
+static StStatus
+make_plan(const StZsonEncoding *e, const uint8_t *image, size_t len,
+		  uint8_t *dst, size_t *cap, ZsPlan *plan)
+{
+	size_t		size = st_zs_plan_bound(len);
+	uintptr_t	at = ((uintptr_t) dst + *cap - size) & ~(uintptr_t) 7;
+
+	*cap = (size_t) (at - (uintptr_t) dst);
+	return st_zs_plan(e, image, len, (uint8_t *) at, plan);
+}
+
 StStatus
 st_zson_tail_bytes(StZsonEncoding *e, const uint8_t *image, size_t len,
 				   uint8_t *dst, size_t cap, StStr *tail)
 {
 	size_t		headcap = 2 * len + len / 2 + 64;
-	Encoder		enc = {.e = e,.to_tail = true,.tail_cap = len};
+	ZsPlan		plan;
+	Encoder		enc = {.e = e,.plan = &plan,.to_tail = true};
 	StStatus	status;
 
 	if (cap < st_zson_encode_bound(len) || len < 4)
 		return ST_NOSPACE;
+	status = make_plan(e, image, len, dst, &cap, &plan);
+	if (status != ST_OK)
+		return status;
 	enc.tail = dst + headcap;
-	enc.ids = (uint16_t *) (((uintptr_t) enc.tail + len + 1) & ~(uintptr_t) 1);
+	enc.tail_cap = 2 * len;
+	enc.ids = (uint16_t *) (((uintptr_t) enc.tail + enc.tail_cap + 1) &
+							~(uintptr_t) 1);
 	st_writer_init(&enc.w, dst, headcap);
 	status = write_root(&enc, image);
+	/* symbols are for the strings that stand beside the tail, too */
+	for (uint32_t i = 0; i < plan.nstrings && status == ST_OK; i++)
+	{
+		const ZsPlanString *string = &plan.strings[i];
+
+		if (string->number < 0 && (string->filled || string->repeat >= 0) &&
+			!st_zson_has_form(&string->s) &&
+			enc.tail_len + string->s.len <= enc.tail_cap)
+		{
+			memcpy(enc.tail + enc.tail_len, string->s.data, string->s.len);
+			enc.tail_len += string->s.len;
+		}
+	}
 	*tail = (StStr) {enc.tail, (uint32_t) enc.tail_len};
 	return status;
 }
@@ -649,32 +629,34 @@ StStatus
 st_zson_encode(StZsonEncoding *e, const uint8_t *image, size_t len,
 			   uint8_t *dst, size_t cap, size_t *outlen)
 {
-	Encoder		enc = {.e = e};
+	ZsPlan		plan;
+	Encoder		enc = {.e = e,.plan = &plan};
 	size_t		idslen = len / 4 + 16;
-	size_t		tail_min = e->dict != NULL && e->dict->pack != NULL ?
-		TAIL_MIN_DICT : TAIL_MIN_PLAIN;
+	bool		packs = e->dict != NULL && e->dict->pack != NULL;
+	size_t		tail_min = packs ? TAIL_MIN_DICT : TAIL_MIN_PLAIN;
 	size_t		first;
 	size_t		second;
 	StStatus	status;
 
 	if (cap < st_zson_encode_bound(len) || len < 4)
 		return ST_NOSPACE;
+	status = make_plan(e, image, len, dst, &cap, &plan);
+	if (status != ST_OK)
+		return status;
 	/* the scratch for keys is aligned, whatever dst is */
 	enc.ids = (uint16_t *) (((uintptr_t) dst + cap - idslen) & ~(uintptr_t) 1);
 	cap -= idslen + 1;
 	e->tail_raw = 0;
-	if (len >= TAIL_FIRST && !e->no_tail && e->dict != NULL &&
-		e->dict->pack != NULL)
+	if (len >= TAIL_FIRST && !e->no_tail && packs && !plan.made)
 	{
 		/* most likely the second encoding wins by far: save the first */
 		first = len + 64;
-		status = encode_with_tail(e, image, len, enc.ids, dst + first,
+		status = encode_with_tail(e, &plan, image, len, enc.ids, dst + first,
 								  cap - first, dst, first, len / 2, outlen);
 		if (status != ST_OK || e->tail_raw > 0)
 			return status;
 	}
-	enc.tail_sure = e->no_tail || e->dict == NULL || e->dict->pack == NULL ?
-		SIZE_MAX : TAIL_SURE;
+	enc.tail_sure = e->no_tail || !packs || plan.made ? SIZE_MAX : TAIL_SURE;
 	st_writer_init(&enc.w, dst, 2 * len + len / 2 + 64);
 	write_header(&enc, 0);
 	status = write_root(&enc, image);
@@ -684,8 +666,9 @@ st_zson_encode(StZsonEncoding *e, const uint8_t *image, size_t len,
 	first = *outlen = st_writer_len(&enc.w);
 	if (e->no_tail || enc.tailable < tail_min || first <= TAIL_GAIN(first))
 		return ST_OK;
-	status = encode_with_tail(e, image, len, enc.ids, dst + first, cap - first,
-							  dst, first, first - TAIL_GAIN(first), &second);
+	status = encode_with_tail(e, &plan, image, len, enc.ids, dst + first,
+							  cap - first, dst, first,
+							  first - TAIL_GAIN(first), &second);
 	if (status == ST_OK && e->tail_raw > 0)
 		*outlen = second;
 	return status;

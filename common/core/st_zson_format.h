@@ -13,6 +13,7 @@
  *				tail: string in the tail of 5 .. 36 bytes
  *	a0 .. bf	integer 0 .. 31
  *	c0 .. c2	null, false, true
+ *	c3			string: bytes v of codes of its bytes
  *	c4 .. cb	positive integer of 1, 2, 3, 4, 5, 6, 7, 8 bytes
  *	cc .. cf	negative integer, -1 - n, n of 1, 2, 4, 8 bytes
  *	d0 .. db	decimal of scale 1 + k / 4 and 1 + k % 4 bytes
@@ -32,6 +33,16 @@
  *	f3			object: sizes, shape v, strides, values
  *	f4			object: sizes, count v, bytes of the keys v, strides, keys,
  *				values
+ *	f5, f6		string: u8 template of the dictionary, what fills its one
+ *				hole, its two holes
+ *	f7			string: u8 number of a repeated string
+ *	f8 .. ff	string: repeated string 0 .. 7
+ *
+ * Repeated strings, those that occur more than once in a document, stand one
+ * after the other behind its header, and what fills a hole in its place, both
+ * as in a document without a tail.  A repeated string has one of the tags 60
+ * to 9f, c3, e0 to ef; what fills a hole may also be a value of the dictionary or
+ * a repeated string.
  *
  * sizes, not for the root: bytes behind the sizes v and, if the document has
  * a tail, bytes v of the tail that the members use.
@@ -56,11 +67,20 @@
 #define ZS_HAS_DICT 0x01
 #define ZS_HAS_TAIL 0x02
 #define ZS_HAS_BASE 0x04
-#define ZS_FLAGS 0x07
+#define ZS_HAS_REPEATS 0x08
 
-/* The header of an object of one of the first shapes: see st_zson.h. */
+/* The headers of an object of one of the first shapes: see st_zson.h. */
 #define ZS_SMALL 0x20
+#define ZS_SMALL_REPEATS 0x30
 #define ZS_SMALL_SHAPES 16
+
+/* Repeated strings of a document, and bytes that they take. */
+#define ZS_MAX_REPEATS 64
+#define ZS_MAX_REPEAT_BYTES 8192
+
+/* Bytes of a repeated string, or of what fills a hole: as text, encoded. */
+#define ZS_MAX_PART 255
+#define ZS_MAX_PART_ENCODED (ZS_MAX_PART + 3)
 
 #define ST_ZSON_STRIDE 64
 
@@ -77,6 +97,7 @@ enum
 	ZS_NULL = 0xc0,
 	ZS_FALSE = 0xc1,
 	ZS_TRUE = 0xc2,
+	ZS_CODE = 0xc3,
 	ZS_POS = 0xc4,
 	ZS_NEG1 = 0xcc,
 	ZS_NEG2 = 0xcd,
@@ -98,8 +119,26 @@ enum
 	ZS_EMPTY_OBJECT = 0xf1,
 	ZS_ARRAY = 0xf2,
 	ZS_SHAPED = 0xf3,
-	ZS_OBJECT = 0xf4
+	ZS_OBJECT = 0xf4,
+	ZS_TEMPLATE1 = 0xf5,
+	ZS_TEMPLATE2 = 0xf6,
+	ZS_REPEAT = 0xf7,
+	ZS_REPEAT0 = 0xf8
 };
+
+/* Tags of strings that stand where they are, in a document without a tail. */
+ST_INLINE bool
+zs_is_plain_string(unsigned tag)
+{
+	return (tag >= ZS_STR && tag < ZS_INT) || tag == ZS_CODE ||
+		(tag >= ZS_LONG_STR && tag < ZS_EMPTY_ARRAY);
+}
+
+ST_INLINE bool
+zs_is_container(unsigned tag)
+{
+	return tag >= ZS_ARRAY && tag <= ZS_OBJECT;
+}
 
 /* jsonb's image: facts of the server's format. */
 #define JB_COUNT 0x0fffffffu
@@ -116,6 +155,30 @@ enum
 #define JE_NULL 0x40000000u
 #define JE_CONTAINER 0x50000000u
 #define JB_STRIDE 32
+
+/* A child of a container of the image. */
+typedef struct ZsChild
+{
+	uint32_t	type;
+	const uint8_t *data;
+	uint32_t	len;
+} ZsChild;
+
+/* Child i, which begins at *off behind data; *off moves behind it. */
+ST_INLINE void
+zs_next_child(const uint8_t *entries, const uint8_t *data, uint32_t i,
+			  uint32_t *off, ZsChild *child)
+{
+	uint32_t	entry = st_load_u32(entries + 4 * i);
+	uint32_t	start = *off;
+
+	*off = entry & JE_HAS_OFF ? entry & JE_LEN : start + (entry & JE_LEN);
+	child->type = entry & JE_TYPE;
+	if (child->type == JE_NUMERIC || child->type == JE_CONTAINER)
+		start = (start + 3) & ~3u;
+	child->data = data + start;
+	child->len = *off - start;
+}
 
 /* Little-endian number of 1 to 8 bytes that lie within the buffer. */
 ST_INLINE uint64_t
@@ -206,5 +269,79 @@ extern const uint8_t st_zs_fixed_size[2][256];
 /* Reads a value that is not the root. */
 extern StStatus st_zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,
 						 uint32_t tail, StZsonValue *v);
+
+/* The string's bytes, not checked to be text. */
+extern StStatus st_zs_string(StZsonDoc *doc, const StZsonValue *v,
+							 uint8_t *buf, StStr *out);
+
+/* ---- st_zson_template.c: strings that are made of others ---- */
+
+/* Templates and the code of a dictionary: behind its zstd dictionary. */
+extern StStatus st_zs_templates_load(StZsonDict *dict, StByteReader *r,
+									 StZsonAlloc alloc, void *arg);
+extern StStatus st_zs_templates_prepare(StZsonDict *dict, StZsonAlloc alloc,
+										void *arg);
+extern void st_zs_templates_build(const StZsonParts *parts, StByteWriter *w);
+
+/*
+ * Bytes of a template's value, or of what fills a hole, at p; false: it is
+ * none, or does not end before limit.
+ */
+extern bool st_zs_template_size(const uint8_t *p, const uint8_t *limit,
+								size_t *size);
+
+/* A template's value at v->start, that ends at v->next. */
+extern StStatus st_zs_template(StZsonDoc *doc, StZsonValue *v);
+extern StStatus st_zs_template_string(StZsonDoc *doc, const StZsonValue *v,
+									  uint8_t *buf, StStr *out);
+
+/* Number of the repeated string that the tag at p names. */
+ST_INLINE unsigned
+zs_repeat_number(const uint8_t *p)
+{
+	return *p == ZS_REPEAT ? p[1] : (unsigned) (*p - ZS_REPEAT0);
+}
+
+/* Its n bytes at *p, of those from repeats to end; false: there is none. */
+extern bool st_zs_repeat_bytes(const uint8_t *repeats, const uint8_t *end,
+							   unsigned number, const uint8_t **p, size_t *n);
+
+/* The repeated string that the value at v->start names. */
+extern StStatus st_zs_repeat(StZsonDoc *doc, StZsonValue *v);
+
+/* ---- st_zson_code.c: codes of bytes ---- */
+
+#define ZS_CODE_LENGTHS 128		/* bytes of the lengths in a dictionary */
+
+extern StStatus st_zs_code_load(StZsonDict *dict, const uint8_t *packed,
+								StZsonAlloc alloc, void *arg);
+extern StStatus st_zs_code_prepare(StZsonDict *dict, StZsonAlloc alloc,
+								   void *arg);
+extern void st_zs_code_build(const uint8_t *lengths, StByteWriter *w);
+
+/* Bytes that the string takes; 0: it has bytes that have no code. */
+extern size_t st_zs_code_size(const StZsonDict *dict, const StStr *s);
+extern void st_zs_code_write(const StZsonDict *dict, const StStr *s,
+							 size_t size, StByteWriter *w);
+
+/* dst has room for 8 bytes for each of n. */
+extern StStatus st_zs_code_read(const StZsonDict *dict, const uint8_t *in,
+								size_t n, uint8_t *dst, uint32_t *len);
+
+/* ---- st_zson_put.c: scalars as they stand in a document ---- */
+
+/* Number of the string in the dictionary (may be NULL), or -1. */
+extern int	st_zs_string_number(const StZsonDict *dict, const StStr *s);
+
+extern void st_zs_put_number(StByteWriter *w, int number);
+extern void st_zs_put_plain(StByteWriter *w, const StStr *s);
+
+/* False: nothing was written. */
+extern bool st_zs_put_packed(StByteWriter *w, const StZsonDict *dict,
+						   const StStr *s);
+
+/* In its shortest form, as in a document without a tail. */
+extern void st_zs_put_string(StByteWriter *w, const StZsonDict *dict,
+							 const StStr *s);
 
 #endif							/* ST_ZSON_FORMAT_H */

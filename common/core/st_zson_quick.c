@@ -34,6 +34,19 @@ short_varint(const uint8_t **p, const uint8_t *end, uint32_t *v)
 	return true;
 }
 
+/* Past the repeated strings. */
+static bool
+skip_repeats(const uint8_t **p, const uint8_t *end, StZsonQuick *q)
+{
+	uint32_t	n;
+
+	if (!short_varint(p, end, &n) || n > (size_t) (end - *p))
+		return false;
+	q->repeats = *p;
+	q->repeats_end = *p += n;
+	return true;
+}
+
 /* Past the directory of the tail: *p is at the root, *end behind it. */
 static bool
 skip_directory(const uint8_t **p, const uint8_t **end, bool has_base)
@@ -69,22 +82,29 @@ st_zson_quick_open(const uint8_t *data, size_t len, StZsonQuick *q)
 	if (len < 4)
 		return false;
 	flags = *data;
-	if ((flags & ZS_VERSION_MASK) == ZS_SMALL)
+	q->repeats = q->repeats_end = NULL;
+	if ((flags & ZS_VERSION_MASK) == ZS_SMALL ||
+		(flags & ZS_VERSION_MASK) == ZS_SMALL_REPEATS)
 	{
 		if (!short_varint(&p, end, &q->dict_id) || q->dict_id == 0)
 			return false;
 		q->header = (uint32_t) (p - data);
+		if ((flags & ZS_VERSION_MASK) == ZS_SMALL_REPEATS &&
+			!skip_repeats(&p, end, q))
+			return false;
 		q->has_tail = false;
 		q->shape = flags & ~(unsigned) ZS_VERSION_MASK;
 		q->values = p;
 		q->end = end;
 		return true;
 	}
-	if ((flags & ~(unsigned) (ZS_HAS_TAIL | ZS_HAS_BASE)) !=
+	if ((flags & ~(unsigned) (ZS_HAS_TAIL | ZS_HAS_BASE | ZS_HAS_REPEATS)) !=
 		(ZS_VERSION | ZS_HAS_DICT) ||
 		!short_varint(&p, end, &q->dict_id) || q->dict_id == 0)
 		return false;
 	q->header = (uint32_t) (p - data);
+	if ((flags & ZS_HAS_REPEATS) && !skip_repeats(&p, end, q))
+		return false;
 	q->has_tail = (flags & ZS_HAS_TAIL) != 0;
 	if (flags & (ZS_HAS_TAIL | ZS_HAS_BASE) &&
 		!(q->has_tail && skip_directory(&p, &end, flags & ZS_HAS_BASE)))
@@ -104,7 +124,7 @@ st_zson_quick_scalar(const uint8_t *data, size_t len, uint32_t *dict_id)
 
 	if (len < 3 || *data != (ZS_VERSION | ZS_HAS_DICT) ||
 		!short_varint(&p, data + len, dict_id) || *dict_id == 0 ||
-		p == data + len ||
+		p == data + len || *p >= ZS_ARRAY ||
 		st_zs_fixed_size[0][*p] != (size_t) (data + len - p))
 		return NULL;
 	return p;
@@ -117,6 +137,7 @@ long_size(const StZsonQuick *q, const uint8_t *start)
 	const uint8_t *p = start + 1;
 	uint32_t	n;
 	uint32_t	tail;
+	size_t		size;
 
 	switch (*start)
 	{
@@ -133,6 +154,7 @@ long_size(const StZsonQuick *q, const uint8_t *start)
 		case ZS_NUMERIC:
 		case ZS_LONG_STR:
 		case ZS_LONG_FSST:
+		case ZS_CODE:
 			if (!short_varint(&p, q->end, &n))
 				return 0;
 			return (size_t) (p - start) + n;
@@ -143,6 +165,9 @@ long_size(const StZsonQuick *q, const uint8_t *start)
 				(q->has_tail && !short_varint(&p, q->end, &tail)))
 				return 0;
 			return (size_t) (p - start) + n;
+		case ZS_TEMPLATE1:
+		case ZS_TEMPLATE2:
+			return st_zs_template_size(start, q->end, &size) ? size : 0;
 		default:
 			/* a short string of the tail */
 			return q->has_tail && *start >= ZS_FSST && *start < ZS_INT;
@@ -178,6 +203,10 @@ st_zson_quick_at(const StZsonQuick *q, uint32_t i, uint32_t nkeys,
 			break;
 		at += size;
 	}
+	if (st_unlikely(*at >= ZS_REPEAT) &&
+		!st_zs_repeat_bytes(q->repeats, q->repeats_end, zs_repeat_number(at),
+							&at, &size))
+		return false;
 	*p = at;
 	*n = (uint32_t) size;
 	return true;

@@ -27,7 +27,7 @@
 	1, 1, 1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 5, 9, \
 	2, 3, 4, 5, 2, 3, 4, 5, 2, 3, 4, 5, 0, 0, 0, 0, \
 	0, 0, 0, 0, 17, 0, 6, 7, 5, 7, 9, 11, 13, 17, 21, 33, \
-	1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+	1, 1, 0, 0, 0, 0, 0, 2, 1, 1, 1, 1, 1, 1, 1, 1
 const uint8_t st_zs_fixed_size[2][256] = {
 	{VALUES_AND_STRINGS, UP16(1), UP16(17), NUMBERS_AND_OTHERS},
 	{VALUES_AND_STRINGS, X16(0), X16(0), NUMBERS_AND_OTHERS}
@@ -62,6 +62,7 @@ st_zson_open(StZsonDoc *doc, const uint8_t *data, size_t avail, size_t len)
 	doc->dict = NULL;
 	doc->dict_id = 0;
 	doc->root_shape = 0;
+	doc->repeats = doc->repeats_end = NULL;
 	doc->has_tail = false;
 	doc->tail_raw = doc->tail_base = doc->nblocks = 0;
 	doc->ctx = NULL;
@@ -75,13 +76,14 @@ st_zson_open(StZsonDoc *doc, const uint8_t *data, size_t avail, size_t len)
 	if (avail < 2)
 		return short_of;
 	flags = *p++;
-	if ((flags & ZS_VERSION_MASK) == ZS_SMALL)
+	if ((flags & ZS_VERSION_MASK) == ZS_SMALL ||
+		(flags & ZS_VERSION_MASK) == ZS_SMALL_REPEATS)
 	{
 		doc->root_shape = 1 + (flags & ~(unsigned) ZS_VERSION_MASK);
-		flags = ZS_VERSION | ZS_HAS_DICT;
+		flags = ZS_VERSION | ZS_HAS_DICT |
+			((flags & ZS_VERSION_MASK) == ZS_SMALL ? 0 : ZS_HAS_REPEATS);
 	}
-	if ((flags & ZS_VERSION_MASK) != ZS_VERSION ||
-		(flags & 0x0f & ~ZS_FLAGS) != 0)
+	if ((flags & ZS_VERSION_MASK) != ZS_VERSION)
 		return ST_UNSUPPORTED;
 	if (flags & ZS_HAS_DICT)
 	{
@@ -90,6 +92,17 @@ st_zson_open(StZsonDoc *doc, const uint8_t *data, size_t avail, size_t len)
 		if (v == 0 || v > UINT32_MAX)
 			return ST_CORRUPT;
 		doc->dict_id = (uint32_t) v;
+	}
+	if (flags & ZS_HAS_REPEATS)
+	{
+		if (!zs_varint(&p, end, &v))
+			return short_of;
+		if (v > ZS_MAX_REPEAT_BYTES || v > (uint64_t) (data + len - p))
+			return ST_CORRUPT;
+		if (v > (uint64_t) (end - p))
+			return ST_NOSPACE;
+		doc->repeats = p;
+		doc->repeats_end = p += v;
 	}
 	/* no member begins where the root does */
 	doc->root = doc->root_shape > 0 ? p - 1 : p;
@@ -150,6 +163,7 @@ value_size(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,
 	int			tag = *p++;
 	uint64_t	v = 0;
 	uint64_t	used;
+	size_t		n;
 
 	if (IS_SHORT_TAIL(doc, tag))
 	{
@@ -170,6 +184,7 @@ value_size(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,
 		case ZS_NUMERIC:
 		case ZS_LONG_STR:
 		case ZS_LONG_FSST:
+		case ZS_CODE:
 			if (!zs_varint(&p, limit, &v))
 				return beyond(doc, end);
 			break;
@@ -194,6 +209,12 @@ value_size(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,
 			if (!zs_varint(&p, limit, &used))
 				return beyond(doc, end);
 			goto tail;
+		case ZS_TEMPLATE1:
+		case ZS_TEMPLATE2:
+			if (!st_zs_template_size(start, limit, &n))
+				return beyond(doc, end);
+			*size = n;
+			return ST_OK;
 		default:
 			return ST_CORRUPT;
 	}
@@ -331,7 +352,7 @@ dict_value(StZsonDoc *doc, uint32_t id, StZsonValue *v)
 	return status;
 }
 
-/* Forms e0 to ef. */
+/* Forms c3, e0 to ef. */
 static StStatus
 long_string(const uint8_t *p, const uint8_t *next, StZsonValue *v)
 {
@@ -342,10 +363,12 @@ long_string(const uint8_t *p, const uint8_t *next, StZsonValue *v)
 	{
 		case ZS_LONG_STR:
 		case ZS_LONG_FSST:
+		case ZS_CODE:
 			zs_varint(&p, next, &n);
-			if (tag == ZS_LONG_FSST && n > UINT32_MAX / 8)
+			if (tag != ZS_LONG_STR && n > UINT32_MAX / 8)
 				return ST_CORRUPT;
-			set_string(v, tag == ZS_LONG_STR ? ST_ZSON_PLAIN : ST_ZSON_FSST,
+			set_string(v, tag == ZS_LONG_STR ? ST_ZSON_PLAIN :
+					   tag == ZS_CODE ? ST_ZSON_CODE : ST_ZSON_FSST,
 					   p, (uint32_t) (next - p));
 			break;
 		case ZS_HEX:
@@ -480,10 +503,12 @@ st_zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end, uint32_t tail,
 	v->tail = tail;
 	v->tail_len = tail_end - tail;
 	tag = *p;
-	if (tag >= ZS_ARRAY)
+	if (zs_is_container(tag))
 		return nested(doc, p, v);
 	if (v->next > doc->avail_end)
 		return ST_NOSPACE;
+	if (tag > ZS_OBJECT)
+		return tag < ZS_REPEAT ? st_zs_template(doc, v) : st_zs_repeat(doc, v);
 	if (tag < ZS_VALUE2)
 		return dict_value(doc, (uint32_t) tag, v);
 	if (tag < ZS_STR)
@@ -502,6 +527,8 @@ st_zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end, uint32_t tail,
 		v->kind = ST_ZSON_FALSE;
 	else if (tag == ZS_TRUE)
 		v->kind = ST_ZSON_TRUE;
+	else if (tag == ZS_CODE)
+		return long_string(p, v->next, v);
 	else if (tag < ZS_LONG_STR)
 		return long_number(p, v->next, v);
 	else if (tag < ZS_EMPTY_ARRAY)
@@ -533,7 +560,7 @@ st_zson_root(StZsonDoc *doc, StZsonValue *v)
 	if (doc->root_shape > 0)
 		return members(doc, ZS_SHAPED, doc->root_shape - 1, p + 1, v);
 	tag = *p;
-	if (tag == ZS_ARRAY || tag == ZS_SHAPED || tag == ZS_OBJECT)
+	if (zs_is_container(tag))
 		return container(doc, tag, p + 1, v);
 	status = st_zs_value(doc, p, doc->head_end, 0, v);
 	if (status == ST_OK && v->next != doc->head_end)

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * st_zson_string.c
- *	  Bytes of a document's strings: special forms, FSST codes, the tail.
+ *	  Bytes of a document's strings: special forms, FSST codes, the tail,
+ *	  templates.
  *
  * The tail is cut into blocks of ST_ZSON_BLOCK raw bytes, each a zstd frame
  * without its magic number.  One block is kept decompressed; a string that
@@ -20,6 +21,7 @@ st_zson_string_bound(const StZsonValue *v)
 	switch (v->form)
 	{
 		case ST_ZSON_FSST:
+		case ST_ZSON_CODE:
 			return (size_t) v->len * 8;
 		case ST_ZSON_HEX:
 			return (size_t) v->len * 2;
@@ -162,8 +164,8 @@ tail_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
 	return ST_OK;
 }
 
-static StStatus
-read_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
+StStatus
+st_zs_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
 {
 	out->data = buf;
 	switch (v->form)
@@ -174,6 +176,8 @@ read_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
 		case ST_ZSON_FSST:
 			return fsst_decode(doc->dict ? doc->dict->fsst : NULL, v->data,
 							   v->len, buf, &out->len);
+		case ST_ZSON_CODE:
+			return st_zs_code_read(doc->dict, v->data, v->len, buf, &out->len);
 		case ST_ZSON_HEX:
 			out->len = (uint32_t) st_zs_hex_write(v->data, v->len, buf);
 			return ST_OK;
@@ -188,6 +192,8 @@ read_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
 			return ST_OK;
 		case ST_ZSON_TAIL:
 			return tail_string(doc, v, buf, out);
+		case ST_ZSON_TEMPLATE:
+			return st_zs_template_string(doc, v, buf, out);
 		default:
 			return ST_CORRUPT;
 	}
@@ -196,12 +202,12 @@ read_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
 StStatus
 st_zson_string(StZsonDoc *doc, const StZsonValue *v, uint8_t *buf, StStr *out)
 {
-	StStatus	status = read_string(doc, v, buf, out);
+	StStatus	status = st_zs_string(doc, v, buf, out);
 
 	/* the other forms are ASCII whatever their bytes are */
 	if (status == ST_OK &&
 		(v->form == ST_ZSON_PLAIN || v->form == ST_ZSON_FSST ||
-		 v->form == ST_ZSON_TAIL) &&
+		 v->form == ST_ZSON_CODE || v->form == ST_ZSON_TAIL || v->form == ST_ZSON_TEMPLATE) &&
 		!st_zs_text_valid(doc, out->data, out->len))
 		return ST_CORRUPT;
 	return status;

@@ -24,7 +24,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (blob == NULL)
 	{
-		blob = case_dict_blob(true, &len);
+		blob = case_dict_blob(CASE_TAIL | CASE_TEMPLATES, &len);
 		case_dict_open(&dict, blob, len);
 	}
 	work = malloc(cap);

@@ -269,15 +269,61 @@ case_alloc(void *arg, size_t size)
 	return calloc(1, size);
 }
 
+/* What a dictionary has besides keys, shapes, values and symbols. */
+#define CASE_TAIL 1
+#define CASE_TEMPLATES 2
+
 /* One of several keys, and others of one key. */
 #define CASE_NSHAPES 17
+
+#define CASE_NTEMPLATES 3
+
+/* One or two templates for each key. */
+static CASE_UNUSED void
+case_templates(StZsonParts *parts)
+{
+	static const char *const texts[CASE_NTEMPLATES][3] = {
+		{"https://api.github.com/users/", "/followers", NULL},
+		{"https://", "/users/", ""},
+		{"2024-", "T", "Z"}
+	};
+	static const char sample[] =
+		"etaoin shrdlu etaoin shrdlu etaoin shrdlu eeeeeeeeeetttttttaaaa"
+		"0123456789abcdefghijklmnopqrstuvwxyz-:/._ETAOIN";
+	static uint8_t lengths[256];
+	static StZsonTemplate templates[CASE_NTEMPLATES];
+	static StZsonKeyTemplate keys[2 * CASE_KNOWN_KEYS];
+
+	for (int i = 0; i < CASE_NTEMPLATES; i++)
+	{
+		templates[i].nholes = texts[i][2] == NULL ? 1 : 2;
+		for (uint32_t k = 0; k <= templates[i].nholes; k++)
+			templates[i].parts[k] = (StStr) {(const uint8_t *) texts[i][k],
+			(uint32_t) strlen(texts[i][k])};
+	}
+	if (!st_zson_code_train((const uint8_t *) sample, strlen(sample), lengths))
+		abort();
+	parts->nkey_templates = 0;
+	for (uint16_t key = 0; key < CASE_KNOWN_KEYS; key++)
+	{
+		keys[parts->nkey_templates++] = (StZsonKeyTemplate) {key, key % 3};
+		if (key % 2)
+			keys[parts->nkey_templates++] =
+				(StZsonKeyTemplate) {key, (uint16_t) ((key + 1) % 3)};
+	}
+	parts->code_lengths = lengths;
+	parts->find_repeats = true;
+	parts->templates = templates;
+	parts->ntemplates = CASE_NTEMPLATES;
+	parts->key_templates = keys;
+}
 
 /*
  * Bytes of the test dictionary; malloced.  The shape of several keys is the
  * first one, or without a tail one that no header tells.
  */
 static CASE_UNUSED uint8_t *
-case_dict_blob(bool with_tail, size_t *len)
+case_dict_blob(unsigned with, size_t *len)
 {
 	StStr		keys[CASE_KNOWN_KEYS];
 	uint16_t	ids[6];
@@ -303,7 +349,7 @@ case_dict_blob(bool with_tail, size_t *len)
 		single[i] = (uint16_t) (i % CASE_KNOWN_KEYS);
 		shapes[i] = (StZsonShape) {1, &single[i]};
 	}
-	shapes[with_tail ? 0 : CASE_NSHAPES - 1] = (StZsonShape) {6, ids};
+	shapes[with & CASE_TAIL ? 0 : CASE_NSHAPES - 1] = (StZsonShape) {6, ids};
 	for (int i = 0; i < 100; i++)
 	{
 		char		text[32];
@@ -331,7 +377,9 @@ case_dict_blob(bool with_tail, size_t *len)
 	parts.values = values;
 	parts.nvalues = 100;
 	parts.scheme = &scheme;
-	if (with_tail)
+	if (with & CASE_TEMPLATES)
+		case_templates(&parts);
+	if (with & CASE_TAIL)
 		parts.zdict = (StStr) {(const uint8_t *) content,
 		(uint32_t) strlen(content)};
 	n = st_zson_dict_bound(&parts);
@@ -370,6 +418,11 @@ case_dict_close(StZsonDict *dict)
 	free(dict->value_table);
 	free(dict->value_filter);
 	free(dict->fsst_encoder);
+	free(dict->templates);
+	free(dict->key_templates);
+	free(dict->first_template);
+	free(dict->code_table);
+	free(dict->codes);
 	st_codec_dict_free(dict->pack);
 	st_codec_dict_free(dict->unpack);
 }

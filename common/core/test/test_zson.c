@@ -6,6 +6,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "st_bytes.h"
 #include "st_test.h"
 #include "st_zson_cases.h"
 
@@ -62,6 +63,13 @@ image_of(StZsonDoc *doc, const StZsonValue *v, size_t *len)
 	return NULL;
 }
 
+static unsigned nquick = 0;
+
+/* Strings of these forms that were met. */
+static unsigned ntemplates = 0;
+static unsigned nrepeats = 0;
+static unsigned ncoded = 0;
+
 /* Every member by place, by key, and as a cut, is what the walk gives. */
 static void
 check_members(StZsonDoc *doc, const StZsonDict *dict, const StZsonValue *of)
@@ -96,6 +104,9 @@ check_members(StZsonDoc *doc, const StZsonDict *dict, const StZsonValue *of)
 							   &found, &w) == ST_OK);
 			CHECK(found && w.start == v.start && w.tail == v.tail);
 		}
+		ntemplates += v.kind == ST_ZSON_STRING && v.form == ST_ZSON_TEMPLATE;
+		ncoded += v.kind == ST_ZSON_STRING && v.form == ST_ZSON_CODE;
+		nrepeats += *v.start >= 0xf7;
 		image = image_of(doc, &v, &len);
 		cap = st_zson_cut_bound(doc, &v);
 		cut = malloc(cap);
@@ -161,7 +172,8 @@ check_quick(StZsonDoc *doc, const StZsonValue *root, const uint8_t *data,
 		if (!st_zson_quick_at(&q, i, root->count, &p, &n))
 			continue;
 		(*nquick)++;
-		CHECK(p == v.start && p + n == v.next);
+		/* a repeated string's bytes stand elsewhere */
+		CHECK(*v.start >= 0xf7 || (p == v.start && p + n == v.next));
 		cap = st_zson_cut_bound(doc, &v);
 		slow = malloc(cap);
 		fast = malloc(ST_ZSON_QUICK_CUT(&q, n));
@@ -181,7 +193,6 @@ check_quick(StZsonDoc *doc, const StZsonValue *root, const uint8_t *data,
 	}
 }
 
-static unsigned nquick = 0;
 
 static void
 check_document(const StZsonDict *dict, const CaseImage *im, bool no_tail)
@@ -209,10 +220,10 @@ check_document(const StZsonDict *dict, const CaseImage *im, bool no_tail)
 static void
 test_roundtrip(void)
 {
-	for (int with = 0; with < 3; with++)
+	for (unsigned with = 0; with < 5; with++)
 	{
 		size_t		len;
-		uint8_t    *blob = case_dict_blob(with == 2, &len);
+		uint8_t    *blob = case_dict_blob(with == 0 ? 0 : with - 1, &len);
 		StZsonDict	dict;
 
 		case_dict_open(&dict, blob, len);
@@ -230,6 +241,9 @@ test_roundtrip(void)
 		free(blob);
 	}
 	CHECK_MSG(nquick > 100, "%u members by the short way", nquick);
+	CHECK_MSG(ntemplates > 100 && nrepeats > 1000 && ncoded > 100,
+			  "%u strings of templates, %u repeated, %u by codes", ntemplates,
+			  nrepeats, ncoded);
 }
 
 /* A prefix of a document is enough, or the reader says that it is not. */
@@ -237,7 +251,7 @@ static void
 test_prefix(void)
 {
 	size_t		len;
-	uint8_t    *blob = case_dict_blob(true, &len);
+	uint8_t    *blob = case_dict_blob(CASE_TAIL | CASE_TEMPLATES, &len);
 	StZsonDict	dict;
 
 	case_dict_open(&dict, blob, len);
@@ -304,7 +318,7 @@ static void
 test_damage(void)
 {
 	size_t		len;
-	uint8_t    *blob = case_dict_blob(true, &len);
+	uint8_t    *blob = case_dict_blob(CASE_TAIL | CASE_TEMPLATES, &len);
 	StZsonDict	dict;
 
 	case_dict_open(&dict, blob, len);
@@ -346,18 +360,167 @@ static void
 test_dictionary(void)
 {
 	size_t		len;
-	uint8_t    *blob = case_dict_blob(true, &len);
+	uint8_t    *blob = case_dict_blob(CASE_TAIL | CASE_TEMPLATES, &len);
 	StZsonDict	dict;
 
 	case_dict_open(&dict, blob, len);
 	CHECK(dict.nkeys == CASE_KNOWN_KEYS && dict.nshapes == CASE_NSHAPES &&
-		  dict.nvalues == 100 && dict.fsst != NULL && dict.infolen == 4);
+		  dict.nvalues == 100 && dict.fsst != NULL && dict.infolen == 4 &&
+		  dict.ntemplates == CASE_NTEMPLATES);
 	for (int i = 0; i < CASE_NKEYS; i++)
 		CHECK(st_zson_dict_key(&dict, case_keys[i], strlen(case_keys[i])) ==
 			  (i < CASE_KNOWN_KEYS ? i : -1));
 	test_hostile(blob, len, true, load_any, NULL);
 	case_dict_close(&dict);
 	free(blob);
+}
+
+/* Which strings have a template's form, and what fills it. */
+static void
+test_templates(void)
+{
+	static const struct
+	{
+		const char *s;
+		const char *fill[2];	/* NULL: no match */
+	}			cases[] = {
+		{"https://a/users/b", {"a", "b"}},
+		{"https://a/b/users/c/users/d", {"a/b", "c/users/d"}},
+		{"https:///users/b", {NULL, NULL}},
+		{"https://a/users/", {NULL, NULL}},
+		{"https://a/users", {NULL, NULL}},
+		{"https:///users//users/x", {"/users/", "x"}},
+		{"https://", {NULL, NULL}},
+		{"", {NULL, NULL}},
+	};
+	StZsonParts parts = {0};
+	StStr		fill[2];
+
+	case_templates(&parts);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		StStr		s = {(const uint8_t *) cases[i].s,
+		(uint32_t) strlen(cases[i].s)};
+		bool		found = st_zson_template_match(&parts.templates[1], &s,
+												   fill);
+
+		CHECK_MSG(found == (cases[i].fill[0] != NULL), "%s", cases[i].s);
+		for (int k = 0; found && k < 2; k++)
+			CHECK_MSG(fill[k].len == strlen(cases[i].fill[k]) &&
+					  memcmp(fill[k].data, cases[i].fill[k], fill[k].len) == 0,
+					  "%s, hole %d", cases[i].s, k);
+	}
+}
+
+/* One member under key "a": an array of strings. */
+static void
+array_of(CaseImage *im, const StStr *strings, uint32_t n)
+{
+	size_t		entries;
+	size_t		data;
+
+	memset(im, 0, sizeof(*im));
+	st_store_u32(case_grow(im, 12), 1 | 0x20000000);
+	*case_grow(im, 1) = 'a';
+	case_entry(im, 4, 0, 0, 12, 12);
+	case_grow(im, 3);
+	st_store_u32(case_grow(im, 4), n | 0x40000000);
+	entries = im->len;
+	case_grow(im, 4 * (size_t) n);
+	data = im->len;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		size_t		from = im->len;
+
+		memcpy(case_grow(im, strings[i].len), strings[i].data, strings[i].len);
+		case_entry(im, entries, i, 0, data, from);
+	}
+	case_entry(im, 4, 1, 0x50000000, 12, 13);
+}
+
+/*
+ * What fills a hole and is too long for one; more repeated strings than there
+ * is room for.  No document is longer than its image.
+ */
+static void
+test_parts(void)
+{
+	size_t		len;
+	uint8_t    *blob = case_dict_blob(CASE_TEMPLATES, &len);
+	StZsonDict	dict;
+
+	case_dict_open(&dict, blob, len);
+	for (uint32_t longest = 200; longest < 320; longest += 11)
+	{
+		uint8_t		bytes[80][700];
+		StStr		strings[80];
+		CaseImage	im;
+
+		for (uint32_t i = 0; i < 80; i++)
+		{
+			uint32_t	n = 0;
+
+			memcpy(bytes[i], "https://", 8);
+			n = 8;
+			for (uint32_t k = 0; k < longest - 5; k++, n++)
+				bytes[i][n] = (uint8_t) (i % 2 ? bytes[i - 1][n] :
+										 1 + test_random() % 127);
+			memcpy(bytes[i] + n, "/users/", 7);
+			n += 7;
+			for (uint32_t k = 0; k < longest; k++)
+				bytes[i][n++] = (uint8_t) (1 + test_random() % 127);
+			strings[i] = (StStr) {bytes[i], n};
+		}
+		array_of(&im, strings, 80);
+		check_document(&dict, &im, false);
+		check_document(&dict, &im, true);
+		free(im.p);
+	}
+	case_dict_close(&dict);
+	free(blob);
+}
+
+/* A repeated string is bounded, so that a byte cannot stand for a megabyte. */
+static void
+test_repeat_limits(void)
+{
+	static const struct
+	{
+		size_t		len;		/* of the string */
+		size_t		behind;		/* bytes after it */
+		StStatus	status;
+	}			cases[] = {
+		{255, 0, ST_OK},
+		{256, 0, ST_CORRUPT},
+		{255, 7900, ST_OK},
+		{255, 8000, ST_CORRUPT}
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		uint8_t		bytes[9000];
+		uint8_t		text[9000];
+		StByteWriter w;
+		StZsonDoc	doc;
+		StZsonValue root;
+		StStr		string;
+		StStatus	status;
+
+		memset(text, 'x', sizeof(text));
+		st_writer_init(&w, bytes, sizeof(bytes));
+		st_write_u8(&w, 0x18);
+		st_write_varint(&w, 3 + cases[i].len + cases[i].behind);
+		st_write_u8(&w, 0xe0);
+		st_write_varint(&w, cases[i].len);
+		st_write_bytes(&w, text, cases[i].len + cases[i].behind);
+		st_write_u8(&w, 0xf8);
+		CHECK(w.status == ST_OK);
+		status = open_doc(&doc, NULL, bytes, st_writer_len(&w), &root);
+		CHECK_MSG(status == cases[i].status, "case %zu: status %d", i, status);
+		if (status == ST_OK)
+			CHECK(st_zson_string(&doc, &root, text, &string) == ST_OK &&
+				  string.len == cases[i].len);
+	}
 }
 
 /* Numbers and strings whose forms are near their limits. */
@@ -393,7 +556,10 @@ main(void)
 {
 	RUN(test_numbers);
 	RUN(test_dictionary);
+	RUN(test_templates);
 	RUN(test_roundtrip);
+	RUN(test_parts);
+	RUN(test_repeat_limits);
 	RUN(test_prefix);
 	RUN(test_damage);
 	return test_summary("zson");

@@ -216,6 +216,7 @@ contains_element(ZsDoc *z, const StZsonValue *v, Pattern *p, bool *result)
 	{
 		StZsonValue member;
 
+		CHECK_FOR_INTERRUPTS();
 		status = st_zson_next(&z->doc, &c, NULL, &member);
 		if (status == ST_OK)
 			status = contains(z, &member, p, result);

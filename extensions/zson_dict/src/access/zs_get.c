@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "common/string.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 
@@ -249,6 +250,7 @@ array_has_string(ZsDoc *z, const StStr *key, bool *found)
 	{
 		StStatus	status = st_zson_next(&z->doc, &c, NULL, &v);
 
+		CHECK_FOR_INTERRUPTS();
 		if (status != ST_OK)
 			return status;
 		if (v.kind == ST_ZSON_STRING &&
@@ -257,6 +259,8 @@ array_has_string(ZsDoc *z, const StStr *key, bool *found)
 			StStr		s = zs_value_string(z, &v);
 
 			*found = s.len == key->len && memcmp(s.data, key->data, s.len) == 0;
+			if (v.form != ST_ZSON_PLAIN)
+				pfree((void *) s.data);
 		}
 	}
 	return ST_OK;

@@ -59,6 +59,14 @@ grow(ZsCounter *c)
 		*slot_of(c, c->entries[i].s.data, c->entries[i].s.len) = i + 1;
 }
 
+const ZsCount *
+zs_counter_find(ZsCounter *c, const void *data, uint32 len)
+{
+	uint32		number = *slot_of(c, data, len);
+
+	return number == 0 ? NULL : &c->entries[number - 1];
+}
+
 ZsCount *
 zs_counter_add(ZsCounter *c, const void *data, uint32 len, uint32 doc)
 {

@@ -40,4 +40,8 @@ extern void zs_counter_init(ZsCounter *c, MemoryContext context,
 extern ZsCount *zs_counter_add(ZsCounter *c, const void *data, uint32 len,
 							   uint32 doc);
 
+/* The entry of a string, or NULL. */
+extern const ZsCount *zs_counter_find(ZsCounter *c, const void *data,
+									  uint32 len);
+
 #endif							/* ZS_COUNTER_H */

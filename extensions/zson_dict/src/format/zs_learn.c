@@ -3,14 +3,15 @@
  * zs_learn.c
  *	  Learns a dictionary from example documents.
  *
- * 1. Count keys, the key sets of objects (shapes), and values (strings, and
- *	  numbers that take some bytes) in the examples.
+ * 1. Count keys and the key sets of objects (shapes), look for templates of
+ *	  strings, then count values: strings, what fills the templates' holes,
+ *	  and numbers that take some bytes.
  * 2. Keep what occurs in enough documents, by the bytes it saves, within
  *	  budgets: the most frequent values get the numbers of one byte.
- * 3. Train symbols (FSST) on the strings that are left, and a zstd dictionary
- *	  on what would go to the tails.
- * 4. Measure on the hold-out, with and without the zstd dictionary, and take
- *	  the smaller one.
+ * 3. Train symbols (FSST) and a code of bytes on the strings that are left, and
+ *	  a zstd dictionary on what would go to the tails.
+ * 4. Measure on the hold-out, with and without the zstd dictionary, repeated
+ *	  strings and the code, and keep what gains.
  *
  * Memory is bounded by the sample and by BUDGET_* below.
  *
@@ -26,6 +27,7 @@
 #include "zs_counter.h"
 #include "zs_datum.h"
 #include "zs_learn.h"
+#include "zs_templates.h"
 
 #define HOLDOUT 5				/* one of five documents */
 #define COUNTER_BYTES (64 * 1024 * 1024)
@@ -39,6 +41,17 @@
 
 #define LEVEL 2
 
+/*
+ * A part is kept if it saves one of so many bytes: a tail is slower to read,
+ * looking for repeated strings takes time to write.
+ */
+#define TAIL_SHARE 32
+#define REPEATS_SHARE 32
+#define CODE_SHARE 128
+
+/* Templates save at least this part of the examples' bytes as jsonb. */
+#define TEMPLATES_GAIN 0.01
+
 typedef struct Learner
 {
 	const ZsLearnOptions *options;
@@ -50,7 +63,9 @@ typedef struct Learner
 	ZsCounter	values;			/* encoded scalars */
 	ZsCounter	roots;			/* hashes */
 	StZsonParts parts;
+	StZsonDict	draft;			/* keys, shapes, templates */
 	StStrScheme scheme;
+	uint8_t		code_lengths[256];
 } Learner;
 
 /*
@@ -68,16 +83,15 @@ is_held_out(int i)
 /* ---- 1. counting ---- */
 
 static void
-count_string(Learner *l, const char *s, int len, uint32 doc)
+count_string(Learner *l, const StStr *s, uint32 doc)
 {
-	StStr		str = {(const uint8_t *) s, len};
 	uint8_t		buf[300];
 	size_t		n;
 
-	if (len < l->options->min_length || len > l->options->max_length ||
-		len > 255)
+	if (s->len < l->options->min_length || s->len > l->options->max_length ||
+		s->len > 255)
 		return;
-	if (st_zson_encode_string(&str, buf, sizeof(buf), &n) == ST_OK)
+	if (st_zson_encode_string(s, buf, sizeof(buf), &n) == ST_OK)
 		zs_counter_add(&l->values, buf, n, doc);
 }
 
@@ -95,10 +109,22 @@ count_number(Learner *l, Numeric numeric, uint32 doc)
 }
 
 static void
-count_scalar(Learner *l, const JsonbValue *v, uint32 doc)
+count_scalar(void *arg, int key, const JsonbValue *v, uint32 doc)
 {
+	Learner    *l = arg;
+
 	if (v->type == jbvString)
-		count_string(l, v->val.string.val, v->val.string.len, doc);
+	{
+		StStr		s = {(const uint8_t *) v->val.string.val, v->val.string.len};
+		StStr		fill[2];
+		int			template = st_zson_template_find(&l->draft, key, &s, fill);
+
+		if (template < 0)
+			count_string(l, &s, doc);
+		else
+			for (uint32 i = 0; i < l->draft.templates[template].nholes; i++)
+				count_string(l, &fill[i], doc);
+	}
 	else if (v->type == jbvNumeric)
 		count_number(l, v->val.numeric, doc);
 }
@@ -129,13 +155,9 @@ count_container(Learner *l, JsonbContainer *jc, uint32 doc)
 			if (key != NULL && ids != NULL)
 				ids[nids++] = key - l->keys.entries;
 		}
-		else if (token == WJB_VALUE || token == WJB_ELEM)
-		{
-			if (v.type == jbvBinary)
-				count_container(l, v.val.binary.data, doc);
-			else
-				count_scalar(l, &v, doc);
-		}
+		else if ((token == WJB_VALUE || token == WJB_ELEM) &&
+				 v.type == jbvBinary)
+			count_container(l, v.val.binary.data, doc);
 	}
 	if (ids != NULL)
 	{
@@ -474,6 +496,49 @@ try_parts(Learner *l, int64 *total)
 	return blob;
 }
 
+/* Takes the parts if they gain more than one of so many bytes. */
+static bool
+try_gain(Learner *l, ZsLearned *result, int64 share)
+{
+	int64		bytes;
+	bytea	   *blob = try_parts(l, &bytes);
+
+	if (bytes >= result->after_bytes - result->after_bytes / share)
+		return false;
+	result->blob = blob;
+	result->after_bytes = bytes;
+	return true;
+}
+
+/* Templates, if they save a good part; draft has the keys. */
+static void
+choose_templates(Learner *l, int64 trained_bytes)
+{
+	ZsTemplates *t;
+	double		gain;
+
+	load(&l->draft, build(&l->parts), CurrentMemoryContext);
+	t = zs_templates_begin(&l->draft);
+	for (int i = 0; i < l->ndocs; i++)
+	{
+		if (!is_held_out(i))
+			zs_templates_count_words(t, l->docs[i], i);
+	}
+	for (int i = 0; i < l->ndocs; i++)
+	{
+		if (!is_held_out(i))
+			zs_templates_count_forms(t, l->docs[i], i);
+	}
+	gain = zs_templates_choose(t, &l->parts);
+	if (l->parts.ntemplates > 0 && gain >= trained_bytes * TEMPLATES_GAIN)
+	{
+		l->parts.find_repeats = true;
+		load(&l->draft, build(&l->parts), CurrentMemoryContext);
+	}
+	else
+		l->parts.ntemplates = l->parts.nkey_templates = 0;
+}
+
 static void
 learn_parts(Learner *l, ZsLearned *result)
 {
@@ -484,27 +549,30 @@ learn_parts(Learner *l, ZsLearned *result)
 	uint8_t    *samples;
 	uint8_t    *zdict;
 	size_t		zlen;
-	int64		bytes;
-	bytea	   *blob;
 
 	load(&draft, build(&l->parts), CurrentMemoryContext);
 	samples = collect_tails(l, &draft, sizes, &n, &total);
 	train_symbols(l, samples, sizes, n);
 	result->blob = try_parts(l, &result->after_bytes);
-
 	zdict = palloc(BUDGET_ZSTD);
 	CHECK_FOR_INTERRUPTS();
-	if (n < 8 || st_codec_train(samples, sizes, n, zdict,
-								Min(BUDGET_ZSTD, Max(total / 8, 1024)),
-								&zlen) != ST_OK)
-		return;
-	l->parts.zdict = (StStr) {zdict, zlen};
-	blob = try_parts(l, &bytes);
-	/* a tail is slower to read, so it must gain more than a little */
-	if (bytes < result->after_bytes - result->after_bytes / 32)
+	if (n >= 8 && st_codec_train(samples, sizes, n, zdict,
+								 Min(BUDGET_ZSTD, Max(total / 8, 1024)),
+								 &zlen) == ST_OK)
 	{
-		result->blob = blob;
-		result->after_bytes = bytes;
+		l->parts.zdict = (StStr) {zdict, zlen};
+		if (!try_gain(l, result, TAIL_SHARE))
+			l->parts.zdict.len = 0;
+	}
+	if (!l->parts.find_repeats)
+	{
+		l->parts.find_repeats = true;
+		l->parts.find_repeats = try_gain(l, result, REPEATS_SHARE);
+	}
+	if (st_zson_code_train(samples, total, l->code_lengths))
+	{
+		l->parts.code_lengths = l->code_lengths;
+		try_gain(l, result, CODE_SHARE);
 	}
 }
 
@@ -513,6 +581,7 @@ zs_learn(Jsonb *const *docs, int ndocs, const ZsLearnOptions *options,
 		 const char *info, ZsLearned *result)
 {
 	Learner    *l = palloc0(sizeof(Learner));
+	int64		trained_bytes = 0;
 
 	memset(result, 0, sizeof(*result));
 	l->options = options;
@@ -534,12 +603,19 @@ zs_learn(Jsonb *const *docs, int ndocs, const ZsLearnOptions *options,
 			continue;
 		}
 		result->ntrain++;
+		trained_bytes += VARSIZE(docs[i]) - VARHDRSZ;
 		count_container(l, &docs[i]->root, i);
 		if (root != 0)
 			zs_counter_add(&l->roots, &root, sizeof(root), i);
 	}
 	choose_keys(l);
 	choose_shapes(l);
+	choose_templates(l, trained_bytes);
+	for (int i = 0; i < ndocs; i++)
+	{
+		if (!is_held_out(i))
+			zs_walk_scalars(&docs[i]->root, &l->draft, i, count_scalar, l);
+	}
 	choose_values(l);
 	choose_roots(l, result);
 	l->parts.info = (StStr) {(const uint8_t *) info, strlen(info)};
