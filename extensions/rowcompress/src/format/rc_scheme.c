@@ -47,6 +47,9 @@
 /* A dictionary of the group before is good if it packs nearly as well as there. */
 #define TRAINED_SLACK(permille) ((permille) + (permille) / 16 + 2)
 
+/* Short frames may take more than long ones: a fetch unpacks a twentieth. */
+#define TRAINED_LOSS(size)	((size) + (size) / 8)
+
 /* A value out of a frame costs the frame, one out of a vector only itself. */
 #define FRAME_GAIN(size)	((size) + (size) / 12)
 
@@ -279,7 +282,7 @@ trained_size(RcColumn *col, RcCodec *codec, const RcBatches *batches, uint32 *pe
  * Finds a dictionary of the codec: that of the load's group before, if the
  * sample takes as little with it as there, else a new one.  *framed is the
  * sample's size with frames.  The dictionary is used if it makes that
- * smaller, or no larger to speak of: frames are short then, and a fetch is
+ * smaller, or not much larger: frames are short then, and a fetch is
  * cheaper.
  */
 static void
@@ -305,7 +308,7 @@ try_codec_dict(RcColumn *col, RcCodec *codec, const RcBatches *batches,
 			return;
 		with = trained_size(col, codec, batches, &t->permille);
 	}
-	if (with > *framed + *framed / 32)
+	if (with > TRAINED_LOSS(*framed))
 		return;
 	*framed = with;
 	scheme->trained = t;

@@ -18,7 +18,7 @@ CREATE UNIQUE INDEX ba_id ON ba (id);
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET rowcompress.enable_custom_scan = off;
-SELECT count(*), count(*) FILTER (WHERE f IS DISTINCT FROM h) AS different
+SELECT count(*) = (SELECT 2 * count(*) FROM rowcompress.batches('ba')) AS found, count(*) FILTER (WHERE f IS DISTINCT FROM h) AS different
 FROM (SELECT first_row AS r, rows FROM rowcompress.batches('ba')) b, LATERAL unnest(ARRAY[r, r + rows - 1]) row,
 	LATERAL (SELECT ba FROM ba WHERE id = row - (SELECT min(first_row) FROM rowcompress.batches('ba')) + 1001) f(f),
 	LATERAL (SELECT ba_heap FROM ba_heap WHERE id = (f.f).id) h(h);
