@@ -17,6 +17,7 @@ import psycopg
 import pytest
 from strata import replica
 
+ROUNDS = int(os.environ.get("UNIQUE_ROUNDS", "40"))
 POINTS = int(os.environ.get("CRASH_POINTS", "10")) // 4
 
 
@@ -326,6 +327,71 @@ def test_merge_moves_two_rows_per_stray(database):
     moved, left = merge()
     assert moved < 2 * strays and left < strays / 4, seen
     assert merge()[0] < strays / 4
+
+
+def test_unique_keys_while_merge_moves_them(database):
+    """A row that moves is seen at its new place, or at its old one, or it is looked for again."""
+    conn = database.connect()
+    conn.execute("CREATE TABLE t (id bigint, v int) USING sorted_heap")
+    conn.execute("CREATE UNIQUE INDEX ti ON t USING zonemap (id)")
+    conn.execute("INSERT INTO t SELECT g, 0 FROM generate_series(1, 4000) g")
+    moving, done = threading.Event(), threading.Event()
+    twice = []
+
+    def insert(seed):
+        numbers = random.Random(seed)
+        with database.cluster.connect(database.name) as other:
+            while not done.is_set():
+                moving.wait(0.1)
+                try:
+                    other.execute(
+                        "INSERT INTO t VALUES (%s, 1)", [20 * numbers.randint(1, 200)]
+                    )
+                except psycopg.errors.UniqueViolation:
+                    continue
+                twice.append(1)
+
+    writers = [threading.Thread(target=insert, args=(seed,)) for seed in range(2)]
+    for writer in writers:
+        writer.start()
+    try:
+        for _ in range(ROUNDS):
+            # Full pages: what comes again is out of order, until merge() has room.
+            conn.execute("VACUUM FULL t")
+            with conn.transaction():
+                conn.execute("DELETE FROM t WHERE id % 20 = 0")
+                conn.execute(
+                    "INSERT INTO t SELECT g, 0 FROM generate_series(20, 4000, 20) g"
+                )
+            moving.set()
+            conn.execute("CALL sorted_heap.merge('t')")
+            moving.clear()
+    finally:
+        done.set()
+        for writer in writers:
+            writer.join()
+    assert twice == []
+    assert agree(conn) == 4000
+    sound(conn)
+
+
+def test_merge_beside_an_old_transaction_elsewhere(database):
+    """It holds back what other databases' snapshots see, not what VACUUM may free."""
+    with database.cluster.connect() as other, database.connect() as conn:
+        make(conn)
+        conn.execute("INSERT INTO t SELECT g, 0 FROM generate_series(2001, 20000) g")
+        conn.execute("VACUUM t")
+        conn.execute("INSERT INTO t SELECT g, 1 FROM generate_series(1, 20000, 20) g")
+        other.execute("BEGIN")
+        other.execute("SELECT txid_current()")
+        conn.execute("CALL sorted_heap.merge('t')")
+        other.execute("ROLLBACK")
+        exact = conn.execute(
+            "SELECT exact_entries FROM sorted_heap.zonemap_stats('ti')"
+        ).fetchone()
+        assert exact[0] < 50
+        assert agree(conn) == 21000
+        sound(conn)
 
 
 def test_index_only_scan_while_vacuum_frees_rows(database):

@@ -82,6 +82,7 @@ typedef struct Compaction
 	int64		moved;			/* rows: in the passes before settle(), or in one
 								 * of its */
 	bool		made_room;		/* for strays */
+	TransactionId first_xid;	/* no step has an older one */
 	BlockNumber first_pages;	/* of the table, at first */
 	BlockNumber growth;			/* so many more call for VACUUM */
 	BlockNumber pages;			/* of the table, at the last look */
@@ -323,8 +324,11 @@ look(Compaction *call, bool vacuum, bool last)
 {
 	MemoryContext old = MemoryContextSwitchTo(call->step_context);
 	Rights		rights;
-	Relation	rel = open_table(call->relid, &rights);
+	Relation	rel;
 
+	if (vacuum)
+		zm_room_begin();
+	rel = open_table(call->relid, &rights);
 	if (vacuum)
 		zm_room_reclaim(rel, last);
 	call->pages = RelationGetNumberOfBlocks(rel);
@@ -339,6 +343,27 @@ look(Compaction *call, bool vacuum, bool last)
 	call->room.emptied = 0;
 	call->room.next = 0;
 	call->reclaim = false;
+	close_table(rel, &rights);
+	MemoryContextSwitchTo(old);
+	SPI_commit();
+	MemoryContextReset(call->step_context);
+}
+
+/*
+ * Makes the room that rows have left, where steps cannot prune their pages: a
+ * transaction of another database that is older keeps their snapshots old.
+ */
+static void
+prune(Compaction *call)
+{
+	MemoryContext old = MemoryContextSwitchTo(call->step_context);
+	Rights		rights;
+	Relation	rel;
+
+	zm_room_begin();
+	rel = open_table(call->relid, &rights);
+	if (TransactionIdPrecedes(GetActiveSnapshot()->xmin, call->first_xid))
+		zm_room_prune(rel);
 	close_table(rel, &rights);
 	MemoryContextSwitchTo(old);
 	SPI_commit();
@@ -421,9 +446,13 @@ zm_compact(PG_FUNCTION_ARGS)
 	look(&call, false, false);
 	call.first_pages = call.pages;
 	call.growth = Max(LEAST_GROWTH, call.pages / GROWTH_SHARE);
+	call.first_xid = ReadNextTransactionId();
 	run_pass(&call, all ? PASS_ALL : PASS_MERGE);
 	if (call.made_room)
+	{
+		prune(&call);
 		run_pass(&call, PASS_REFILL);
+	}
 	if (call.moved > 0 || call.made_room)
 		look(&call, true, true);
 	settle(&call);

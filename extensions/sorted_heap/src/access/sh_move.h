@@ -46,6 +46,8 @@ extern int64 zm_leave_old(Relation rel, ZmMove *moves, int nmoves);
 extern Size zm_page_room(Relation rel, BlockNumber block);
 extern BlockNumber zm_room_next(Relation rel, ZmRoom *room);
 extern BlockNumber zm_room_count(Relation rel);
+extern void zm_room_begin(void);
+extern void zm_room_prune(Relation rel);
 extern void zm_room_reclaim(Relation rel, bool last);
 
 #endif							/* SH_MOVE_H */

@@ -26,6 +26,8 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/freespace.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
 #include "utils/rel.h"
 
 #include "sh_move.h"
@@ -82,8 +84,22 @@ zm_room_count(Relation rel)
 	return count;
 }
 
+/*
+ * Begins a transaction that does nothing but VACUUM, as the server's does.  Its
+ * snapshot may be as old as the oldest transaction of any database; what VACUUM
+ * may remove is a matter of this database's alone.
+ */
+void
+zm_room_begin(void)
+{
+	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
+	MyProc->statusFlags |= PROC_IN_VACUUM;
+	ProcGlobal->statusFlags[MyProc->pgxactoff] = MyProc->statusFlags;
+	LWLockRelease(ProcArrayLock);
+}
+
 static void
-vacuum_heap(Relation rel, bool truncate)
+vacuum_heap(Relation rel, bool indexes, bool truncate)
 {
 	VacuumParams params = {0};
 
@@ -93,11 +109,19 @@ vacuum_heap(Relation rel, bool truncate)
 	params.multixact_freeze_min_age = -1;
 	params.multixact_freeze_table_age = -1;
 	params.log_min_duration = -1;
-	params.index_cleanup = VACOPTVALUE_ENABLED;
+	params.index_cleanup = indexes ? VACOPTVALUE_ENABLED :
+		VACOPTVALUE_DISABLED;
 	params.truncate = truncate && st_may_truncate(rel) ?
 		VACOPTVALUE_ENABLED : VACOPTVALUE_DISABLED;
 	params.nworkers = -1;
 	table_relation_vacuum(rel, &params, GetAccessStrategy(BAS_VACUUM));
+}
+
+/* Removes dead tuples, but not their line pointers. */
+void
+zm_room_prune(Relation rel)
+{
+	vacuum_heap(rel, false, false);
 }
 
 /*
@@ -113,7 +137,7 @@ zm_room_reclaim(Relation rel, bool last)
 	zm_packing = last ? ZM_PACK_ALWAYS : ZM_PACK_NEVER;
 	PG_TRY();
 	{
-		vacuum_heap(rel, last);
+		vacuum_heap(rel, true, last);
 	}
 	PG_FINALLY();
 	{
@@ -125,7 +149,7 @@ zm_room_reclaim(Relation rel, bool last)
 		Relation	toast = table_open(rel->rd_rel->reltoastrelid,
 									   ShareUpdateExclusiveLock);
 
-		vacuum_heap(toast, last);
+		vacuum_heap(toast, true, last);
 		table_close(toast, NoLock);
 	}
 }

@@ -9,7 +9,8 @@
  * read without it: what the copy lacks came after the scan's snapshot.  A leaf
  * to the right is found by the copy's right link, or, if leaves were merged
  * since, by a descent for the position where the copy ends; one to the left by
- * a descent for the position where it begins.
+ * a descent for the position where it begins.  If no zone begins there any more,
+ * because it was joined to the one before, that one is cut in two.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,15 +21,19 @@
 
 #include "zm_scan.h"
 
-/* Ranges that meet no more zones of a leaf get a copy of these alone. */
+/*
+ * Ranges that meet no more zones of a leaf, and no more entries in all, get a
+ * copy of these alone.
+ */
 #define FEW_ZONES 8
+#define FEW_ENTRIES 32
 
-/* Room for the copy of a whole leaf. */
+/* Room for the copy of a whole leaf, or of what is left of it. */
 char *
 zm_cursor_whole(ZmCursor *cursor)
 {
 	if (cursor->whole == NULL)
-		cursor->whole = MemoryContextAlloc(cursor->context, BLCKSZ);
+		cursor->whole = MemoryContextAlloc(cursor->context, ZM_COPY_SIZE);
 	return cursor->whole;
 }
 
@@ -48,8 +53,38 @@ take_leaf(ZmCursor *cursor, Buffer buf)
 	UnlockReleaseBuffer(buf);
 }
 
+/* Makes an empty page without room for anything but entries. */
+static void
+init_copy(char *copy, Size size, Page leaf, BlockNumber right)
+{
+	PageHeader	header = (PageHeader) copy;
+	ZmOpaque	opaque = (ZmOpaque) (copy + size - sizeof(ZmOpaqueData));
+
+	header->pd_lower = SizeOfPageHeaderData;
+	header->pd_upper = header->pd_special = (char *) opaque - copy;
+	*opaque = *ZmPageGetOpaque(leaf);
+	opaque->right = right;
+}
+
+/*
+ * Adds what is not of the leaf to its copy: after what is a page, where there is
+ * room for two.
+ */
+static void
+add_behind(Page copy, IndexTuple itup)
+{
+	PageHeader	header = (PageHeader) copy;
+	int			n = PageGetMaxOffsetNumber(copy);
+	int			at = BLCKSZ + n * MAXALIGN(ZM_MAX_ENTRY);
+
+	Assert(n < 2 && IndexTupleSize(itup) <= ZM_MAX_ENTRY);
+	header->pd_lower += sizeof(ItemIdData);
+	memcpy(copy + at, itup, IndexTupleSize(itup));
+	ItemIdSetNormal(PageGetItemId(copy, n + 1), at, IndexTupleSize(itup));
+}
+
 static bool
-add_to_part(Page part, IndexTuple itup)
+add_to_copy(Page part, IndexTuple itup)
 {
 	PageHeader	header = (PageHeader) part;
 	Size		size = IndexTupleSize(itup);
@@ -65,42 +100,56 @@ add_to_part(Page part, IndexTuple itup)
 	return true;
 }
 
+/* The zone after an entry of a leaf, or after all. */
+static OffsetNumber
+zone_after(Page page, OffsetNumber off)
+{
+	OffsetNumber max = PageGetMaxOffsetNumber(page);
+
+	do
+		off++;
+	while (off <= max && !ZmIsZone(ZmPageGetEntry(page, off)));
+	return off;
+}
+
 /*
- * Copies the zones from first to last, and what comes after them as high key,
- * in the shape of a leaf, and lets the leaf go.  False, and nothing happened,
- * if there are too many, or exact entries among them, whose comparison with
- * zones may need the whole leaf.
+ * Copies a zone and entries of its group or of more, from one on to `last`, and
+ * what comes after the last group as high key, in the shape of a leaf, and lets
+ * the leaf go.  False, and nothing happened, if there is too much, or if exact
+ * entries have to be compared with the zone before the first one, too, because
+ * that touches it.
  */
 static bool
-take_part(ZmCursor *cursor, Buffer buf, OffsetNumber first, OffsetNumber last)
+take_part(ZmCursor *cursor, Buffer buf, OffsetNumber zone, OffsetNumber from,
+		  OffsetNumber last)
 {
 	Page		page = BufferGetPage(buf);
 	Page		part = cursor->part.data;
-	PageHeader	header = (PageHeader) part;
-	ZmOpaque	opaque = (ZmOpaque) (part + ZM_PART_SIZE -
-									 sizeof(ZmOpaqueData));
-	bool		to_end = last == PageGetMaxOffsetNumber(page);
+	IndexTuple	first = ZmPageGetEntry(page, zone);
+	bool		alone = (ZmFlags(first) & (ZM_FENCED | ZM_NO_KEY)) != 0;
+	OffsetNumber end;
+	bool		to_end;
 	IndexTuple	next = NULL;
 
+	if (cursor->shared != NULL)
+		return false;
+	end = zone_after(page, last);
+	to_end = end > PageGetMaxOffsetNumber(page);
 	if (!to_end)
-		next = ZmPageGetEntry(page, last + 1);
+		next = ZmPageGetEntry(page, end);
 	else if (!ZmPageIsRightmost(page))
 		next = ZmPageGetEntry(page, ZM_HIGH_KEY);
-	if (cursor->shared != NULL || last - first >= FEW_ZONES ||
-		(next != NULL && !ZmIsZone(next)))
+	init_copy(part, ZM_PART_SIZE, page,
+			  to_end ? ZmPageGetOpaque(page)->right : cursor->leaf_block);
+	if (next != NULL && !add_to_copy(part, next))
 		return false;
-	header->pd_lower = SizeOfPageHeaderData;
-	header->pd_upper = header->pd_special = (char *) opaque - part;
-	*opaque = *ZmPageGetOpaque(page);
-	if (!to_end)
-		opaque->right = cursor->leaf_block;
-	if (next != NULL && !add_to_part(part, next))
+	if (!add_to_copy(part, first))
 		return false;
-	for (OffsetNumber off = first; off <= last; off++)
+	for (OffsetNumber off = from; off <= last; off++)
 	{
 		IndexTuple	itup = ZmPageGetEntry(page, off);
 
-		if (!ZmIsZone(itup) || !add_to_part(part, itup))
+		if ((!ZmIsZone(itup) && !alone) || !add_to_copy(part, itup))
 			return false;
 	}
 	cursor->leaf = part;
@@ -112,13 +161,7 @@ take_part(ZmCursor *cursor, Buffer buf, OffsetNumber first, OffsetNumber last)
 OffsetNumber
 zm_cursor_group_end(ZmCursor *cursor)
 {
-	Page		page = cursor->leaf;
-	OffsetNumber off = cursor->zone + 1;
-
-	while (off <= PageGetMaxOffsetNumber(page) &&
-		   !ZmIsZone(ZmPageGetEntry(page, off)))
-		off++;
-	return off;
+	return zone_after(cursor->leaf, cursor->zone);
 }
 
 /* Whether the upper bound is before the position of an entry. */
@@ -129,21 +172,27 @@ ends_before(ZmCursor *cursor, IndexTuple itup)
 }
 
 /*
- * Takes what the range needs of a locked leaf, from a zone on to the right,
- * and goes to that zone.
+ * Takes what the range needs of a locked leaf: a zone, to which it goes, and
+ * what comes from an entry on, before which no exact entry is in the range.
  */
 static void
-take_right(ZmCursor *cursor, Buffer buf, OffsetNumber zone)
+take_right(ZmCursor *cursor, Buffer buf, OffsetNumber zone, OffsetNumber from)
 {
 	Page		page = BufferGetPage(buf);
 	OffsetNumber max = PageGetMaxOffsetNumber(page);
-	OffsetNumber last = zone;
+	OffsetNumber last = from - 1;
+	int			nzones = 1;
+	bool		few = true;
 
-	while (last < max && last - zone < FEW_ZONES &&
+	while (few && last < max &&
 		   !ends_before(cursor, ZmPageGetEntry(page, last + 1)))
+	{
 		last++;
+		nzones += ZmIsZone(ZmPageGetEntry(page, last));
+		few = nzones <= FEW_ZONES && last - from < FEW_ENTRIES;
+	}
 	cursor->leaf_block = BufferGetBlockNumber(buf);
-	if (take_part(cursor, buf, zone, last))
+	if (few && take_part(cursor, buf, zone, from, last))
 		cursor->zone = ZmPageFirst(cursor->leaf);
 	else
 	{
@@ -158,15 +207,15 @@ begin_at_lower(ZmCursor *cursor)
 	const ZmTarget *lower = &cursor->quals.range.lower;
 	Buffer		buf = zm_descend(&cursor->space, lower, BUFFER_LOCK_SHARE);
 	Page		page = BufferGetPage(buf);
-	OffsetNumber zone = zm_zone_at(page, zm_search(&cursor->space, page,
-												   lower));
+	OffsetNumber off = zm_search(&cursor->space, page, lower);
+	OffsetNumber zone = zm_zone_at(page, off);
 
 	if (ends_before(cursor, ZmPageGetEntry(page, zone)))
 	{
 		UnlockReleaseBuffer(buf);
 		return false;
 	}
-	take_right(cursor, buf, zone);
+	take_right(cursor, buf, zone, off + 1);
 	return true;
 }
 
@@ -177,16 +226,21 @@ begin_at_upper(ZmCursor *cursor)
 	const ZmTarget *upper = &cursor->quals.range.upper;
 	Buffer		buf = zm_descend(&cursor->space, upper, BUFFER_LOCK_SHARE);
 	Page		page = BufferGetPage(buf);
-	OffsetNumber zone = zm_zone_at(page, zm_search(&cursor->space, page,
-												   upper));
+	OffsetNumber last = zm_search(&cursor->space, page, upper);
+	OffsetNumber zone = zm_zone_at(page, last);
 	OffsetNumber first = zone;
+	int			nzones = 1;
 
-	while (first > ZmPageFirst(page) && zone - first < FEW_ZONES &&
+	while (first > ZmPageFirst(page) && nzones <= FEW_ZONES &&
 		   zm_compare(&cursor->space, lower, ZmPageGetEntry(page, first)) < 0)
-		first--;
+	{
+		first = zm_zone_at(page, first - 1);
+		nzones++;
+	}
 	cursor->leaf_block = BufferGetBlockNumber(buf);
-	if (take_part(cursor, buf, first, zone))
-		cursor->zone = PageGetMaxOffsetNumber(cursor->leaf);
+	if (nzones <= FEW_ZONES && last - first < FEW_ENTRIES &&
+		take_part(cursor, buf, first, first + 1, last))
+		cursor->zone = ZmPageFirst(cursor->leaf) + zone - first;
 	else
 	{
 		take_leaf(cursor, buf);
@@ -195,53 +249,108 @@ begin_at_upper(ZmCursor *cursor)
 }
 
 /*
- * The leaf where the copy at hand ends, locked, and the zone with which what
- * comes after the copy begins: the leaf's first, unless leaves were merged
- * since the copy was made.  InvalidBuffer if nothing comes.
+ * Copies what a locked leaf has from one position on (an entry of no block;
+ * NULL: all), and before another one, in the shape of a leaf.  Neither is in the
+ * leaf, so a zone is cut in two there: zm_fold.c has joined it to the one
+ * before.
  */
-static Buffer
-next_leaf(ZmCursor *cursor, OffsetNumber *zone)
+static void
+take_between(ZmCursor *cursor, Buffer buf, IndexTuple from, IndexTuple to)
+{
+	const ZmSpace *space = &cursor->space;
+	Page		page = BufferGetPage(buf);
+	char	   *copy = zm_cursor_whole(cursor);
+	OffsetNumber first = ZmPageFirst(page);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	BlockNumber right = ZmPageGetOpaque(page)->right;
+	ZmTarget	position;
+	bool		added = true;
+
+	cursor->leaf_block = BufferGetBlockNumber(buf);
+	if (to != NULL)
+	{
+		zm_target_from_entry(space, &position, to);
+		last = zm_search(space, page, &position);
+		right = cursor->leaf_block;
+	}
+	else if (!ZmPageIsRightmost(page))
+		to = ZmPageGetEntry(page, ZM_HIGH_KEY);
+	init_copy(copy, BLCKSZ, page, right);
+	if (to != NULL)
+		add_behind(copy, to);
+	if (from != NULL)
+	{
+		zm_target_from_entry(space, &position, from);
+		first = zm_search(space, page, &position) + 1;
+		from = zm_copy_as(from,
+						  ZmBlock(ZmPageGetEntry(page,
+												 zm_zone_at(page, first - 1))));
+		add_behind(copy, from);
+		pfree(from);
+	}
+	for (OffsetNumber off = first; off <= last; off++)
+		added = added && add_to_copy(copy, ZmPageGetEntry(page, off));
+	if (!added)
+		elog(ERROR, "copy of a zonemap page has no room");
+	cursor->leaf = copy;
+	cursor->fresh = true;
+	UnlockReleaseBuffer(buf);
+}
+
+/*
+ * The last entry of a leaf not after a position where a zone begins, or began
+ * when it was copied; the zone if it is there, not the exact entry behind it
+ * whose TID its tie may be.
+ */
+static OffsetNumber
+search_zone(ZmCursor *cursor, Page page, const ZmTarget *position)
+{
+	OffsetNumber off = zm_search(&cursor->space, page, position);
+
+	while (off > ZmPageFirst(page) && !ZmIsZone(ZmPageGetEntry(page, off)) &&
+		   zm_compare(&cursor->space, position,
+					  ZmPageGetEntry(page, off - 1)) == 0)
+		off--;
+	return off;
+}
+
+/*
+ * Goes to what comes after the copy at hand: the first zone of the leaf to the
+ * right, unless leaves were merged since the copy was made.
+ */
+static void
+take_next(ZmCursor *cursor)
 {
 	const ZmSpace *space = &cursor->space;
 	Page		page = cursor->leaf;
 	IndexTuple	high = zm_copy_as(ZmPageGetEntry(page, ZM_HIGH_KEY),
 								  InvalidBlockNumber);
 	Buffer		buf = ReadBuffer(space->index, ZmPageGetOpaque(page)->right);
+	OffsetNumber zone;
 	ZmTarget	end;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	zm_page_check(space->index, buf);
 	zm_target_from_entry(space, &end, high);
 	page = BufferGetPage(buf);
-	*zone = ZmPageFirst(page);
-	while (!ZmPageIsLeaf(page) ||
-		   zm_compare(space, &end, ZmPageGetEntry(page, *zone)) != 0)
+	zone = ZmPageFirst(page);
+	if (!ZmPageIsLeaf(page) ||
+		zm_compare(space, &end, ZmPageGetEntry(page, zone)) != 0)
 	{
 		UnlockReleaseBuffer(buf);
 		buf = zm_descend(space, &end, BUFFER_LOCK_SHARE);
 		page = BufferGetPage(buf);
-		*zone = zm_search(space, page, &end);
-		if (zm_compare(space, &end, ZmPageGetEntry(page, *zone)) == 0)
-			break;
-		/* The zone was needless, so its group was empty: see zm_fold.c. */
-		while (++*zone <= PageGetMaxOffsetNumber(page))
-			if (ZmIsZone(ZmPageGetEntry(page, *zone)))
-				break;
-		if (*zone <= PageGetMaxOffsetNumber(page))
-			break;
-		if (ZmPageIsRightmost(page))
-		{
-			UnlockReleaseBuffer(buf);
-			buf = InvalidBuffer;
-			break;
-		}
-		pfree(high);
-		high = zm_copy_as(ZmPageGetEntry(page, ZM_HIGH_KEY),
-						  InvalidBlockNumber);
-		zm_target_from_entry(space, &end, high);
+		zone = search_zone(cursor, page, &end);
+	}
+	if (ZmIsZone(ZmPageGetEntry(page, zone)) &&
+		zm_compare(space, &end, ZmPageGetEntry(page, zone)) == 0)
+		take_right(cursor, buf, zone, zone + 1);
+	else
+	{
+		take_between(cursor, buf, high, NULL);
+		cursor->zone = ZmPageFirst(cursor->leaf);
 	}
 	pfree(high);
-	return buf;
 }
 
 /* The next group of the range. */
@@ -250,7 +359,6 @@ step_right(ZmCursor *cursor)
 {
 	Page		page = cursor->leaf;
 	OffsetNumber next = zm_cursor_group_end(cursor);
-	Buffer		buf;
 
 	if (next <= PageGetMaxOffsetNumber(page))
 	{
@@ -263,24 +371,44 @@ step_right(ZmCursor *cursor)
 		ends_before(cursor, ZmPageGetEntry(page, ZM_HIGH_KEY)))
 		return false;
 	CHECK_FOR_INTERRUPTS();
-	buf = next_leaf(cursor, &next);
-	if (!BufferIsValid(buf))
-		return false;
-	take_right(cursor, buf, next);
+	take_next(cursor);
 	return true;
 }
 
-/* The last entry of the leaf before a position, after which there is more. */
-static OffsetNumber
-entry_before(ZmCursor *cursor, const ZmTarget *position)
+/*
+ * Goes to what comes before the copy at hand, which begins with a zone: the
+ * last group of the leaf to the left, unless leaves were merged since.
+ */
+static void
+take_previous(ZmCursor *cursor, IndexTuple zone)
 {
-	Page		page = cursor->leaf;
-	OffsetNumber off = zm_search(&cursor->space, page, position);
+	const ZmSpace *space = &cursor->space;
+	Page		page;
+	ZmTarget	low;
+	Buffer		buf;
+	OffsetNumber off;
 
-	while (off > ZmPageFirst(page) &&
-		   zm_compare(&cursor->space, position, ZmPageGetEntry(page, off)) <= 0)
+	zm_target_from_entry(space, &low, zone);
+	buf = zm_descend_before(space, &low);
+	page = BufferGetPage(buf);
+	off = search_zone(cursor, page, &low);
+	if (ZmIsZone(ZmPageGetEntry(page, off)) &&
+		zm_compare(space, &low, ZmPageGetEntry(page, off)) == 0)
+	{
+		/* It begins there still. */
+		take_leaf(cursor, buf);
 		off--;
-	return off;
+	}
+	else if (!ZmPageIsRightmost(page) &&
+			 zm_compare(space, &low, ZmPageGetEntry(page, ZM_HIGH_KEY)) == 0)
+		take_leaf(cursor, buf);
+	else
+	{
+		take_between(cursor, buf, NULL, zone);
+		page = cursor->leaf;
+		off = PageGetMaxOffsetNumber(page);
+	}
+	cursor->zone = zm_zone_at(cursor->leaf, off);
 }
 
 /* The previous group of the range. */
@@ -289,7 +417,6 @@ step_left(ZmCursor *cursor)
 {
 	Page		page = cursor->leaf;
 	IndexTuple	zone = ZmPageGetEntry(page, cursor->zone);
-	ZmTarget	low;
 
 	/* What is left of a zone at or before the lower bound is before it. */
 	if ((ZmFlags(zone) & ZM_NO_KEY) ||
@@ -301,11 +428,8 @@ step_left(ZmCursor *cursor)
 		return true;
 	}
 	CHECK_FOR_INTERRUPTS();
-	zone = CopyIndexTuple(zone);
-	zm_target_from_entry(&cursor->space, &low, zone);
-	take_leaf(cursor, zm_descend_before(&cursor->space, &low));
-	page = cursor->leaf;
-	cursor->zone = zm_zone_at(page, entry_before(cursor, &low));
+	zone = zm_copy_as(zone, InvalidBlockNumber);
+	take_previous(cursor, zone);
 	pfree(zone);
 	return true;
 }

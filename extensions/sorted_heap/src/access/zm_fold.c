@@ -7,7 +7,8 @@
  * the zone that they are in has no row from the first of them to where the zone
  * ends, a zone of theirs begins there and takes their place.  A zone whose page
  * has no rows, or none that it covers while its first row has an exact entry,
- * becomes a hole.  A hole right before such entries becomes their zone.
+ * becomes a hole.  A hole right before such entries becomes their zone.  Zones
+ * of one page that follow each other become one.
  *
  * That narrows zones (I11).  It is safe because the heap page is looked at
  * with the leaf locked exclusively: a row that is on the page then, published
@@ -290,6 +291,19 @@ is_left(Fold *fold, IndexTuple zone, IndexTuple first, IndexTuple bound)
 	return page_lacks(fold, zone, zone, bound);
 }
 
+/*
+ * Whether a zone can be left out because the one before is of the same page, so
+ * that together they cover what both do.  Cursors that have a copy of a leaf
+ * that begins or ends there find that out (zm_cursor.c).
+ */
+static bool
+goes_on(Fold *fold, IndexTuple zone)
+{
+	return fold->count > 0 && ZmBlock(zone) != InvalidBlockNumber &&
+		ZmBlock(zone) == ZmBlock(fold->zone) &&
+		(ZmFlags(zone) & (ZM_FENCED | ZM_OPEN)) == ZM_FENCED;
+}
+
 /* Tightens a leaf that is locked exclusively. */
 static void
 fold_leaf(Fold *fold, Buffer buf)
@@ -327,7 +341,10 @@ fold_leaf(Fold *fold, Buffer buf)
 			off++;
 			continue;
 		}
-		emit(fold, zone);
+		if (goes_on(fold, zone))
+			fold->changed = true;
+		else
+			emit(fold, zone);
 		fold_group(fold, page, off + 1, end, bound);
 		off = end;
 	}

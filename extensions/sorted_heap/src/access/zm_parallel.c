@@ -29,7 +29,12 @@ struct ZmShared
 	uint32		generation;		/* of the leaf; 0: none yet */
 	int64		pages;			/* what processes that are done have counted */
 	int64		exact;
-	PGAlignedBlock leaf;
+	union
+	{
+		char		data[ZM_COPY_SIZE];
+		double		force_align_d;
+		int64		force_align_i64;
+	}			leaf;
 };
 
 Size
@@ -101,7 +106,7 @@ copy_leaf(char *to, Page from)
 
 	memcpy(to, from, header->pd_lower);
 	memcpy(to + header->pd_upper, from + header->pd_upper,
-		   BLCKSZ - header->pd_upper);
+		   ZM_COPY_SIZE - header->pd_upper);
 }
 
 /* Goes to the next group that nobody has; false at the end. */

@@ -46,6 +46,11 @@ typedef enum ZmPlace
 /* Room for a copy of a few zones of a leaf, in the shape of a page. */
 #define ZM_PART_SIZE 1024
 
+/* Room for a copy of a whole leaf, and two entries that are not of it. */
+#define ZM_COPY_SIZE (BLCKSZ + 2 * MAXALIGN(ZM_MAX_ENTRY))
+
+StaticAssertDecl(ZM_COPY_SIZE < 1 << 15, "a line pointer tells a place in it");
+
 /* Walks groups (a zone and the exact entries up to the next) of ranges. */
 typedef struct ZmCursor
 {
