@@ -556,6 +556,7 @@ def test_damaged_texts(own, rng):
     """Text that is almost JSON is taken or refused as jsonb does, with its message, by text
     and by binary input."""
     texts = [json.dumps(random_value(rng, 2), ensure_ascii=False) for _ in range(150)]
+    sound = sum(text.startswith(("{", "[")) for text in texts)
     texts += [mutated(rng, rng.choice(texts)) for _ in range(GENERATED)]
     with own.connect(autocommit=True) as conn:
         conn.execute("CREATE TABLE texts (t text)")
@@ -572,7 +573,7 @@ def test_damaged_texts(own, rng):
             "SELECT count(*), count(*) FILTER (WHERE left(a, 1) IN ('{', '[')), count(*) FILTER (WHERE a <> b)"
             " FROM (SELECT reads_as('jsonb', t) AS a, reads_as('zson', t) AS b FROM texts) both_of_them"
         ).fetchone()
-        assert total == len(texts) and 100 < good < total and differ == 0
+        assert total == len(texts) and 10 < sound <= good < total and differ == 0
         for text in texts[:: max(1, len(texts) // 150)]:
             binary = b"\x01" + text.encode()
             outcomes = []
