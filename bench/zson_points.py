@@ -112,7 +112,9 @@ def _rounds(
             for system in SYSTEMS
         }
         for number in range(ROUNDS + 1):
-            for system, cell in cells.items():
+            shift = number % len(cells)
+            turn = list(cells.items())
+            for system, cell in turn[shift:] + turn[:shift]:
                 script = directory / f"{_table(system)}.sql"
                 script.write_text(
                     f"\\set id random(1, {n})\n"

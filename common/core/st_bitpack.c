@@ -130,6 +130,9 @@ count_unbounded(int n, int width)
 	return count < n ? count : n;
 }
 
+/* Room for the bytes of the values behind those, at most 8, and what is loaded beyond. */
+#define ST_LAST_BYTES 16
+
 /*
  * One function for each result type.  Widths above 57 have a loop of their
  * own, as only they look at a ninth byte.
@@ -143,6 +146,7 @@ count_unbounded(int n, int width)
 		uint64_t	mask = low_bits(width); \
 		int			fast = count_unbounded(n, width); \
 		int			i = 0; \
+		uint8_t		last[ST_LAST_BYTES] = {0}; \
 		if (width == 0) \
 		{ \
 			for (; i < n; i++) \
@@ -156,8 +160,11 @@ count_unbounded(int n, int width)
 		else \
 			for (; i < fast; i++, bit += (size_t) width) \
 				v[i] = base + (type) load_bits(in, bit, width); \
-		for (; i < n; i++, bit += (size_t) width) \
-			v[i] = base + (type) load_bits_bounded(in, size, bit, width); \
+		if (i == n) \
+			return; \
+		memcpy(last, in + (bit >> 3), size - (bit >> 3)); \
+		for (bit &= 7; i < n; i++, bit += (size_t) width) \
+			v[i] = base + (type) load_bits(last, bit, width); \
 	}
 
 DEFINE_UNPACK_SEQUENTIAL(unpack_sequential, uint64_t)
