@@ -465,6 +465,7 @@ CREATE FUNCTION zson_info(
 	OUT keys integer,
 	OUT shapes integer,
 	OUT string_values integer,
+	OUT templates integer,
 	OUT symbols integer,
 	OUT zstd_bytes integer,
 	OUT bytes integer)
@@ -472,7 +473,7 @@ RETURNS SETOF record
 LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'zson_info';
 
 COMMENT ON FUNCTION zson_info() IS
-'all dictionaries: id, column that it was learned for (null: the default), when and from what, numbers of keys, of key sets and of values,
+'all dictionaries: id, column that it was learned for (null: the default), when and from what, numbers of keys, of key sets, of values and of templates of strings,
 symbols for strings, bytes of the zstd dictionary, bytes in all';
 
 CREATE FUNCTION zson_storage(

@@ -43,8 +43,8 @@ zson_info(PG_FUNCTION_ARGS)
 	{
 		ZsDictInfo *info = lfirst(lc);
 		const StZsonDict *dict = zs_dict_read(info->id);
-		Datum		values[9];
-		bool		nulls[9] = {false};
+		Datum		values[10];
+		bool		nulls[10] = {false};
 
 		CHECK_FOR_INTERRUPTS();
 		values[0] = Int32GetDatum(info->id);
@@ -54,9 +54,10 @@ zson_info(PG_FUNCTION_ARGS)
 		values[3] = Int32GetDatum(dict->nkeys);
 		values[4] = Int32GetDatum(dict->nshapes);
 		values[5] = Int32GetDatum(dict->nvalues);
-		values[6] = Int32GetDatum(dict->fsst ? dict->fsst->nsym : 0);
-		values[7] = Int32GetDatum(dict->zdictlen);
-		values[8] = Int32GetDatum(dict->len);
+		values[6] = Int32GetDatum(dict->ntemplates);
+		values[7] = Int32GetDatum(dict->fsst ? dict->fsst->nsym : 0);
+		values[8] = Int32GetDatum(dict->zdictlen);
+		values[9] = Int32GetDatum(dict->len);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

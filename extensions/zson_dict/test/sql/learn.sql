@@ -124,6 +124,9 @@ SELECT count(z ->> 'drop') FROM dropping;
 DROP TABLE dropping;
 SELECT fails($$SELECT zson_schedule('corpus', 'z', '0 3 * * 0')$$), fails($$SELECT zson_unschedule('corpus', 'z')$$);
 
+-- what is in dictionaries
+SELECT dictionary, column_name, keys, string_values > 0 AS strings, templates > 0 AS templates FROM zson_info() ORDER BY 1;
+
 -- a missing or damaged dictionary is an error, once the session has not read it before
 SELECT dictionary AS id FROM zson_info() WHERE column_name = 'public.learned.j' \gset
 \c
