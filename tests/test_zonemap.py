@@ -425,6 +425,66 @@ def test_unique_race(zone_db):
     )
 
 
+@pytest.mark.parametrize("kind", ["int", "text", "numeric"])
+def test_unique_race_at_the_end(zone_db, rng, kind):
+    """Sessions insert at the end and in the middle, alone and in batches, take
+    rows back, move keys and delete, beside VACUUM: no key is there twice."""
+    conn = zone_db.connect()
+    conn.execute(f"CREATE TABLE e (id {kind}, v int)")
+    conn.execute("CREATE UNIQUE INDEX ei ON e USING zonemap (id)")
+    key = "lpad(({})::text, 6, '0')" if kind == "text" else "({})"
+    statements = [
+        f"INSERT INTO e SELECT {key.format('%(end)s + g')}, 0"
+        " FROM generate_series(1, %(n)s) g",
+        f"INSERT INTO e VALUES ({key.format('%(end)s')}, 1)",
+        f"INSERT INTO e VALUES ({key.format('%(middle)s')}, 2)",
+        f"UPDATE e SET id = {key.format('%(end)s + 3')}"
+        f" WHERE id = {key.format('%(middle)s')}",
+        f"UPDATE e SET v = v + 1, id = id WHERE id = {key.format('%(middle)s')}",
+        f"DELETE FROM e WHERE id = {key.format('%(end)s')}",
+    ]
+    seeds = [rng.random() for _ in range(3)]
+    failures: list[BaseException] = []
+
+    def work(seed: float) -> None:
+        own = random.Random(seed)
+        mine = zone_db.connect()
+        for i in range(400):
+            end = i * 2 + own.randrange(4)
+            values = {
+                "end": end,
+                "n": own.randrange(1, 9),
+                "middle": own.randrange(end + 1),
+            }
+            try:
+                with mine.transaction():
+                    for _ in range(own.choice((1, 1, 2))):
+                        mine.execute(own.choice(statements), values)
+                    if own.random() < 0.1:
+                        raise psycopg.Rollback
+            except (psycopg.errors.UniqueViolation, psycopg.errors.DeadlockDetected):
+                pass
+            except BaseException as failure:
+                failures.append(failure)
+                raise
+            if own.random() < 0.02:
+                mine.execute("VACUUM e")
+
+    workers = [threading.Thread(target=work, args=[seed]) for seed in seeds]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not failures
+    conn.execute("SET enable_indexscan = off")
+    conn.execute("SET enable_bitmapscan = off")
+    twice = "SELECT id, count(*) FROM e GROUP BY id HAVING count(*) > 1"
+    assert conn.execute(twice).fetchall() == []
+    assert (
+        conn.execute("SELECT * FROM sorted_heap.zonemap_verify('ei')").fetchall() == []
+    )
+
+
 @pytest.mark.crash
 def test_crash(make_cluster, rng):
     """kill -9 while two sessions write: the index equals the table."""

@@ -159,7 +159,7 @@ find_page(const ZmSpace *space, const ZmTarget *target, bool *end,
 		if (ZmIsZone(ZmPageGetEntry(page, off)))
 			*end = false;
 	entry->block = InvalidBlockNumber;
-	if (target->fast && *end && zone == PageGetMaxOffsetNumber(page) &&
+	if (target->fast && *end &&
 		!IndexTupleHasNulls(ZmPageGetEntry(page, zone)))
 	{
 		/* Rows that come in order are worth a short cut. */

@@ -100,18 +100,6 @@ add_to_copy(Page part, IndexTuple itup)
 	return true;
 }
 
-/* The zone after an entry of a leaf, or after all. */
-static OffsetNumber
-zone_after(Page page, OffsetNumber off)
-{
-	OffsetNumber max = PageGetMaxOffsetNumber(page);
-
-	do
-		off++;
-	while (off <= max && !ZmIsZone(ZmPageGetEntry(page, off)));
-	return off;
-}
-
 /*
  * Copies a zone and entries of its group or of more, from one on to `last`, and
  * what comes after the last group as high key, in the shape of a leaf, and lets
@@ -133,7 +121,7 @@ take_part(ZmCursor *cursor, Buffer buf, OffsetNumber zone, OffsetNumber from,
 
 	if (cursor->shared != NULL)
 		return false;
-	end = zone_after(page, last);
+	end = zm_zone_after(page, last);
 	to_end = end > PageGetMaxOffsetNumber(page);
 	if (!to_end)
 		next = ZmPageGetEntry(page, end);
@@ -161,7 +149,7 @@ take_part(ZmCursor *cursor, Buffer buf, OffsetNumber zone, OffsetNumber from,
 OffsetNumber
 zm_cursor_group_end(ZmCursor *cursor)
 {
-	return zone_after(cursor->leaf, cursor->zone);
+	return zm_zone_after(cursor->leaf, cursor->zone);
 }
 
 /* Whether the upper bound is before the position of an entry. */

@@ -457,39 +457,18 @@ read_fast(PageRead *read, OffsetNumber first)
 	return sorted;
 }
 
-/*
- * The same where keys up to a line pointer are known to be in order: finds the
- * first one in halves.
- */
+/* The same where keys up to a line pointer are known to be in order. */
 static void
 read_sorted(PageRead *read, OffsetNumber sorted)
 {
 	const ZmHeapKey *key = &read->state->heap_key;
 	Page		page = read->page;
 	OffsetNumber last = Min(sorted, PageGetMaxOffsetNumber(page));
-	OffsetNumber first = FirstOffsetNumber;
-	OffsetNumber end = last + 1;
 	HeapTupleData tuple;
 	int64		number;
 
-	while (first < end)
-	{
-		OffsetNumber middle = (first + end) / 2;
-		OffsetNumber off = middle;
-		ItemId		item = PageGetItemId(page, off);
-
-		/* Line pointers without a key are where their right neighbour is. */
-		while (!ItemIdIsNormal(item) && ++off < end)
-			item = PageGetItemId(page, off);
-		if (off >= end)
-			end = middle;
-		else if (zm_heap_fast(key, (HeapTupleHeader) PageGetItem(page, item),
-							  &number) && number < read->low)
-			first = off + 1;
-		else
-			end = middle;
-	}
-	for (; first <= last; first++)
+	for (OffsetNumber first = zm_heap_search(key, page, last, read->low);
+		 first <= last; first++)
 	{
 		ItemId		item = PageGetItemId(page, first);
 

@@ -13,10 +13,13 @@
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "zm_heap.h"
+#include "zm_note.h"
 
 /*
  * Whether a relation's rows are heap tuples on heap pages, fetched by heap's
@@ -146,4 +149,154 @@ zm_heap_page_lacks(const ZmHeapKey *key, Relation heap, BlockNumber block,
 	}
 	UnlockReleaseBuffer(buf);
 	return lacks;
+}
+
+/*
+ * The first line pointer of a page, at least, whose integer key is not before
+ * `low`, where keys up to `last` are known to be in order; the one after that
+ * if there is none.
+ */
+OffsetNumber
+zm_heap_search(const ZmHeapKey *key, Page page, OffsetNumber last, int64 low)
+{
+	OffsetNumber first = FirstOffsetNumber;
+	OffsetNumber end = last + 1;
+	int64		number;
+
+	while (first < end)
+	{
+		OffsetNumber middle = (first + end) / 2;
+		OffsetNumber off = middle;
+		ItemId		item = PageGetItemId(page, off);
+
+		/* Line pointers without a key are where their right neighbour is. */
+		while (!ItemIdIsNormal(item) && ++off < end)
+			item = PageGetItemId(page, off);
+		if (off >= end)
+			end = middle;
+		else if (zm_heap_fast(key, (HeapTupleHeader) PageGetItem(page, item),
+							  &number) && number < low)
+			first = off + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+/* Sign of (key of a tuple - target); 0 also if it takes detoasting to know. */
+static int
+compare_tuple(const ZmHeapKey *key, HeapTuple tuple, const ZmTarget *target)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+	int64		number;
+
+	if (target->fast && zm_heap_fast(key, tuple->t_data, &number))
+		return (number > target->number) - (number < target->number);
+	if (!zm_heap_key(key, tuple, values, nulls))
+		return 0;
+	return -zm_compare_key(key->space, target, values, nulls);
+}
+
+/*
+ * What tuples of a locked page, from a line pointer on, have from the target's
+ * key on.  *sorted becomes the last line pointer up to which integer keys are in
+ * order, if all are looked at.
+ */
+static ZmOthers
+look_for_others(const ZmHeapKey *key, Page page, OffsetNumber off,
+				const ZmTarget *target, OffsetNumber self,
+				OffsetNumber *sorted)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	ZmOthers	others = ZM_OTHERS_NONE;
+	int64		before = PG_INT64_MIN;
+
+	*sorted = last;
+	for (; off <= last; off++)
+	{
+		ItemId		item = PageGetItemId(page, off);
+		HeapTupleData tuple;
+		int64		number;
+		int			result;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		if (target->fast && zm_heap_fast(key, tuple.t_data, &number))
+		{
+			if (number < before)
+				*sorted = Min(*sorted, off - 1);
+			before = number;
+			if (number < target->number)
+				continue;
+		}
+		else
+			*sorted = Min(*sorted, off - 1);
+		if (off == self)
+			continue;
+		result = compare_tuple(key, &tuple, target);
+		if (result == 0)
+			return ZM_OTHERS_EQUAL;
+		if (result > 0 && others == ZM_OTHERS_NONE &&
+			!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple.t_data)))
+			others = ZM_OTHERS_GREATER;
+	}
+	return others;
+}
+
+/*
+ * What the heap page of a zone has from the target's key on, beside the row
+ * `self`.  Dead tuples and tuples of running transactions count.  The caller has
+ * the zone's leaf locked, see zm_heap_page_lacks(), exclusively: the zone gets a
+ * note if it lacks one that would help; then *noted.
+ */
+ZmOthers
+zm_heap_page_others(const ZmHeapKey *key, Relation heap, BlockNumber block,
+					const ZmTarget *target, ItemPointer self, IndexTuple zone,
+					bool *noted)
+{
+	bool		has_note = target->fast && (ZmFlags(zone) & ZM_NOTE);
+	uint64		note = has_note ? *ZmNote(zone) : 0;
+	OffsetNumber own = ItemPointerGetBlockNumber(self) == block ?
+		ItemPointerGetOffsetNumber(self) : InvalidOffsetNumber;
+	OffsetNumber sorted;
+	Buffer		buf;
+	Page		page;
+	ZmOthers	others;
+
+	*noted = false;
+	if (!zm_block_exists(heap, block))
+		return ZM_OTHERS_NONE;
+	buf = ReadBuffer(heap, block);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buf);
+	if (note != 0 && note == zm_note_for(heap, page, block,
+										 zm_note_sorted(note)))
+		others = look_for_others(key, page,
+								 zm_heap_search(key, page,
+												zm_note_sorted(note),
+												target->number),
+								 target, own, &sorted);
+	else
+	{
+		XLogRecPtr	lsn = PageGetLSN(page);
+
+		others = look_for_others(key, page, FirstOffsetNumber, target, own,
+								 &sorted);
+		/* Where rows are put one by one, a note does not last. */
+		note = has_note && others != ZM_OTHERS_EQUAL &&
+			own == InvalidOffsetNumber &&
+			sorted >= PageGetMaxOffsetNumber(page) / 4 * 3 &&
+			!XLogNeedsFlush(lsn) ?
+			zm_note_for(heap, page, block, sorted) : 0;
+		if (note != 0)
+		{
+			*ZmNote(zone) = note;
+			*noted = true;
+		}
+	}
+	UnlockReleaseBuffer(buf);
+	return others;
 }

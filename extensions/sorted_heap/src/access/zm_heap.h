@@ -32,9 +32,24 @@ extern void zm_heap_key_init(ZmHeapKey *key, const ZmSpace *space,
 							 Relation heap);
 extern bool zm_heap_key(const ZmHeapKey *key, HeapTuple tuple,
 						Datum *values, bool *nulls);
+extern OffsetNumber zm_heap_search(const ZmHeapKey *key, Page page,
+								   OffsetNumber last, int64 low);
 extern bool zm_heap_page_lacks(const ZmHeapKey *key, Relation heap,
 							   BlockNumber block, const ZmTarget *from,
 							   const ZmTarget *end, bool with_end);
+
+/* What a heap page has from a key on, one row aside. */
+typedef enum ZmOthers
+{
+	ZM_OTHERS_NONE,				/* but rows of this transaction */
+	ZM_OTHERS_GREATER,			/* none of that key */
+	ZM_OTHERS_EQUAL,			/* or it takes detoasting to know */
+} ZmOthers;
+
+extern ZmOthers zm_heap_page_others(const ZmHeapKey *key, Relation heap,
+									BlockNumber block, const ZmTarget *target,
+									ItemPointer self, IndexTuple zone,
+									bool *noted);
 
 /*
  * Whether the heap has such a block.  The number of blocks that smgr

@@ -7,7 +7,9 @@
  * row that is the first of its heap page may start a zone; any other row gets
  * an exact entry.  src/README tells why each is safe (I11).
  *
- * In a unique index a covered row gets a mark besides: see zm_unique.c.
+ * In a unique index a covered row gets a mark besides: see zm_unique.c.  Most
+ * rows have a key that nothing in the leaf or on the page of its zone has: that
+ * is seen, and the row published, with the leaf locked exclusively once.
  *
  * Compaction brings many rows in key order: zm_insert_many() changes a copy of
  * a leaf for all that belong there, and logs that once.
@@ -22,6 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "st_compat.h"
 #include "zm_access.h"
 #include "zm_heap.h"
 #include "zm_tree.h"
@@ -61,6 +64,10 @@ typedef struct InsertState
 	ZmUnique   *unique;			/* NULL: not unique */
 	OffsetNumber position;		/* in the leaf: the last entry not after the
 								 * target; for FILL_HOLE the hole */
+	OffsetNumber zone;			/* of the position's group */
+	OffsetNumber next;			/* the zone after it, or after all entries;
+								 * see group_end() */
+	bool		greatest;		/* no row has a key after the target's */
 	OffsetNumber last;			/* for START_CLOSED: the group's last entry */
 } InsertState;
 
@@ -71,6 +78,19 @@ typedef struct InsertState
 static Oid	hint_index = InvalidOid;
 static BlockNumber hint_leaf = InvalidBlockNumber;
 static bool hint_adds;			/* the row will need an entry */
+
+/*
+ * The end of a unique index as this backend left it: no published row has a key
+ * after that of the last entry.  That holds as long as the leaf has the LSN,
+ * because whoever publishes a row adds an entry.
+ */
+static struct
+{
+	Oid			index;
+	BlockNumber leaf;
+	XLogRecPtr	lsn;			/* invalid: nothing is known */
+	OffsetNumber zone;			/* the last one */
+}			tail;
 
 /* Tells in which leaf the next row of an index will be. */
 void
@@ -101,20 +121,38 @@ get_state(Relation index, Relation heap, IndexInfo *info)
 	return state;
 }
 
+/* Whether a leaf is as this backend left the end of the index. */
+static bool
+is_tail(const InsertState *state, Buffer buf)
+{
+	return tail.index == RelationGetRelid(state->space.index) &&
+		tail.leaf == BufferGetBlockNumber(buf) &&
+		!XLogRecPtrIsInvalid(tail.lsn) &&
+		tail.lsn == PageGetLSN(BufferGetPage(buf));
+}
+
+/* The zone after the position's group, or one more than there are entries. */
+static OffsetNumber
+group_end(InsertState *state, Page page)
+{
+	if (state->next == InvalidOffsetNumber)
+		state->next = zm_zone_after(page, state->position);
+	return state->next;
+}
+
 /*
- * Whether what comes after the group of a zone keeps a zone that reaches to it
+ * Whether what comes after the position's group keeps a zone that reaches to it
  * from having the group's last key as well.  Where it does not, a leaf may end,
  * or may have ended when a scan copied it, and an exact entry of that key would
  * count twice, or not at all.
  */
 static bool
-ends_clean(Page page, OffsetNumber zone)
+ends_clean(InsertState *state, Page page)
 {
-	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	OffsetNumber next = group_end(state, page);
 
-	while (++zone <= last)
-		if (ZmIsZone(ZmPageGetEntry(page, zone)))
-			return zm_is_clean(ZmPageGetEntry(page, zone));
+	if (next <= PageGetMaxOffsetNumber(page))
+		return zm_is_clean(ZmPageGetEntry(page, next));
 	return ZmPageIsRightmost(page) ||
 		zm_is_clean(ZmPageGetEntry(page, ZM_HIGH_KEY));
 }
@@ -133,69 +171,86 @@ may_fill(InsertState *state, Page page, OffsetNumber off)
 		(ZmFlags(itup) & ZM_FENCED) &&
 		(state->position == off ||
 		 zm_compare_entry_key(&state->space, &state->target, itup) == 0) &&
-		ends_clean(page, off);
+		ends_clean(state, page);
 }
 
 /*
  * Where no zone may begin, it may in a hole if another hole begins after the
- * group's last entry, *last, and that is before what comes after the group.
+ * group's last entry, state->last, and that is before what comes after the group.
  */
 static bool
-may_start_closed(const ZmSpace *space, Page page, OffsetNumber zone,
-				 const ZmTarget *target, OffsetNumber *last)
+may_start_closed(InsertState *state, Page page)
 {
+	const ZmSpace *space = &state->space;
+	const ZmTarget *target = &state->target;
+	OffsetNumber zone = state->zone;
+	OffsetNumber last = group_end(state, page) - 1;
 	IndexTuple	next;
 	ZmTarget	end;
 
 	if (ZmBlock(ZmPageGetEntry(page, zone)) != InvalidBlockNumber ||
 		zm_compare_entry_key(space, target, ZmPageGetEntry(page, zone)) == 0)
 		return false;
-	*last = zone;
-	while (*last < PageGetMaxOffsetNumber(page) &&
-		   !ZmIsZone(ZmPageGetEntry(page, *last + 1)))
-		(*last)++;
-	if (*last == zone ||
-		zm_compare_entry_key(space, target, ZmPageGetEntry(page, *last)) >= 0)
+	state->last = last;
+	if (last == zone ||
+		zm_compare_entry_key(space, target, ZmPageGetEntry(page, last)) >= 0)
 		return false;
-	next = ZmPageGetEntry(page, *last < PageGetMaxOffsetNumber(page) ?
-						  *last + 1 : ZM_HIGH_KEY);
-	zm_target_from_entry(space, &end, ZmPageGetEntry(page, *last));
+	next = ZmPageGetEntry(page, last < PageGetMaxOffsetNumber(page) ?
+						  last + 1 : ZM_HIGH_KEY);
+	zm_target_from_entry(space, &end, ZmPageGetEntry(page, last));
 	return zm_compare_entry_key(space, &end, next) < 0;
 }
 
+/* Finds the target's position in a leaf, and its group. */
+static void
+locate(InsertState *state, Buffer buf, Page page)
+{
+	OffsetNumber max = PageGetMaxOffsetNumber(page);
+
+	state->position = zm_search(&state->space, page, &state->target);
+	state->next = state->position == max ? max + 1 : InvalidOffsetNumber;
+	state->zone = state->position == max && BufferIsValid(buf) &&
+		is_tail(state, buf) ? tail.zone : zm_zone_at(page, state->position);
+}
+
+/* What a row needs of a leaf.  buf is invalid if the page is a copy. */
 static Verdict
-judge(InsertState *state, Relation heap, Page page, ItemPointer tid,
-	  bool looked_left, bool exclusive)
+judge(InsertState *state, Relation heap, Buffer buf, Page page,
+	  ItemPointer tid, bool looked_left, bool exclusive)
 {
 	const ZmSpace *space = &state->space;
 	const ZmTarget *target = &state->target;
 	OffsetNumber first = ZmPageFirst(page);
 	OffsetNumber zone;
 	IndexTuple	itup;
+	bool		touches;
 
-	state->position = zm_search(space, page, target);
-	zone = zm_zone_at(page, state->position);
-	if (zm_block_covers_at(space, page, target,
-						   ItemPointerGetBlockNumber(tid), zone))
+	locate(state, buf, page);
+	zone = state->zone;
+	itup = ZmPageGetEntry(page, zone);
+	touches = !(ZmFlags(itup) & ZM_FENCED) &&
+		zm_compare_entry_key(space, target, itup) == 0;
+	if ((touches || ZmBlock(itup) == ItemPointerGetBlockNumber(tid)) &&
+		zm_block_covers_at(space, page, target, ItemPointerGetBlockNumber(tid),
+						   zone, group_end(state, page)))
 		return COVERED;
 	if (may_fill(state, page, zone))
 	{
 		state->position = zone;
 		return FILL_HOLE;
 	}
-	itup = ZmPageGetEntry(page, zone);
 	if (!looked_left && zm_zone_at(page, first) == first &&
 		!(ZmFlags(ZmPageGetEntry(page, first)) & (ZM_FENCED | ZM_NO_KEY)) &&
 		zm_compare_entry_key(space, target, ZmPageGetEntry(page, first)) == 0)
 		return LOOK_LEFT;
+	if (ZmBlock(itup) != InvalidBlockNumber &&
+		ItemPointerGetOffsetNumber(tid) != FirstOffsetNumber)
+		return ADD_EXACT;
 	if (zm_compare_entry_key(space, target, itup) == 0 ||
-		!ends_clean(page, zone))
-		return may_start_closed(space, page, zone, target, &state->last) ?
-			START_CLOSED : ADD_EXACT;
+		!ends_clean(state, page))
+		return may_start_closed(state, page) ? START_CLOSED : ADD_EXACT;
 	if (ZmBlock(itup) == InvalidBlockNumber)
 		return START_ZONE;
-	if (ItemPointerGetOffsetNumber(tid) != FirstOffsetNumber)
-		return ADD_EXACT;
 	/* Reading the heap page would be in vain without the lock. */
 	if (!exclusive)
 		return START_ZONE;
@@ -315,13 +370,84 @@ add_entry(InsertState *state, LeafEdit *edit, Verdict verdict, Datum *values,
 	return 0;
 }
 
+/* Whether an entry, or high key, has the target's key. */
+static bool
+has_key(const InsertState *state, IndexTuple itup)
+{
+	return zm_compare_entry_key(&state->space, &state->target, itup) == 0;
+}
+
+/*
+ * Whether it is certain that no other row has the target's key, as far as rows
+ * are published.  All entries with it would be in this leaf, which is locked
+ * exclusively, beside each other, and one zone, that of the position, covers it.
+ * Sets state->greatest if it is certain as well that none has a greater key.
+ */
+static bool
+is_alone(InsertState *state, Relation heap, Buffer buf, ItemPointer tid)
+{
+	Page		page = BufferGetPage(buf);
+	OffsetNumber max = PageGetMaxOffsetNumber(page);
+	bool		end = ZmPageIsRightmost(page) && state->position == max;
+	IndexTuple	at = ZmPageGetEntry(page, state->position);
+	IndexTuple	zone = ZmPageGetEntry(page, state->zone);
+	ZmOthers	others = ZM_OTHERS_NONE;
+	bool		noted = false;
+
+	state->greatest = false;
+	/* A fenced zone: nothing before it has the key. */
+	if (has_key(state, at))
+	{
+		if (!ZmIsZone(at) || !(ZmFlags(at) & ZM_FENCED))
+			return false;
+	}
+	else if (state->position == max && is_tail(state, buf))
+	{
+		state->greatest = true;
+		return true;
+	}
+	if (!end && has_key(state, ZmPageGetEntry(page, state->position < max ?
+											  state->position + 1 :
+											  ZM_HIGH_KEY)))
+		return false;
+	if (ZmBlock(zone) != InvalidBlockNumber)
+		others = zm_heap_page_others(&state->heap_key, heap, ZmBlock(zone),
+									 &state->target, tid, zone, &noted);
+	if (noted)
+		MarkBufferDirtyHint(buf, true);
+	/*
+	 * Rows of this transaction that come later in the page have entries if
+	 * they are published, unless the index was made after them.
+	 */
+	state->greatest = end && others == ZM_OTHERS_NONE &&
+		!st_has_new_storage(state->space.index);
+	return others != ZM_OTHERS_EQUAL;
+}
+
+/* Notes how a leaf to which an entry was added is left. */
+static void
+note_tail(const InsertState *state, Buffer buf)
+{
+	Relation	index = state->space.index;
+	Page		page = BufferGetPage(buf);
+
+	tail.index = RelationGetRelid(index);
+	tail.leaf = BufferGetBlockNumber(buf);
+	tail.lsn = state->greatest && RelationNeedsWAL(index) ?
+		PageGetLSN(page) : InvalidXLogRecPtr;
+	tail.zone = state->zone;
+}
+
 /*
  * Makes the row findable: afterwards its key is covered, or in an entry; if
  * `mark`, in an entry at any rate, though that may be a mark.
+ *
+ * If `alone`, only if it is certain that no other row has the key; otherwise
+ * returns false, and the row is not published yet.
  */
-static void
+static bool
 publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
-		ItemPointer tid, bool mark)
+		ItemPointer tid, bool mark, bool alone)
 {
 	int			lockmode;
 	bool		looked_left = false;
@@ -329,19 +455,26 @@ publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
 
 	if (hint_index != RelationGetRelid(state->space.index))
 		zm_insert_hint(state->space.index, InvalidBlockNumber, false);
-	lockmode = mark || hint_adds ? BUFFER_LOCK_EXCLUSIVE : BUFFER_LOCK_SHARE;
+	lockmode = mark || alone || hint_adds ? BUFFER_LOCK_EXCLUSIVE :
+		BUFFER_LOCK_SHARE;
 	zm_target_from_values(&state->space, &state->target, values, nulls,
 						  ZM_TIE_TID, tid);
 	for (;;)
 	{
 		Buffer		buf = zm_descend_near(&state->space, &state->target,
 										  lockmode, &hint_leaf);
-		Verdict		verdict = judge(state, heap, BufferGetPage(buf), tid,
+		Verdict		verdict = judge(state, heap, buf, BufferGetPage(buf), tid,
 									looked_left,
 									lockmode == BUFFER_LOCK_EXCLUSIVE);
 		Size		missing = 0;
 		bool		done = false;
 
+		if (alone && (verdict == LOOK_LEFT ||
+					  !is_alone(state, heap, buf, tid)))
+		{
+			UnlockReleaseBuffer(buf);
+			return false;
+		}
 		if (left_covers)
 			verdict = COVERED;
 		if (verdict == COVERED && !mark)
@@ -354,12 +487,14 @@ publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
 			/* A mark comes beside what covers the row now. */
 			done = missing == 0 &&
 				(verdict == ADD_EXACT || verdict == COVERED || !mark);
+			if (done && alone && mark)
+				note_tail(state, buf);
 		}
 		UnlockReleaseBuffer(buf);
 		if (done)
 		{
 			hint_adds = verdict != COVERED;
-			return;
+			return true;
 		}
 		if (verdict == LOOK_LEFT)
 		{
@@ -378,6 +513,27 @@ publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
 	}
 }
 
+/*
+ * Inserts a row of a unique index that may not be alone with its key.  It is
+ * published before the check, and not any more while it waits for others.
+ * Returns false if a deferred check has to follow.
+ */
+static bool
+insert_checked(InsertState *state, Relation heap, Datum *values, bool *nulls,
+			   ItemPointer tid, IndexUniqueCheck check, bool mark)
+{
+	bool		unique;
+
+	do
+	{
+		zm_unique_lock(state->unique, values, nulls);
+		if (check != UNIQUE_CHECK_EXISTING)
+			publish(state, heap, values, nulls, tid, mark, false);
+	} while (!zm_unique_check(state->unique, heap, values, nulls, tid, check,
+							  &unique));
+	return unique;
+}
+
 bool
 zm_insert(Relation index, Datum *values, bool *nulls, ItemPointer tid,
 		  Relation heap, IndexUniqueCheck check, bool unchanged,
@@ -386,6 +542,7 @@ zm_insert(Relation index, Datum *values, bool *nulls, ItemPointer tid,
 	InsertState *state = get_state(index, heap, info);
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 	Datum		flat[INDEX_MAX_KEYS];
+	bool		mark = heap->rd_createSubid == InvalidSubTransactionId;
 	bool		unique = true;
 
 	if (state->space.toastable)
@@ -400,17 +557,10 @@ zm_insert(Relation index, Datum *values, bool *nulls, ItemPointer tid,
 	}
 	if (check == UNIQUE_CHECK_NO || state->unique == NULL ||
 		!zm_unique_applies(state->unique, nulls))
-		publish(state, heap, values, nulls, tid, false);
-	else
-	{
-		/* Released early only in order to wait, and by an error. */
-		unique = zm_unique_check(state->unique, heap, values, nulls, tid,
-								 check);
-		if (check != UNIQUE_CHECK_EXISTING)
-			publish(state, heap, values, nulls, tid,
-					heap->rd_createSubid == InvalidSubTransactionId);
-		zm_unique_unlock(state->unique);
-	}
+		publish(state, heap, values, nulls, tid, false, false);
+	else if (check == UNIQUE_CHECK_EXISTING ||
+			 !publish(state, heap, values, nulls, tid, mark, true))
+		unique = insert_checked(state, heap, values, nulls, tid, check, mark);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(state->context);
 	return unique;
@@ -520,7 +670,7 @@ change_leaf(InsertState *state, Relation heap, LeafEdit *edit,
 		repeated = i > 0 && is_repeated(state, &repeat, page, entries[i - 1],
 										tid);
 		verdict = repeated ? repeat.verdict :
-			judge(state, heap, page, tid, false, true);
+			judge(state, heap, InvalidBuffer, page, tid, false, true);
 		if (verdict == LOOK_LEFT)
 			break;
 		if (verdict == ADD_EXACT)
@@ -594,7 +744,8 @@ zm_insert_many(Relation index, Relation heap, IndexInfo *info,
 			bool		nulls[INDEX_MAX_KEYS];
 
 			index_deform_tuple(entries[i], state->space.desc, values, nulls);
-			publish(state, heap, values, nulls, &entries[i]->t_tid, false);
+			publish(state, heap, values, nulls, &entries[i]->t_tid, false,
+					false);
 			i++;
 		}
 	}

@@ -257,26 +257,30 @@ zm_add_logged(Relation index, Buffer buf, IndexTuple itup, OffsetNumber off)
 	END_CRIT_SECTION();
 }
 
-/*
- * Whether a zone of the leaf covers the target's key.  It covers from its own
- * key, or after it if it is open, to the next zone's key: that included unless
- * the next one is fenced.  The last zone of a leaf ends with the leaf.
- */
-bool
-zm_zone_covers(const ZmSpace *space, Page page, OffsetNumber zone,
-			   const ZmTarget *target)
+/* The zone after an entry of a leaf, or one more than there are entries. */
+OffsetNumber
+zm_zone_after(Page page, OffsetNumber off)
+{
+	OffsetNumber max = PageGetMaxOffsetNumber(page);
+
+	do
+		off++;
+	while (off <= max && !ZmIsZone(ZmPageGetEntry(page, off)));
+	return off;
+}
+
+/* zm_zone_covers(), where the zone after it is known. */
+static bool
+covers_until(const ZmSpace *space, Page page, OffsetNumber zone,
+			 OffsetNumber next, const ZmTarget *target)
 {
 	IndexTuple	itup = ZmPageGetEntry(page, zone);
-	OffsetNumber next;
 	int			result;
 
 	Assert(ZmIsZone(itup) && target->ncolumns == space->ncolumns);
 	result = zm_compare_entry_key(space, target, itup);
 	if (result < 0 || (result == 0 && (ZmFlags(itup) & ZM_OPEN)))
 		return false;
-	for (next = zone + 1; next <= PageGetMaxOffsetNumber(page); next++)
-		if (ZmIsZone(ZmPageGetEntry(page, next)))
-			break;
 	if (next > PageGetMaxOffsetNumber(page))
 	{
 		if (ZmPageIsRightmost(page))
@@ -289,33 +293,51 @@ zm_zone_covers(const ZmSpace *space, Page page, OffsetNumber zone,
 }
 
 /*
+ * Whether a zone of the leaf covers the target's key.  It covers from its own
+ * key, or after it if it is open, to the next zone's key: that included unless
+ * the next one is fenced.  The last zone of a leaf ends with the leaf.
+ */
+bool
+zm_zone_covers(const ZmSpace *space, Page page, OffsetNumber zone,
+			   const ZmTarget *target)
+{
+	return covers_until(space, page, zone, zm_zone_after(page, zone), target);
+}
+
+/*
  * Whether a zone of the leaf covers the target's key for a heap page.
  */
 bool
 zm_block_covers(const ZmSpace *space, Page page, const ZmTarget *target,
 				BlockNumber block)
 {
+	OffsetNumber position = zm_search(space, page, target);
+
 	return zm_block_covers_at(space, page, target, block,
-							  zm_zone_at(page, zm_search(space, page,
-														 target)));
+							  zm_zone_at(page, position),
+							  zm_zone_after(page, position));
 }
 
-/* The same, with the zone to whose group the target's position belongs. */
+/*
+ * The same, with the zone to whose group the target's position belongs, and the
+ * one after it.
+ */
 bool
 zm_block_covers_at(const ZmSpace *space, Page page, const ZmTarget *target,
-				   BlockNumber block, OffsetNumber zone)
+				   BlockNumber block, OffsetNumber zone, OffsetNumber next)
 {
 	for (;;)
 	{
 		IndexTuple	itup = ZmPageGetEntry(page, zone);
 
 		if (ZmBlock(itup) == block &&
-			zm_zone_covers(space, page, zone, target))
+			covers_until(space, page, zone, next, target))
 			return true;
 		/* What is left of it can hold the key only where they touch. */
 		if (zone == ZmPageFirst(page) || (ZmFlags(itup) & ZM_FENCED) ||
 			zm_compare_entry_key(space, target, itup) != 0)
 			return false;
+		next = zone;
 		zone = zm_zone_at(page, zone - 1);
 	}
 }

@@ -47,11 +47,12 @@ typedef struct ZmIncoming
 extern void zm_split(const ZmSpace *space, const ZmTarget *target, Size needed,
 					 const ZmIncoming *incoming);
 
+extern OffsetNumber zm_zone_after(Page page, OffsetNumber off);
 extern bool zm_zone_covers(const ZmSpace *space, Page page, OffsetNumber zone,
 						   const ZmTarget *target);
 extern bool zm_block_covers_at(const ZmSpace *space, Page page,
 							   const ZmTarget *target, BlockNumber block,
-							   OffsetNumber zone);
+							   OffsetNumber zone, OffsetNumber next);
 extern bool zm_block_covers(const ZmSpace *space, Page page,
 							const ZmTarget *target, BlockNumber block);
 

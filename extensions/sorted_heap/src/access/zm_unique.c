@@ -7,11 +7,21 @@
  * cover it from the first moment on.  So two inserters of a key could see each
  * other's tuple, and each wait for the other.  Therefore a tuple of a running
  * transaction is a conflict only if it is *published*: an exact entry or a
- * mark for it exists.  Check and publication happen under one heavyweight lock
- * on (index, hash of the key), a page lock with the hash for a block number,
- * which is released before waiting for a transaction.  Of two racers the first
- * under the lock ignores the other's tuple and publishes its own; the second
- * finds it, and waits.
+ * mark for it exists.
+ *
+ * Where nothing has the key, neither an entry nor a tuple on the page of its
+ * zone, zm_insert.c sees that and publishes the row under one exclusive lock on
+ * the leaf.  Otherwise publication, which comes first, and the check happen under
+ * a heavyweight lock on (index, hash of the key), a page lock with the hash for a
+ * block number.  Before waiting for a transaction the row is withdrawn, and the
+ * lock released.  Of two racers
+ *
+ *	- with the leaf locked, the second finds the first one's entry, and goes on
+ *	  in the other way;
+ *	- under the heavyweight lock, the first ignores the other's tuple, which is
+ *	  not published, and the second finds what the first published, and waits;
+ *	- of one each, the one with the leaf locked comes before the other one has
+ *	  published, which finds its entry then, or after, and finds that.
  *
  * A mark has done its work when its row's transaction has ended; marks are
  * purged where a leaf is full.
@@ -43,7 +53,9 @@
 struct ZmUnique
 {
 	const ZmSpace *space;
+	MemoryContext context;
 	bool		nulls_not_distinct;
+	bool		prepared;		/* what follows is set */
 	BlockNumber locked;			/* the key's hash */
 	FmgrInfo   *hashes[INDEX_MAX_KEYS]; /* NULL: no suitable hash function */
 	Oid			equals[INDEX_MAX_KEYS];
@@ -60,12 +72,23 @@ typedef struct Conflict
 ZmUnique *
 zm_unique_begin(const ZmSpace *space, MemoryContext context)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
-	ZmUnique   *unique = palloc0(sizeof(ZmUnique));
-	Relation	index = space->index;
+	ZmUnique   *unique = MemoryContextAllocZero(context, sizeof(ZmUnique));
 
 	unique->space = space;
-	unique->nulls_not_distinct = index->rd_index->indnullsnotdistinct;
+	unique->context = context;
+	unique->nulls_not_distinct = space->index->rd_index->indnullsnotdistinct;
+	return unique;
+}
+
+/* Looks up functions: most rows need no check that would call them. */
+static void
+prepare(ZmUnique *unique)
+{
+	const ZmSpace *space = unique->space;
+	Relation	index = space->index;
+
+	if (unique->prepared)
+		return;
 	for (int i = 0; i < space->ncolumns; i++)
 	{
 		Oid			type = index->rd_opcintype[i];
@@ -78,12 +101,13 @@ zm_unique_begin(const ZmSpace *space, MemoryContext context)
 		/* The type's hash goes with the type's own equality only. */
 		if (equal == entry->eq_opr && OidIsValid(entry->hash_proc))
 		{
-			unique->hashes[i] = palloc(sizeof(FmgrInfo));
-			fmgr_info_cxt(entry->hash_proc, unique->hashes[i], context);
+			unique->hashes[i] = MemoryContextAlloc(unique->context,
+												   sizeof(FmgrInfo));
+			fmgr_info_cxt(entry->hash_proc, unique->hashes[i],
+						  unique->context);
 		}
 	}
-	MemoryContextSwitchTo(old);
-	return unique;
+	unique->prepared = true;
 }
 
 /* Whether such a key can conflict with another one. */
@@ -109,17 +133,46 @@ hash_key(ZmUnique *unique, Datum *values, bool *nulls)
 	return hash;
 }
 
-static void
-lock_key(ZmUnique *unique, Datum *values, bool *nulls)
+/* Locks a key, for publication of a row with it and the check. */
+void
+zm_unique_lock(ZmUnique *unique, Datum *values, bool *nulls)
 {
+	prepare(unique);
 	unique->locked = hash_key(unique, values, nulls);
 	LockPage(unique->space->index, unique->locked, ExclusiveLock);
 }
 
-void
-zm_unique_unlock(ZmUnique *unique)
+static void
+unlock_key(ZmUnique *unique)
 {
 	UnlockPage(unique->space->index, unique->locked, ExclusiveLock);
+}
+
+/*
+ * Finds the exact entry, or the mark, of a row.  If there is one, returns true,
+ * with its leaf locked in lockmode, and its place.
+ */
+static bool
+find_entry(const ZmSpace *space, Datum *values, bool *nulls, ItemPointer tid,
+		   bool mark, int lockmode, Buffer *buf, OffsetNumber *off)
+{
+	ItemPointerData position = *tid;
+	ZmTarget	target;
+	Page		page;
+	IndexTuple	itup;
+
+	if (mark)
+		position.ip_posid |= ZM_MARK;
+	zm_target_from_values(space, &target, values, nulls, ZM_TIE_TID,
+						  &position);
+	*buf = zm_descend(space, &target, lockmode);
+	page = BufferGetPage(*buf);
+	*off = zm_search(space, page, &target);
+	itup = ZmPageGetEntry(page, *off);
+	if (!ZmIsZone(itup) && zm_compare(space, &target, itup) == 0)
+		return true;
+	UnlockReleaseBuffer(*buf);
+	return false;
 }
 
 /* Whether an exact entry or a mark for the row exists. */
@@ -127,27 +180,37 @@ static bool
 is_published(const ZmSpace *space, Datum *values, bool *nulls,
 			 ItemPointer tid)
 {
-	ItemPointerData position = *tid;
-	bool		found = false;
+	Buffer		buf;
+	OffsetNumber off;
 
-	for (int mark = 0; mark <= 1 && !found; mark++)
-	{
-		ZmTarget	target;
-		Buffer		buf;
-		Page		page;
-		IndexTuple	itup;
+	for (int mark = 0; mark <= 1; mark++)
+		if (find_entry(space, values, nulls, tid, mark, BUFFER_LOCK_SHARE,
+					   &buf, &off))
+		{
+			UnlockReleaseBuffer(buf);
+			return true;
+		}
+	return false;
+}
 
-		if (mark)
-			position.ip_posid |= ZM_MARK;
-		zm_target_from_values(space, &target, values, nulls, ZM_TIE_TID,
-							  &position);
-		buf = zm_descend(space, &target, BUFFER_LOCK_SHARE);
-		page = BufferGetPage(buf);
-		itup = ZmPageGetEntry(page, zm_search(space, page, &target));
-		found = !ZmIsZone(itup) && zm_compare(space, &target, itup) == 0;
-		UnlockReleaseBuffer(buf);
-	}
-	return found;
+/* Takes back what publication added, a zone of the row's page aside. */
+static void
+withdraw(const ZmSpace *space, Datum *values, bool *nulls, ItemPointer tid)
+{
+	Buffer		buf;
+	OffsetNumber off;
+
+	for (int mark = 0; mark <= 1; mark++)
+		if (find_entry(space, values, nulls, tid, mark, BUFFER_LOCK_EXCLUSIVE,
+					   &buf, &off))
+		{
+			GenericXLogState *state = GenericXLogStart(space->index);
+
+			PageIndexTupleDelete(GenericXLogRegisterBuffer(state, buf, 0),
+								 off);
+			GenericXLogFinish(state);
+			UnlockReleaseBuffer(buf);
+		}
 }
 
 static void
@@ -276,41 +339,40 @@ complain(ZmUnique *unique, Relation heap, Datum *values, bool *nulls)
 }
 
 /*
- * Checks that no other row has the key, waits for transactions that may still
- * take theirs back, and raises unique_violation.  In mode UNIQUE_CHECK_PARTIAL
- * returns false instead of both.  Returns with the key locked.
+ * Checks that no other row has the key of a row that is published, and unlocks
+ * the key.  Raises unique_violation if there is one, or sets *is_unique to false
+ * in mode UNIQUE_CHECK_PARTIAL.  Returns false after waiting for a transaction
+ * that might have taken its row back: then the key has to be locked, the row
+ * published and the check made again.
  */
 bool
 zm_unique_check(ZmUnique *unique, Relation heap, Datum *values, bool *nulls,
-				ItemPointer tid, IndexUniqueCheck check)
+				ItemPointer tid, IndexUniqueCheck check, bool *is_unique)
 {
-	for (;;)
-	{
-		Conflict	conflict;
-		ItemPointerData self = *tid;
+	Conflict	conflict = find_conflict(unique, heap, values, nulls, tid);
+	bool		waits = TransactionIdIsValid(conflict.wait_for);
+	ItemPointerData self = *tid;
 
-		lock_key(unique, values, nulls);
-		conflict = find_conflict(unique, heap, values, nulls, tid);
-		if (!conflict.found)
-			return true;
-		if (check == UNIQUE_CHECK_PARTIAL)
-			return false;
-		if (TransactionIdIsValid(conflict.wait_for))
-		{
-			zm_unique_unlock(unique);
-			if (conflict.token != 0)
-				SpeculativeInsertionWait(conflict.wait_for, conflict.token);
-			else
-				XactLockTableWait(conflict.wait_for, heap, tid,
-								  XLTW_InsertIndex);
-			continue;
-		}
-		/* CREATE INDEX CONCURRENTLY may index a row that has died since. */
-		if (check == UNIQUE_CHECK_YES &&
-			!table_index_fetch_tuple_check(heap, &self, SnapshotSelf, NULL))
-			return true;
-		complain(unique, heap, values, nulls);
+	*is_unique = !conflict.found;
+	/* CREATE INDEX CONCURRENTLY may index a row that has died since. */
+	if (conflict.found && !waits && check == UNIQUE_CHECK_YES &&
+		!table_index_fetch_tuple_check(heap, &self, SnapshotSelf, NULL))
+		*is_unique = true;
+	if (*is_unique || check == UNIQUE_CHECK_PARTIAL)
+	{
+		unlock_key(unique);
+		return true;
 	}
+	if (check != UNIQUE_CHECK_EXISTING)
+		withdraw(unique->space, values, nulls, tid);
+	if (!waits)
+		complain(unique, heap, values, nulls);
+	unlock_key(unique);
+	if (conflict.token != 0)
+		SpeculativeInsertionWait(conflict.wait_for, conflict.token);
+	else
+		XactLockTableWait(conflict.wait_for, heap, tid, XLTW_InsertIndex);
+	return false;
 }
 
 /* Whether the transaction that inserted a row has ended. */

@@ -55,6 +55,54 @@ INSERT INTO un VALUES (1.0, 0), (2.0, 1);
 INSERT INTO un VALUES (1.00, 5);
 INSERT INTO un VALUES (5, '-0');
 
+-- keys behind the last one: rows that came before the index, greater ones
+-- without an entry, ones that were taken back, and a batch with a pair
+CREATE TABLE ue (id int);
+BEGIN;
+INSERT INTO ue VALUES (1), (50), (90);
+CREATE UNIQUE INDEX ue_id ON ue USING zonemap (id);
+INSERT INTO ue VALUES (60);
+INSERT INTO ue VALUES (61);
+INSERT INTO ue VALUES (90);
+ROLLBACK;
+INSERT INTO ue VALUES (1), (50), (90);
+BEGIN;
+CREATE UNIQUE INDEX ue_id ON ue USING zonemap (id);
+INSERT INTO ue VALUES (60);
+COMMIT;
+VACUUM ue;
+INSERT INTO ue VALUES (61), (62);
+INSERT INTO ue VALUES (90);
+BEGIN;
+SAVEPOINT s;
+INSERT INTO ue VALUES (95), (97);
+ROLLBACK TO s;
+INSERT INTO ue VALUES (96);
+INSERT INTO ue VALUES (97);
+DELETE FROM ue WHERE id = 97;
+INSERT INTO ue VALUES (97);
+INSERT INTO ue VALUES (96);
+ROLLBACK;
+COPY ue FROM stdin;
+101
+103
+102
+103
+\.
+COPY ue FROM stdin;
+101
+103
+102
+104
+\.
+INSERT INTO ue VALUES (103);
+UPDATE ue SET id = id + 100 WHERE id = 104;
+INSERT INTO ue VALUES (203), (205);
+INSERT INTO ue VALUES (204);
+SELECT id FROM ue ORDER BY id;
+SELECT * FROM sorted_heap.zonemap_verify('ue_id');
+DROP TABLE ue;
+
 -- replica identity; no constraint
 ALTER TABLE u ALTER id SET NOT NULL;
 DELETE FROM u WHERE id IS NULL;
