@@ -75,7 +75,7 @@ add_behind(Page copy, IndexTuple itup)
 {
 	PageHeader	header = (PageHeader) copy;
 	int			n = PageGetMaxOffsetNumber(copy);
-	int			at = BLCKSZ + n * MAXALIGN(ZM_MAX_ENTRY);
+	int			at = ZM_COPY_PAGE + n * MAXALIGN(ZM_MAX_ENTRY);
 
 	Assert(n < 2 && IndexTupleSize(itup) <= ZM_MAX_ENTRY);
 	header->pd_lower += sizeof(ItemIdData);
@@ -263,7 +263,7 @@ take_between(ZmCursor *cursor, Buffer buf, IndexTuple from, IndexTuple to)
 	}
 	else if (!ZmPageIsRightmost(page))
 		to = ZmPageGetEntry(page, ZM_HIGH_KEY);
-	init_copy(copy, BLCKSZ, page, right);
+	init_copy(copy, ZM_COPY_PAGE, page, right);
 	if (to != NULL)
 		add_behind(copy, to);
 	if (from != NULL)

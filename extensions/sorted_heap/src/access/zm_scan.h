@@ -46,8 +46,12 @@ typedef enum ZmPlace
 /* Room for a copy of a few zones of a leaf, in the shape of a page. */
 #define ZM_PART_SIZE 1024
 
-/* Room for a copy of a whole leaf, and two entries that are not of it. */
-#define ZM_COPY_SIZE (BLCKSZ + 2 * MAXALIGN(ZM_MAX_ENTRY))
+/*
+ * Room for a copy of a whole leaf, and two entries that are not of it.  One has
+ * its line pointer beside those of a leaf that may be full.
+ */
+#define ZM_COPY_PAGE (BLCKSZ + MAXALIGN(sizeof(ItemIdData)))
+#define ZM_COPY_SIZE (ZM_COPY_PAGE + 2 * MAXALIGN(ZM_MAX_ENTRY))
 
 StaticAssertDecl(ZM_COPY_SIZE < 1 << 15, "a line pointer tells a place in it");
 
