@@ -394,6 +394,25 @@ def test_merge_beside_an_old_transaction_elsewhere(database):
         sound(conn)
 
 
+def test_merge_beside_an_old_transaction_here(database):
+    """VACUUM may free nothing of what its steps leave, so it runs in the end only."""
+    other, conn = database.connect(), database.connect()
+    make(conn)
+    conn.execute("ALTER TABLE t SET (autovacuum_enabled = off)")
+    conn.execute("INSERT INTO t SELECT g, 0 FROM generate_series(2001, 20000) g")
+    conn.execute("VACUUM t")
+    conn.execute("INSERT INTO t SELECT g, 1 FROM generate_series(1, 20000, 20) g")
+    other.execute("BEGIN")
+    other.execute("SELECT txid_current()")
+    count = "SELECT vacuum_count FROM pg_stat_user_tables WHERE relname = 't'"
+    before = conn.execute(count).fetchone()[0]
+    conn.execute("CALL sorted_heap.merge('t')")
+    assert conn.execute(count).fetchone()[0] == before + 1
+    other.execute("ROLLBACK")
+    assert agree(conn) == 21000
+    sound(conn)
+
+
 def test_index_only_scan_while_vacuum_frees_rows(database):
     """Dead rows whose entries the scan has read do not count when their pages
     are all visible by the time it gets there."""

@@ -33,6 +33,7 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -351,7 +352,8 @@ look(Compaction *call, bool vacuum, bool last)
 
 /*
  * Makes the room that rows have left, where steps cannot prune their pages: a
- * transaction of another database that is older keeps their snapshots old.
+ * transaction of another database that is older keeps their snapshots old.  One
+ * of this database keeps VACUUM from it, too.
  */
 static void
 prune(Compaction *call)
@@ -362,7 +364,9 @@ prune(Compaction *call)
 
 	zm_room_begin();
 	rel = open_table(call->relid, &rights);
-	if (TransactionIdPrecedes(GetActiveSnapshot()->xmin, call->first_xid))
+	if (TransactionIdPrecedes(GetActiveSnapshot()->xmin, call->first_xid) &&
+		TransactionIdPrecedes(call->first_xid,
+							  GetOldestNonRemovableTransactionId(rel)))
 		zm_room_prune(rel);
 	close_table(rel, &rights);
 	MemoryContextSwitchTo(old);
