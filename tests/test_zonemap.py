@@ -425,6 +425,40 @@ def test_unique_race(zone_db):
     )
 
 
+@pytest.mark.parametrize("width", [1600, 1750, 1980])
+def test_wide_keys_with_duplicates(zone_db, width):
+    """Pages of four entries are split so that each split gains room, in leaves and
+    above, whatever comes: rows one by one, VACUUM's zones, merge and compact."""
+    conn = zone_db.connect()
+    sound = "SELECT * FROM sorted_heap.zonemap_verify('wi')"
+    key = f"rpad(((g * 7919) %% %s)::text, {width}, 'x')"
+    insert = f"INSERT INTO w SELECT {key}, g FROM generate_series(1, %s) g"
+    conn.execute("CREATE TABLE w (k text, v int) USING sorted_heap")
+    conn.execute("ALTER TABLE w ALTER k SET STORAGE EXTERNAL")
+    conn.execute("CREATE INDEX wi ON w USING zonemap (k)")
+    conn.execute(insert, [3, 300])
+    conn.execute("DELETE FROM w WHERE v % 3 = 0")
+    conn.execute("VACUUM w")
+    conn.execute(insert, [5, 300])
+    assert conn.execute(sound).fetchall() == []
+    conn.execute("TRUNCATE w")
+    conn.execute("DROP INDEX wi")
+    conn.execute(insert, [50, 400])
+    conn.execute("CREATE INDEX wi ON w USING zonemap (k)")
+    conn.execute(insert, [30, 600])
+    assert conn.execute(sound).fetchall() == []
+    conn.execute("CALL sorted_heap.merge('w')")
+    conn.execute("CALL sorted_heap.compact('w')")
+    assert conn.execute(sound).fetchall() == []
+    conn.execute("SET enable_seqscan = off")
+    conn.execute("SET enable_bitmapscan = off")
+    found = conn.execute(
+        "SELECT left(k, 2), count(*) FROM w GROUP BY k ORDER BY k"
+    ).fetchall()
+    assert sum(rows for _, rows in found) == 1000
+    assert len(found) == 50
+
+
 @pytest.mark.parametrize("kind", ["int", "text", "numeric"])
 def test_unique_race_at_the_end(zone_db, rng, kind):
     """Sessions insert at the end and in the middle, alone and in batches, take

@@ -314,12 +314,14 @@ fill_hole(LeafEdit *edit, OffsetNumber off, BlockNumber block, bool note)
 
 /*
  * Adds the entry that the verdict asks for.  Returns the bytes that are
- * missing, 0 if it was added.
+ * missing, 0 if it was added.  A leaf may have no room for two that are large
+ * however it is split: then the verdict becomes ADD_EXACT.
  */
 static Size
-add_entry(InsertState *state, LeafEdit *edit, Verdict verdict, Datum *values,
+add_entry(InsertState *state, LeafEdit *edit, Verdict *need, Datum *values,
 		  bool *nulls, ItemPointer tid)
 {
+	Verdict		verdict = *need;
 	Relation	index = edit->index;
 	Page		page = edit->page;
 	OffsetNumber after = state->position;
@@ -358,6 +360,11 @@ add_entry(InsertState *state, LeafEdit *edit, Verdict verdict, Datum *values,
 		IndexTuple	hole = zm_form_close(ZmPageGetEntry(page, state->last));
 
 		missing += MAXALIGN(IndexTupleSize(hole)) + sizeof(ItemIdData);
+		if (missing > ZM_MAX_ENTRY)
+		{
+			*need = ADD_EXACT;
+			return add_entry(state, edit, need, values, nulls, tid);
+		}
 		/* It is in a hole, so it changes nothing by itself. */
 		if (PageGetFreeSpace(page) >= missing)
 			put_entry(edit, hole, state->last + 1);
@@ -483,7 +490,7 @@ publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
 		{
 			LeafEdit	edit = {state->space.index, buf, BufferGetPage(buf)};
 
-			missing = add_entry(state, &edit, verdict, values, nulls, tid);
+			missing = add_entry(state, &edit, &verdict, values, nulls, tid);
 			/* A mark comes beside what covers the row now. */
 			done = missing == 0 &&
 				(verdict == ADD_EXACT || verdict == COVERED || !mark);
@@ -684,7 +691,7 @@ change_leaf(InsertState *state, Relation heap, LeafEdit *edit,
 		else if (verdict != COVERED)
 		{
 			index_deform_tuple(entries[i], space->desc, values, nulls);
-			*missing = add_entry(state, edit, verdict, values, nulls, tid);
+			*missing = add_entry(state, edit, &verdict, values, nulls, tid);
 			if (*missing > 0)
 				break;
 			/* The next row finds itself covered, and asks anew. */

@@ -55,6 +55,15 @@ zm_find_path(const ZmSpace *space, const ZmTarget *target, uint32 level,
 	}
 }
 
+/* What a page is split for. */
+typedef struct Newcomer
+{
+	const ZmTarget *target;		/* its position */
+	Size		size;
+	const ZmIncoming *incoming; /* entries of a leaf, of which it is the first;
+								 * or NULL */
+} Newcomer;
+
 /* Bytes of the entries before off. */
 static Size
 bytes_before(Page page, OffsetNumber off)
@@ -78,38 +87,85 @@ begins_key(const ZmSpace *space, Page page, OffsetNumber off)
 }
 
 /*
+ * Whether a page may be split before an entry that comes after so many of
+ * `total` bytes.  Not where a half would not fit: if that is an exact entry, both
+ * get its key besides.  Not between the first zone and its first entry, because
+ * then the right page has what this one had, and not between a zone and the entry
+ * of its position, where the left page ends then.
+ */
+static bool
+may_split(const ZmSpace *space, Page page, OffsetNumber off, Size bytes,
+		  Size total)
+{
+	OffsetNumber first = ZmPageFirst(page);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	IndexTuple	itup = ZmPageGetEntry(page, off);
+	IndexTuple	before = ZmPageGetEntry(page, off - 1);
+	Size		room = BLCKSZ - SizeOfPageHeaderData -
+		MAXALIGN(sizeof(ZmOpaqueData));
+	Size		start = MAXALIGN(IndexTupleSize(itup)) + sizeof(ItemIdData);
+	Size		left = bytes + (off - first) * sizeof(ItemIdData);
+	Size		right = total - bytes +
+		(last - off + 1) * sizeof(ItemIdData);
+
+	if (!ZmPageIsRightmost(page))
+		right += MAXALIGN(IndexTupleSize(ZmPageGetEntry(page, ZM_HIGH_KEY))) +
+			sizeof(ItemIdData);
+	if (!ZmIsZone(itup))
+	{
+		ZmTarget	position;
+
+		zm_target_from_entry(space, &position, itup);
+		if (off == first + 1 ||
+			(ZmIsZone(before) && zm_compare(space, &position, before) == 0))
+			return false;
+		if (!begins_key(space, page, off))
+			start += MAXALIGN(sizeof(ItemPointerData));
+		right += start;
+	}
+	return left + start <= room && right <= room;
+}
+
+/*
  * The entry that becomes the first of the right page: near the middle, or
  * near the end of the rightmost page; on leaves a zone, if one is near, or
- * else the first of its key.
+ * else the first of its key.  Inner pages may have few downlinks, of large keys:
+ * there the new one counts, so that not each page gets one alone.
  */
 static OffsetNumber
-choose_middle(const ZmSpace *space, Page page)
+choose_middle(const ZmSpace *space, Page page, const Newcomer *newcomer)
 {
 	OffsetNumber first = ZmPageFirst(page);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 	OffsetNumber best = InvalidOffsetNumber;
 	Size		total = bytes_before(page, last + 1);
 	bool		end = ZmPageIsRightmost(page);
-	Size		wanted = end ? total / 10 * 9 : total / 2;
-	Size		least = end ? total / 2 : total / 4;
-	Size		most = end ? total : total / 4 * 3;
+	Size		extra = ZmPageIsLeaf(page) ? 0 : MAXALIGN(newcomer->size);
+	OffsetNumber place = extra == 0 ? last + 1 :
+		zm_search(space, page, newcomer->target) + 1;
+	Size		all = total + extra;
+	Size		wanted = end ? all / 10 * 9 : all / 2;
+	Size		least = end ? all / 2 : all / 4;
+	Size		most = end ? all : all / 4 * 3;
 	Size		best_distance = SIZE_MAX;
 	Size		bytes = 0;
 
 	/* Second best: any entry; what a zone gains is worth a quarter page. */
 	for (OffsetNumber off = first; off <= last; off++)
 	{
-		Size		distance = bytes > wanted ? bytes - wanted : wanted - bytes;
+		Size		left = bytes + (off >= place ? extra : 0);
+		Size		distance = left > wanted ? left - wanted : wanted - left;
 		bool		zone = ZmIsZone(ZmPageGetEntry(page, off));
 
 		if (off > first)
 		{
-			if (!zone || bytes < least || bytes > most)
+			if (!zone || left < least || left > most)
 				distance += BLCKSZ;
 			if (!zone && distance < best_distance &&
 				!begins_key(space, page, off))
 				distance += BLCKSZ;
-			if (distance < best_distance)
+			if (distance < best_distance &&
+				may_split(space, page, off, bytes, total))
 			{
 				best = off;
 				best_distance = distance;
@@ -118,7 +174,7 @@ choose_middle(const ZmSpace *space, Page page)
 		bytes += MAXALIGN(ItemIdGetLength(PageGetItemId(page, off)));
 	}
 	if (best == InvalidOffsetNumber)
-		elog(ERROR, "cannot split a zonemap page with one entry");
+		elog(ERROR, "cannot split a zonemap page with entries of such sizes");
 	return best;
 }
 
@@ -172,13 +228,18 @@ choose_split_for(const ZmSpace *space, Page page, const ZmIncoming *incoming)
 }
 
 static OffsetNumber
-choose_split(const ZmSpace *space, Page page, const ZmIncoming *incoming)
+choose_split(const ZmSpace *space, Page page, const Newcomer *newcomer)
 {
 	OffsetNumber split = InvalidOffsetNumber;
+	OffsetNumber end = PageGetMaxOffsetNumber(page) + 1;
 
-	if (incoming != NULL && ZmPageIsLeaf(page))
-		split = choose_split_for(space, page, incoming);
-	return split != InvalidOffsetNumber ? split : choose_middle(space, page);
+	if (newcomer->incoming != NULL && ZmPageIsLeaf(page))
+		split = choose_split_for(space, page, newcomer->incoming);
+	if (split != InvalidOffsetNumber &&
+		may_split(space, page, split, bytes_before(page, split),
+				  bytes_before(page, end)))
+		return split;
+	return choose_middle(space, page, newcomer);
 }
 
 /*
@@ -243,11 +304,11 @@ new_page(Relation index)
 
 /* The root's content moves into two new pages below it. */
 static void
-split_root(const ZmSpace *space, Buffer root, const ZmIncoming *incoming)
+split_root(const ZmSpace *space, Buffer root, const Newcomer *newcomer)
 {
 	Relation	index = space->index;
 	Page		page = BufferGetPage(root);
-	OffsetNumber split = choose_split(space, page, incoming);
+	OffsetNumber split = choose_split(space, page, newcomer);
 	IndexTuple	start = right_start(space, page, split);
 	PGAlignedBlock left_image;
 	PGAlignedBlock right_image;
@@ -296,12 +357,12 @@ zm_find_downlink(const ZmSpace *space, Page parent, BlockNumber parent_block,
 }
 
 /*
- * Splits the page at depth `at` of the path, if it still lacks room for
- * `needed` bytes.  Returns false if its parent had to be split instead.
+ * Splits the page at depth `at` of the path, if it still lacks room for the
+ * newcomer.  Returns false if its parent had to be split instead.
  */
 static bool
-split_page(const ZmSpace *space, ZmPath *path, int at, Size needed,
-		   const ZmIncoming *incoming)
+split_page(const ZmSpace *space, ZmPath *path, int at,
+		   const Newcomer *newcomer)
 {
 	Relation	index = space->index;
 	Buffer		buf = ReadBuffer(index, path->blocks[at]);
@@ -316,17 +377,17 @@ split_page(const ZmSpace *space, ZmPath *path, int at, Size needed,
 	GenericXLogState *state;
 
 	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
-	if (PageGetFreeSpace(page) >= MAXALIGN(needed))
+	if (PageGetFreeSpace(page) >= MAXALIGN(newcomer->size))
 	{
 		UnlockReleaseBuffer(buf);
 		return true;
 	}
 	if (at == 0)
 	{
-		split_root(space, buf, incoming);
+		split_root(space, buf, newcomer);
 		return true;
 	}
-	split = choose_split(space, page, incoming);
+	split = choose_split(space, page, newcomer);
 	start = right_start(space, page, split);
 
 	parent = ReadBuffer(index, path->blocks[at - 1]);
@@ -334,10 +395,14 @@ split_page(const ZmSpace *space, ZmPath *path, int at, Size needed,
 	if (PageGetFreeSpace(BufferGetPage(parent)) <
 		MAXALIGN(IndexTupleSize(start)))
 	{
-		needed = IndexTupleSize(start);
+		IndexTuple	copy = zm_copy_as(start, path->blocks[at]);
+		ZmTarget	target;
+		Newcomer	link = {&target, IndexTupleSize(start), NULL};
+
+		zm_target_from_entry(space, &target, copy);
 		UnlockReleaseBuffer(parent);
 		UnlockReleaseBuffer(buf);
-		split_page(space, path, at - 1, needed, incoming);
+		split_page(space, path, at - 1, &link);
 		return false;
 	}
 	downlink = zm_find_downlink(space, BufferGetPage(parent),
@@ -372,12 +437,13 @@ zm_split(const ZmSpace *space, const ZmTarget *target, Size needed,
 		 const ZmIncoming *incoming)
 {
 	Buffer		meta = ReadBuffer(space->index, ZM_META_BLOCK);
-	ZmPath	path;
+	Newcomer	newcomer = {target, needed, incoming};
+	ZmPath		path;
 
 	LockBuffer(meta, BUFFER_LOCK_EXCLUSIVE);
 	do
 	{
 		zm_find_path(space, target, 0, &path);
-	} while (!split_page(space, &path, path.depth - 1, needed, incoming));
+	} while (!split_page(space, &path, path.depth - 1, &newcomer));
 	UnlockReleaseBuffer(meta);
 }
