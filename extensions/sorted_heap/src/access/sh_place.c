@@ -141,18 +141,21 @@ slot_key(const ZmSpace *space, TupleTableSlot *slot, Datum *values,
 
 /*
  * The page whose zone covers a key, or InvalidBlockNumber; *end tells whether
- * it is the last zone, *leaf where that is in the index.
+ * it is the last zone.  Leaves a hint for the row's insertion in the index.
  */
 static BlockNumber
 find_page(const ZmSpace *space, const ZmTarget *target, bool *end,
-		  PlaceEntry *entry, BlockNumber *leaf)
+		  PlaceEntry *entry)
 {
 	Buffer		buf = zm_descend(space, target, BUFFER_LOCK_SHARE);
 	Page		page = BufferGetPage(buf);
-	OffsetNumber zone = zm_zone_at(page, zm_search(space, page, target));
+	OffsetNumber position = zm_search(space, page, target);
+	OffsetNumber zone = zm_zone_at(page, position);
 	BlockNumber block = ZmBlock(ZmPageGetEntry(page, zone));
 
-	*leaf = BufferGetBlockNumber(buf);
+	zm_insert_hint(space->index, BufferGetBlockNumber(buf),
+				   RelationNeedsWAL(space->index) ? PageGetLSN(page) :
+				   InvalidXLogRecPtr, position, zone);
 	*end = ZmPageIsRightmost(page);
 	for (OffsetNumber off = zone + 1;
 		 *end && off <= PageGetMaxOffsetNumber(page); off++)
@@ -266,14 +269,13 @@ zm_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot, int options,
 		}
 		else
 		{
-			BlockNumber leaf;
-
-			block = find_page(&space, &target, &end, entry, &leaf);
+			block = find_page(&space, &target, &end, entry);
 			if (block != InvalidBlockNumber && zm_block_exists(heap, block) &&
 				has_room(heap, block, slot, entry->block == block ?
 						 &entry->room : &unknown))
 				*wanted = block;
-			zm_insert_hint(index, leaf, *wanted == InvalidBlockNumber);
+			if (*wanted == InvalidBlockNumber)
+				zm_insert_hint_adds();
 		}
 	}
 	block = *wanted;

@@ -28,7 +28,9 @@ extern bool zm_insert(Relation index, Datum *values, bool *nulls,
 
 extern void zm_insert_many(Relation index, Relation heap, IndexInfo *info,
 						   IndexTuple *entries, int n);
-extern void zm_insert_hint(Relation index, BlockNumber leaf, bool adds);
+extern void zm_insert_hint(Relation index, BlockNumber leaf, XLogRecPtr lsn,
+						   OffsetNumber position, OffsetNumber zone);
+extern void zm_insert_hint_adds(void);
 
 /* zm_scan.c */
 extern IndexScanDesc zm_begin_scan(Relation index, int nkeys, int norderbys);

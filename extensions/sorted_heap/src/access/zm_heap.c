@@ -189,10 +189,7 @@ compare_tuple(const ZmHeapKey *key, HeapTuple tuple, const ZmTarget *target)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		nulls[INDEX_MAX_KEYS];
-	int64		number;
 
-	if (target->fast && zm_heap_fast(key, tuple->t_data, &number))
-		return (number > target->number) - (number < target->number);
 	if (!zm_heap_key(key, tuple, values, nulls))
 		return 0;
 	return -zm_compare_key(key->space, target, values, nulls);
@@ -200,12 +197,12 @@ compare_tuple(const ZmHeapKey *key, HeapTuple tuple, const ZmTarget *target)
 
 /*
  * What tuples of a locked page, from a line pointer on, have from the target's
- * key on.  *sorted becomes the last line pointer up to which integer keys are in
+ * key on; `greater` asks for more than that key's.  *sorted becomes the last line pointer up to which integer keys are in
  * order, if all are looked at.
  */
 static ZmOthers
 look_for_others(const ZmHeapKey *key, Page page, OffsetNumber off,
-				const ZmTarget *target, OffsetNumber self,
+				const ZmTarget *target, OffsetNumber self, bool greater,
 				OffsetNumber *sorted)
 {
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
@@ -231,15 +228,16 @@ look_for_others(const ZmHeapKey *key, Page page, OffsetNumber off,
 			before = number;
 			if (number < target->number)
 				continue;
+			result = number > target->number;
 		}
 		else
+		{
 			*sorted = Min(*sorted, off - 1);
-		if (off == self)
-			continue;
-		result = compare_tuple(key, &tuple, target);
-		if (result == 0)
+			result = compare_tuple(key, &tuple, target);
+		}
+		if (result == 0 && off != self)
 			return ZM_OTHERS_EQUAL;
-		if (result > 0 && others == ZM_OTHERS_NONE &&
+		if (greater && result > 0 && others == ZM_OTHERS_NONE &&
 			!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple.t_data)))
 			others = ZM_OTHERS_GREATER;
 	}
@@ -248,14 +246,14 @@ look_for_others(const ZmHeapKey *key, Page page, OffsetNumber off,
 
 /*
  * What the heap page of a zone has from the target's key on, beside the row
- * `self`.  Dead tuples and tuples of running transactions count.  The caller has
+ * `self`; `greater` asks for more than that key's.  Dead tuples and tuples of running transactions count.  The caller has
  * the zone's leaf locked, see zm_heap_page_lacks(), exclusively: the zone gets a
  * note if it lacks one that would help; then *noted.
  */
 ZmOthers
 zm_heap_page_others(const ZmHeapKey *key, Relation heap, BlockNumber block,
-					const ZmTarget *target, ItemPointer self, IndexTuple zone,
-					bool *noted)
+					const ZmTarget *target, ItemPointer self, bool greater,
+					IndexTuple zone, bool *noted)
 {
 	bool		has_note = target->fast && (ZmFlags(zone) & ZM_NOTE);
 	uint64		note = has_note ? *ZmNote(zone) : 0;
@@ -278,13 +276,13 @@ zm_heap_page_others(const ZmHeapKey *key, Relation heap, BlockNumber block,
 								 zm_heap_search(key, page,
 												zm_note_sorted(note),
 												target->number),
-								 target, own, &sorted);
+								 target, own, greater, &sorted);
 	else
 	{
 		XLogRecPtr	lsn = PageGetLSN(page);
 
 		others = look_for_others(key, page, FirstOffsetNumber, target, own,
-								 &sorted);
+								 greater, &sorted);
 		/* Where rows are put one by one, a note does not last. */
 		note = has_note && others != ZM_OTHERS_EQUAL &&
 			own == InvalidOffsetNumber &&

@@ -41,15 +41,15 @@ extern bool zm_heap_page_lacks(const ZmHeapKey *key, Relation heap,
 /* What a heap page has from a key on, one row aside. */
 typedef enum ZmOthers
 {
-	ZM_OTHERS_NONE,				/* but rows of this transaction */
-	ZM_OTHERS_GREATER,			/* none of that key */
+	ZM_OTHERS_NONE,				/* but greater ones of this transaction */
+	ZM_OTHERS_GREATER,			/* none of that key; only if asked for */
 	ZM_OTHERS_EQUAL,			/* or it takes detoasting to know */
 } ZmOthers;
 
 extern ZmOthers zm_heap_page_others(const ZmHeapKey *key, Relation heap,
 									BlockNumber block, const ZmTarget *target,
-									ItemPointer self, IndexTuple zone,
-									bool *noted);
+									ItemPointer self, bool greater,
+									IndexTuple zone, bool *noted);
 
 /*
  * Whether the heap has such a block.  The number of blocks that smgr

@@ -80,6 +80,18 @@ static BlockNumber hint_leaf = InvalidBlockNumber;
 static bool hint_adds;			/* the row will need an entry */
 
 /*
+ * Where a row of hint_index will be in its leaf, and the zone of the group; if
+ * the leaf still has the LSN, and the row's position is that.
+ */
+static struct
+{
+	BlockNumber leaf;
+	XLogRecPtr	lsn;			/* invalid: nothing is known */
+	OffsetNumber position;
+	OffsetNumber zone;
+}			seen;
+
+/*
  * The end of a unique index as this backend left it: no published row has a key
  * after that of the last entry.  That holds as long as the leaf has the LSN,
  * because whoever publishes a row adds an entry.
@@ -92,13 +104,28 @@ static struct
 	OffsetNumber zone;			/* the last one */
 }			tail;
 
-/* Tells in which leaf the next row of an index will be. */
+/*
+ * Tells in which leaf the next row of an index will be, after which entry, of
+ * which zone's group, as long as the leaf has an LSN; invalid: not known.
+ */
 void
-zm_insert_hint(Relation index, BlockNumber leaf, bool adds)
+zm_insert_hint(Relation index, BlockNumber leaf, XLogRecPtr lsn,
+			   OffsetNumber position, OffsetNumber zone)
 {
 	hint_index = RelationGetRelid(index);
 	hint_leaf = leaf;
-	hint_adds = adds;
+	hint_adds = false;
+	seen.leaf = leaf;
+	seen.lsn = lsn;
+	seen.position = position;
+	seen.zone = zone;
+}
+
+/* The row of which the last hint told will need an entry. */
+void
+zm_insert_hint_adds(void)
+{
+	hint_adds = true;
 }
 
 static InsertState *
@@ -119,6 +146,15 @@ get_state(Relation index, Relation heap, IndexInfo *info)
 		info->ii_AmCache = state;
 	}
 	return state;
+}
+
+/* Whether a leaf is as it was when zm_insert_hint() told about it. */
+static bool
+is_seen(Buffer buf)
+{
+	return seen.leaf == BufferGetBlockNumber(buf) &&
+		!XLogRecPtrIsInvalid(seen.lsn) &&
+		seen.lsn == PageGetLSN(BufferGetPage(buf));
 }
 
 /* Whether a leaf is as this backend left the end of the index. */
@@ -201,16 +237,35 @@ may_start_closed(InsertState *state, Page page)
 	return zm_compare_entry_key(space, &end, next) < 0;
 }
 
+/* Whether the target's position is at an entry, if there is such a one. */
+static bool
+is_at(const InsertState *state, Page page, OffsetNumber off)
+{
+	OffsetNumber max = PageGetMaxOffsetNumber(page);
+
+	return off >= ZmPageFirst(page) && off <= max &&
+		zm_compare(&state->space, &state->target,
+				   ZmPageGetEntry(page, off)) >= 0 &&
+		(off == max || zm_compare(&state->space, &state->target,
+								  ZmPageGetEntry(page, off + 1)) < 0);
+}
+
 /* Finds the target's position in a leaf, and its group. */
 static void
 locate(InsertState *state, Buffer buf, Page page)
 {
 	OffsetNumber max = PageGetMaxOffsetNumber(page);
 
-	state->position = zm_search(&state->space, page, &state->target);
+	state->position = is_at(state, page, seen.position) ? seen.position :
+		zm_search(&state->space, page, &state->target);
 	state->next = state->position == max ? max + 1 : InvalidOffsetNumber;
-	state->zone = state->position == max && BufferIsValid(buf) &&
-		is_tail(state, buf) ? tail.zone : zm_zone_at(page, state->position);
+	if (BufferIsValid(buf) && state->position == max && is_tail(state, buf))
+		state->zone = tail.zone;
+	else if (BufferIsValid(buf) && state->position == seen.position &&
+			 is_seen(buf))
+		state->zone = seen.zone;
+	else
+		state->zone = zm_zone_at(page, state->position);
 }
 
 /* What a row needs of a leaf.  buf is invalid if the page is a copy. */
@@ -419,7 +474,7 @@ is_alone(InsertState *state, Relation heap, Buffer buf, ItemPointer tid)
 		return false;
 	if (ZmBlock(zone) != InvalidBlockNumber)
 		others = zm_heap_page_others(&state->heap_key, heap, ZmBlock(zone),
-									 &state->target, tid, zone, &noted);
+									 &state->target, tid, end, zone, &noted);
 	if (noted)
 		MarkBufferDirtyHint(buf, true);
 	/*
@@ -461,7 +516,9 @@ publish(InsertState *state, Relation heap, Datum *values, bool *nulls,
 	bool		left_covers = false;
 
 	if (hint_index != RelationGetRelid(state->space.index))
-		zm_insert_hint(state->space.index, InvalidBlockNumber, false);
+		zm_insert_hint(state->space.index, InvalidBlockNumber,
+					   InvalidXLogRecPtr, InvalidOffsetNumber,
+					   InvalidOffsetNumber);
 	lockmode = mark || alone || hint_adds ? BUFFER_LOCK_EXCLUSIVE :
 		BUFFER_LOCK_SHARE;
 	zm_target_from_values(&state->space, &state->target, values, nulls,
