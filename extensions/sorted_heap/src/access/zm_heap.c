@@ -197,8 +197,8 @@ compare_tuple(const ZmHeapKey *key, HeapTuple tuple, const ZmTarget *target)
 
 /*
  * What tuples of a locked page, from a line pointer on, have from the target's
- * key on; `greater` asks for more than that key's.  *sorted becomes the last line pointer up to which integer keys are in
- * order, if all are looked at.
+ * key on; `greater` asks for more than that key's.  *sorted becomes the last line
+ * pointer up to which integer keys are in order, if all are looked at.
  */
 static ZmOthers
 look_for_others(const ZmHeapKey *key, Page page, OffsetNumber off,
@@ -246,9 +246,10 @@ look_for_others(const ZmHeapKey *key, Page page, OffsetNumber off,
 
 /*
  * What the heap page of a zone has from the target's key on, beside the row
- * `self`; `greater` asks for more than that key's.  Dead tuples and tuples of running transactions count.  The caller has
- * the zone's leaf locked, see zm_heap_page_lacks(), exclusively: the zone gets a
- * note if it lacks one that would help; then *noted.
+ * `self`; `greater` asks for more than that key's.  Dead tuples and tuples of
+ * running transactions count.  The caller has the zone's leaf locked, see
+ * zm_heap_page_lacks(), exclusively: the zone gets a note if it lacks one that
+ * would help; then *noted.
  */
 ZmOthers
 zm_heap_page_others(const ZmHeapKey *key, Relation heap, BlockNumber block,
@@ -279,17 +280,15 @@ zm_heap_page_others(const ZmHeapKey *key, Relation heap, BlockNumber block,
 								 target, own, greater, &sorted);
 	else
 	{
-		XLogRecPtr	lsn = PageGetLSN(page);
-
 		others = look_for_others(key, page, FirstOffsetNumber, target, own,
 								 greater, &sorted);
 		/* Where rows are put one by one, a note does not last. */
 		note = has_note && others != ZM_OTHERS_EQUAL &&
 			own == InvalidOffsetNumber &&
-			sorted >= PageGetMaxOffsetNumber(page) / 4 * 3 &&
-			!XLogNeedsFlush(lsn) ?
+			sorted >= PageGetMaxOffsetNumber(page) / 4 * 3 ?
 			zm_note_for(heap, page, block, sorted) : 0;
-		if (note != 0)
+		/* the LSN not before: another backend's hint bits may move it on */
+		if (note != 0 && !XLogNeedsFlush(PageGetLSN(page)))
 		{
 			*ZmNote(zone) = note;
 			*noted = true;

@@ -94,11 +94,12 @@ static struct
 /*
  * The end of a unique index as this backend left it: no published row has a key
  * after that of the last entry.  That holds as long as the leaf has the LSN,
- * because whoever publishes a row adds an entry.
+ * because whoever publishes a row adds an entry; or its key has a null, and
+ * is in nobody's way, or it was findable before, and was moved.
  */
 static struct
 {
-	Oid			index;
+	RelFileLocator index;
 	BlockNumber leaf;
 	XLogRecPtr	lsn;			/* invalid: nothing is known */
 	OffsetNumber zone;			/* the last one */
@@ -161,7 +162,8 @@ is_seen(Buffer buf)
 static bool
 is_tail(const InsertState *state, Buffer buf)
 {
-	return tail.index == RelationGetRelid(state->space.index) &&
+	return RelFileLocatorEquals(tail.index,
+								st_relation_locator(state->space.index)) &&
 		tail.leaf == BufferGetBlockNumber(buf) &&
 		!XLogRecPtrIsInvalid(tail.lsn) &&
 		tail.lsn == PageGetLSN(BufferGetPage(buf));
@@ -493,7 +495,7 @@ note_tail(const InsertState *state, Buffer buf)
 	Relation	index = state->space.index;
 	Page		page = BufferGetPage(buf);
 
-	tail.index = RelationGetRelid(index);
+	tail.index = st_relation_locator(index);
 	tail.leaf = BufferGetBlockNumber(buf);
 	tail.lsn = state->greatest && RelationNeedsWAL(index) ?
 		PageGetLSN(page) : InvalidXLogRecPtr;

@@ -13,10 +13,11 @@
  * Why the LSN says enough:
  *	- all changes of line pointers and keys are logged, with a new LSN; where
  *	  they are not (unlogged and temporary tables, while WAL is skipped), no
- *	  notes are made or believed;
+ *	  notes are made or believed; what such changes do to pages that were
+ *	  copied into a new file with their LSN is told by the file's number;
  *	- the LSN was flushed before it is noted, so no crash can give it to
  *	  another change of the page;
- *	- a note is a hash of LSN, block and the last line pointer that is in order,
+ *	- a note is a hash of LSN, file, block and the last line pointer in order,
  *	  and that line pointer: logged changes of the leaf carry parts of notes to
  *	  standbys, and a mixture of two is no note of anything.
  *
@@ -28,6 +29,7 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
+#include "st_compat.h"
 #include "zm_note.h"
 
 /*
@@ -38,13 +40,15 @@ uint64
 zm_note_for(Relation heap, Page page, BlockNumber block, OffsetNumber sorted)
 {
 	uint64		lsn = PageGetLSN(page);
+	uint64		file = st_locator_number(st_relation_locator(heap));
 
 	if (!RelationNeedsWAL(heap) || XLogRecPtrIsInvalid(lsn))
 		return 0;
 	if (sorted == InvalidOffsetNumber)
 		return 0;
 	/* the finaliser of MurmurHash3 */
-	lsn ^= (uint64) block << 40 ^ (uint64) sorted << 53;
+	lsn ^= (uint64) block << 40 ^ (uint64) sorted << 53 ^
+		file * UINT64CONST(0x9e3779b97f4a7c15);
 	lsn ^= lsn >> 33;
 	lsn *= UINT64CONST(0xff51afd7ed558ccd);
 	lsn ^= lsn >> 33;

@@ -282,9 +282,11 @@ look_for_conflict(ZmUnique *unique, Relation heap, Datum *values, bool *nulls,
 		}
 		if (!recheck(unique, scan, slot, values, nulls))
 			continue;
+		/* What publishes a row is removed only after its transaction's end. */
 		if (TransactionIdIsValid(dirty.xmin) &&
 			ItemPointerEquals(&root, &slot->tts_tid) &&
-			!is_published(unique->space, values, nulls, &root))
+			!is_published(unique->space, values, nulls, &root) &&
+			TransactionIdIsInProgress(dirty.xmin))
 			continue;
 		conflict.found = true;
 		conflict.wait_for = TransactionIdIsValid(dirty.xmin) ? dirty.xmin :
