@@ -459,6 +459,45 @@ def test_wide_keys_with_duplicates(zone_db, width):
     assert len(found) == 50
 
 
+def test_leaf_that_ends_amid_a_key(zone_db):
+    """A page that has exact entries of a key gets a zone of it, then the leaf is split
+    amid the key: its rows are still found once."""
+    conn = zone_db.connect()
+    conn.execute("CREATE TABLE d (k int, t text)")
+    conn.execute("ALTER TABLE d ALTER t SET STORAGE PLAIN")
+    conn.execute("CREATE INDEX di ON d USING zonemap (k)")
+
+    def insert(key, width, rows=1):
+        conn.execute(
+            f"INSERT INTO d SELECT {key}, repeat('x', {width}) FROM generate_series(1, {rows})"
+        )
+
+    def vacuum():
+        conn.execute("VACUUM (INDEX_CLEANUP ON) d")
+
+    # Two rows a page: a zone of the key, then entries of it all over the table.
+    for key in (100, 500):
+        insert(key, 4100)
+        insert(key, 3800)
+    insert(100, 4100, 385)
+    vacuum()
+    insert(500, 3800, 385)
+    last = "(SELECT max((ctid::text::point)[0]) FROM d WHERE k = 500)"
+    # The zone loses its page; a row of the key comes to the last page with one.
+    conn.execute("DELETE FROM d WHERE (ctid::text::point)[0] = 1")
+    vacuum()
+    insert(100, 4100)
+    insert(100, 3800)
+    conn.execute(f"DELETE FROM d WHERE (ctid::text::point)[0] = {last} AND k = 100")
+    vacuum()
+    insert(500, 4000)
+    insert(100, 4100, 30)
+    for _ in range(4):
+        insert(500, 3800, 30)
+        problems = conn.execute("SELECT * FROM sorted_heap.zonemap_verify('di')")
+        assert problems.fetchall() == []
+
+
 @pytest.mark.parametrize("kind", ["int", "text", "numeric"])
 def test_unique_race_at_the_end(zone_db, rng, kind):
     """Sessions insert at the end and in the middle, alone and in batches, take

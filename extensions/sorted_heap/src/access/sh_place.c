@@ -154,7 +154,7 @@ find_page(const ZmSpace *space, const ZmTarget *target, bool *end,
 	BlockNumber block = ZmBlock(ZmPageGetEntry(page, zone));
 
 	zm_insert_hint(space->index, BufferGetBlockNumber(buf),
-				   RelationNeedsWAL(space->index) ? PageGetLSN(page) :
+				   RelationNeedsWAL(space->index) ? BufferGetLSNAtomic(buf) :
 				   InvalidXLogRecPtr, position, zone);
 	*end = ZmPageIsRightmost(page);
 	for (OffsetNumber off = zone + 1;

@@ -85,6 +85,7 @@ static bool hint_adds;			/* the row will need an entry */
  */
 static struct
 {
+	RelFileLocator index;
 	BlockNumber leaf;
 	XLogRecPtr	lsn;			/* invalid: nothing is known */
 	OffsetNumber position;
@@ -116,6 +117,7 @@ zm_insert_hint(Relation index, BlockNumber leaf, XLogRecPtr lsn,
 	hint_index = RelationGetRelid(index);
 	hint_leaf = leaf;
 	hint_adds = false;
+	seen.index = st_relation_locator(index);
 	seen.leaf = leaf;
 	seen.lsn = lsn;
 	seen.position = position;
@@ -151,9 +153,11 @@ get_state(Relation index, Relation heap, IndexInfo *info)
 
 /* Whether a leaf is as it was when zm_insert_hint() told about it. */
 static bool
-is_seen(Buffer buf)
+is_seen(const InsertState *state, Buffer buf)
 {
-	return seen.leaf == BufferGetBlockNumber(buf) &&
+	return RelFileLocatorEquals(seen.index,
+								st_relation_locator(state->space.index)) &&
+		seen.leaf == BufferGetBlockNumber(buf) &&
 		!XLogRecPtrIsInvalid(seen.lsn) &&
 		seen.lsn == PageGetLSN(BufferGetPage(buf));
 }
@@ -264,7 +268,7 @@ locate(InsertState *state, Buffer buf, Page page)
 	if (BufferIsValid(buf) && state->position == max && is_tail(state, buf))
 		state->zone = tail.zone;
 	else if (BufferIsValid(buf) && state->position == seen.position &&
-			 is_seen(buf))
+			 is_seen(state, buf))
 		state->zone = seen.zone;
 	else
 		state->zone = zm_zone_at(page, state->position);

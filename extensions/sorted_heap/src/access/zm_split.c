@@ -262,10 +262,33 @@ right_start(const ZmSpace *space, Page page, OffsetNumber split)
 	return zm_zone_from(itup, ZmBlock(zone), ZM_OPEN | ZM_TIE, &itup->t_tid);
 }
 
+/*
+ * Whether an exact entry of the key that a right page begins with is of a row that
+ * a zone covers: if that zone is in the left page, scans would find the row twice.
+ * Those that may have to tell that their row is published do not count.
+ */
+static bool
+is_repeated(const ZmSpace *space, Page page, IndexTuple start, IndexTuple itup)
+{
+	Form_pg_index form = space->index->rd_index;
+	ZmTarget	target;
+
+	if (!ZmPageIsLeaf(page) || (ZmFlags(start) & ZM_FENCED) ||
+		ZmIsZone(itup) || ZmIsMark(itup))
+		return false;
+	if (form->indisunique &&
+		(form->indnullsnotdistinct || !IndexTupleHasNulls(itup)))
+		return false;
+	zm_target_from_entry(space, &target, itup);
+	return zm_compare_entry_key(space, &target, start) == 0 &&
+		zm_block_covers(space, page, &target,
+						ItemPointerGetBlockNumber(&itup->t_tid));
+}
+
 /* Fills two empty pages with the halves of a page; left gets its high key. */
 static void
-fill_halves(Page page, OffsetNumber split, IndexTuple start,
-			BlockNumber right_block, Page left, Page right)
+fill_halves(const ZmSpace *space, Page page, OffsetNumber split,
+			IndexTuple start, BlockNumber right_block, Page left, Page right)
 {
 	OffsetNumber off = FirstOffsetNumber;
 
@@ -284,7 +307,8 @@ fill_halves(Page page, OffsetNumber split, IndexTuple start,
 	if (start != ZmPageGetEntry(page, split))
 		zm_page_add(right, start, off++);
 	for (OffsetNumber i = split; i <= PageGetMaxOffsetNumber(page); i++)
-		zm_page_add(right, ZmPageGetEntry(page, i), off++);
+		if (!is_repeated(space, page, start, ZmPageGetEntry(page, i)))
+			zm_page_add(right, ZmPageGetEntry(page, i), off++);
 }
 
 /* A new page at the end of the index, locked exclusively. */
@@ -317,7 +341,7 @@ split_root(const ZmSpace *space, Buffer root, const Newcomer *newcomer)
 	Buffer		right = new_page(index);
 	GenericXLogState *state;
 
-	fill_halves(page, split, start, BufferGetBlockNumber(right),
+	fill_halves(space, page, split, start, BufferGetBlockNumber(right),
 				left_image.data, right_image.data);
 	zm_page_init(root_image.data, ZmPageGetOpaque(page)->level + 1);
 	zm_page_add(root_image.data,
@@ -409,7 +433,7 @@ split_page(const ZmSpace *space, ZmPath *path, int at,
 								path->blocks[at - 1], path->blocks[at]);
 
 	right = new_page(index);
-	fill_halves(page, split, start, BufferGetBlockNumber(right),
+	fill_halves(space, page, split, start, BufferGetBlockNumber(right),
 				left_image.data, right_image.data);
 	start = zm_copy_as(start, BufferGetBlockNumber(right));
 
