@@ -11,7 +11,8 @@ What may differ, and how it is told:
 - a transaction with an old snapshot may fail with 40001 on our side alone
   when compaction has moved its row; the caller says when that can be so;
 - FOR KEY SHARE, and so a foreign key's check, may wait on our side alone for a
-  transaction that has updated the row more than once.
+  transaction that has updated the row more than once; with NOWAIT it fails then,
+  with SKIP LOCKED it leaves the row out.
 
 In all these cases the transaction is rolled back on both sides.
 """
@@ -24,6 +25,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from .twin import HEAP, OURS, Outcome, Session, execute, same_rows
 
 SERIALIZATION_FAILURE = "40001"
+LOCK_NOT_AVAILABLE = "55P03"
 
 # Statements whose foreign keys lock rows of the table.
 KEY_SHARE = "INSERT INTO c"
@@ -31,6 +33,15 @@ KEY_SHARE = "INSERT INTO c"
 # A waiting backend looks for deadlocks once, after this time.  Nobody moves
 # before it has looked, so that it is always the last to come who is cancelled.
 DEADLOCK_TIMEOUT = 0.05
+
+
+def locked_by_ours(sql: str, ours: Outcome, heap: Outcome) -> bool:
+    """Whether FOR KEY SHARE would have had to wait on our side alone, but may not."""
+    if "FOR KEY SHARE" not in sql or heap.sqlstate:
+        return False
+    if "NOWAIT" in sql:
+        return ours.sqlstate == LOCK_NOT_AVAILABLE
+    return "SKIP LOCKED" in sql and not ours.sqlstate and ours.count < heap.count
 
 
 class Player:
@@ -196,12 +207,13 @@ class Lockstep:
         if SERIALIZATION_FAILURE in (ours.sqlstate, heap.sqlstate):
             excused |= player.level == "SERIALIZABLE"
             excused |= moved and ours.sqlstate == SERIALIZATION_FAILURE
+        excused |= player.level is not None and locked_by_ours(player.sql, ours, heap)
+        same = (ours.sqlstate, ours.count) == (heap.sqlstate, heap.count)
         if excused:
-            if ours.sqlstate != heap.sqlstate and not player.sql.startswith("PREPARE"):
+            if not same and not player.sql.startswith("PREPARE"):
                 self.play(player, "ROLLBACK")
                 player.level, player.failed = None, False
             return
-        same = (ours.sqlstate, ours.count) == (heap.sqlstate, heap.count)
         assert same, (
             f"s{player.number}: {player.sql}\n  ours: {ours}\n  heap: {heap}\n"
             + self.tail()
