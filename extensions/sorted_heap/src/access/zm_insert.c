@@ -79,15 +79,21 @@ static Oid	hint_index = InvalidOid;
 static BlockNumber hint_leaf = InvalidBlockNumber;
 static bool hint_adds;			/* the row will need an entry */
 
+/* A leaf as this backend saw it, which it is as long as it has the LSN. */
+typedef struct KnownLeaf
+{
+	RelFileLocator index;
+	BlockNumber block;
+	XLogRecPtr	lsn;			/* invalid: nothing is known */
+} KnownLeaf;
+
 /*
- * Where a row of hint_index will be in its leaf, and the zone of the group; if
- * the leaf still has the LSN, and the row's position is that.
+ * Where a row of hint_index will be in its leaf, and the zone of the group, if
+ * its position is that.
  */
 static struct
 {
-	RelFileLocator index;
-	BlockNumber leaf;
-	XLogRecPtr	lsn;			/* invalid: nothing is known */
+	KnownLeaf	leaf;
 	OffsetNumber position;
 	OffsetNumber zone;
 }			seen;
@@ -100,11 +106,17 @@ static struct
  */
 static struct
 {
-	RelFileLocator index;
-	BlockNumber leaf;
-	XLogRecPtr	lsn;			/* invalid: nothing is known */
+	KnownLeaf	leaf;
 	OffsetNumber zone;			/* the last one */
 }			tail;
+
+static void
+know_leaf(KnownLeaf *known, Relation index, BlockNumber block, XLogRecPtr lsn)
+{
+	known->index = st_relation_locator(index);
+	known->block = block;
+	known->lsn = lsn;
+}
 
 /*
  * Tells in which leaf the next row of an index will be, after which entry, of
@@ -117,9 +129,7 @@ zm_insert_hint(Relation index, BlockNumber leaf, XLogRecPtr lsn,
 	hint_index = RelationGetRelid(index);
 	hint_leaf = leaf;
 	hint_adds = false;
-	seen.index = st_relation_locator(index);
-	seen.leaf = leaf;
-	seen.lsn = lsn;
+	know_leaf(&seen.leaf, index, leaf, lsn);
 	seen.position = position;
 	seen.zone = zone;
 }
@@ -151,26 +161,14 @@ get_state(Relation index, Relation heap, IndexInfo *info)
 	return state;
 }
 
-/* Whether a leaf is as it was when zm_insert_hint() told about it. */
 static bool
-is_seen(const InsertState *state, Buffer buf)
+is_known(const KnownLeaf *known, const InsertState *state, Buffer buf)
 {
-	return RelFileLocatorEquals(seen.index,
+	return RelFileLocatorEquals(known->index,
 								st_relation_locator(state->space.index)) &&
-		seen.leaf == BufferGetBlockNumber(buf) &&
-		!XLogRecPtrIsInvalid(seen.lsn) &&
-		seen.lsn == PageGetLSN(BufferGetPage(buf));
-}
-
-/* Whether a leaf is as this backend left the end of the index. */
-static bool
-is_tail(const InsertState *state, Buffer buf)
-{
-	return RelFileLocatorEquals(tail.index,
-								st_relation_locator(state->space.index)) &&
-		tail.leaf == BufferGetBlockNumber(buf) &&
-		!XLogRecPtrIsInvalid(tail.lsn) &&
-		tail.lsn == PageGetLSN(BufferGetPage(buf));
+		known->block == BufferGetBlockNumber(buf) &&
+		!XLogRecPtrIsInvalid(known->lsn) &&
+		known->lsn == PageGetLSN(BufferGetPage(buf));
 }
 
 /* The zone after the position's group, or one more than there are entries. */
@@ -265,10 +263,11 @@ locate(InsertState *state, Buffer buf, Page page)
 	state->position = is_at(state, page, seen.position) ? seen.position :
 		zm_search(&state->space, page, &state->target);
 	state->next = state->position == max ? max + 1 : InvalidOffsetNumber;
-	if (BufferIsValid(buf) && state->position == max && is_tail(state, buf))
+	if (BufferIsValid(buf) && state->position == max &&
+		is_known(&tail.leaf, state, buf))
 		state->zone = tail.zone;
 	else if (BufferIsValid(buf) && state->position == seen.position &&
-			 is_seen(state, buf))
+			 is_known(&seen.leaf, state, buf))
 		state->zone = seen.zone;
 	else
 		state->zone = zm_zone_at(page, state->position);
@@ -469,7 +468,8 @@ is_alone(InsertState *state, Relation heap, Buffer buf, ItemPointer tid)
 		if (!ZmIsZone(at) || !(ZmFlags(at) & ZM_FENCED))
 			return false;
 	}
-	else if (state->position == max && is_tail(state, buf))
+	else if (state->position == max &&
+			 is_known(&tail.leaf, state, buf))
 	{
 		state->greatest = true;
 		return true;
@@ -499,10 +499,9 @@ note_tail(const InsertState *state, Buffer buf)
 	Relation	index = state->space.index;
 	Page		page = BufferGetPage(buf);
 
-	tail.index = st_relation_locator(index);
-	tail.leaf = BufferGetBlockNumber(buf);
-	tail.lsn = state->greatest && RelationNeedsWAL(index) ?
-		PageGetLSN(page) : InvalidXLogRecPtr;
+	know_leaf(&tail.leaf, index, BufferGetBlockNumber(buf),
+			  state->greatest && RelationNeedsWAL(index) ?
+			  PageGetLSN(page) : InvalidXLogRecPtr);
 	tail.zone = state->zone;
 }
 
