@@ -110,6 +110,7 @@ static struct
 	OffsetNumber zone;			/* the last one */
 }			tail;
 
+/* Notes a leaf and its LSN; invalid: it is not known. */
 static void
 know_leaf(KnownLeaf *known, Relation index, BlockNumber block, XLogRecPtr lsn)
 {
@@ -161,6 +162,7 @@ get_state(Relation index, Relation heap, IndexInfo *info)
 	return state;
 }
 
+/* Whether a leaf is as it was when it was noted. */
 static bool
 is_known(const KnownLeaf *known, const InsertState *state, Buffer buf)
 {
@@ -216,7 +218,8 @@ may_fill(InsertState *state, Page page, OffsetNumber off)
 
 /*
  * Where no zone may begin, it may in a hole if another hole begins after the
- * group's last entry, state->last, and that is before what comes after the group.
+ * group's last entry, state->last, and that is before what comes after the
+ * group.
  */
 static bool
 may_start_closed(InsertState *state, Page page)
