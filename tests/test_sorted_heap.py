@@ -497,6 +497,59 @@ def test_standby_without_the_library(make_cluster, level):
         sound(copy)
 
 
+def test_notes_of_a_standby(make_cluster):
+    """Notes are not logged: what is must not depend on those that a page has."""
+    primary = make_cluster("primary", autovacuum="off")
+    with primary.connect() as conn:
+        conn.execute("CREATE EXTENSION sorted_heap")
+        conn.execute("CREATE TABLE t (id bigint, pad text)")
+        conn.execute("CREATE INDEX ti ON t USING zonemap (id)")
+        # Entries that VACUUM will remove are older than zones on the leaf.
+        for rows in (
+            "g * 256, repeat('x', 900) FROM generate_series(1, 800) g",
+            "g * 256 + 1, '' FROM generate_series(1, 799, 3) g",
+            "g * 256, repeat('x', 900) FROM generate_series(801, 1600) g",
+        ):
+            conn.execute(f"INSERT INTO t SELECT {rows}")
+    standby = replica.make_standby(primary, make_cluster("standby", data=False))
+    with standby.connect() as copy, primary.connect() as conn:
+        conn.execute(f"INSERT INTO t VALUES ({790 * 256 + 2})")  # an image of its leaf
+        conn.execute("CHECKPOINT")
+        conn.execute(f"INSERT INTO t VALUES ({790 * 256 + 3})")  # and again
+        replica.catch_up(primary, standby)
+        copy.execute("CHECKPOINT")
+        by_index(copy)
+        for key in range(1, 1600, 2):
+            copy.execute(f"SELECT id FROM t WHERE id = {key * 256}")
+        # Two entries less: zones move by 32 bytes, keys to where notes were.
+        conn.execute("SET enable_indexscan = off")  # the primary has none
+        conn.execute(f"DELETE FROM t WHERE id IN ({796 * 256 + 1}, {799 * 256 + 1})")
+        conn.execute("VACUUM (INDEX_CLEANUP on) t")
+        replica.catch_up(primary, standby)
+        assert agree(copy) == 1867
+        copy.execute("SELECT pg_promote()")
+        sound(copy)
+
+
+def test_compaction_makes_segments_in_time(make_cluster):
+    """Who commits beside it does not have to wait for a segment's zeros."""
+    cluster = make_cluster("primary", autovacuum="off")
+    with cluster.connect() as conn:
+        conn.execute("CREATE EXTENSION sorted_heap")
+        conn.execute("CREATE TABLE t (id bigint, pad text) USING sorted_heap")
+        conn.execute("CREATE INDEX ON t USING zonemap (id)")
+        conn.execute(
+            "INSERT INTO t SELECT g * 7919 % 10007, repeat('x', 900)"
+            " FROM generate_series(1, 10006) g"
+        )
+        conn.execute("CALL sorted_heap.compact('t', 1000)")
+        ((current, last),) = conn.execute(
+            "SELECT pg_walfile_name(pg_current_wal_insert_lsn()), max(name)"
+            " FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$'"
+        ).fetchall()
+        assert current < last
+
+
 @pytest.mark.skipif(not os.environ.get("SLOW"), reason="half a gigabyte; SLOW=1")
 def test_more_pages_than_16_bits_count(database):
     conn = database.connect()

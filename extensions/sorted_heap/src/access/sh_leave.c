@@ -30,6 +30,7 @@
 #include "utils/rel.h"
 
 #include "sh_move.h"
+#include "st_wal.h"
 
 /* Deletes a tuple without waiting, unseen by logical decoding. */
 bool
@@ -290,6 +291,7 @@ zm_leave_old(Relation rel, ZmMove *moves, int nmoves)
 		CHECK_FOR_INTERRUPTS();
 		emptied += delete_page(rel, moves + i, n, delta);
 		i += n;
+		st_wal_keep_up();
 	}
 	pfree(delta);
 	return emptied;

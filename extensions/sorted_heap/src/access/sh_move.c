@@ -37,6 +37,7 @@
 #include "utils/rel.h"
 
 #include "sh_move.h"
+#include "st_wal.h"
 #include "zm_access.h"
 #include "zm_page.h"
 
@@ -294,6 +295,7 @@ write_rows(ZmMover *mover)
 		ExecClearTuple(slot);
 	}
 	mover->nrows = 0;
+	st_wal_keep_up();
 }
 
 /* ---- one row, the long way ---- */

@@ -27,6 +27,7 @@
 #include "utils/rel.h"
 
 #include "st_compat.h"
+#include "st_wal.h"
 #include "zm_fold.h"
 #include "zm_tree.h"
 #include "zm_unique.h"
@@ -372,6 +373,7 @@ zm_fold(Relation index, Relation heap, BufferAccessStrategy strategy)
 		Buffer		buf;
 
 		st_vacuum_delay_point(false);
+		st_wal_keep_up();
 		buf = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
 								 strategy);
 		LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);

@@ -25,6 +25,7 @@
 #include "utils/rel.h"
 
 #include "st_compat.h"
+#include "st_wal.h"
 #include "zm_access.h"
 #include "zm_heap.h"
 #include "zm_tree.h"
@@ -363,7 +364,7 @@ fill_hole(LeafEdit *edit, OffsetNumber off, BlockNumber block, bool note)
 	if (!edit->copy)
 	{
 		state = GenericXLogStart(edit->index);
-		page = GenericXLogRegisterBuffer(state, edit->buf, 0);
+		page = zm_register_moving(state, edit->buf);
 	}
 	done = PageIndexTupleOverwrite(page, off, (Item) zone,
 								   IndexTupleSize(zone));
@@ -373,6 +374,21 @@ fill_hole(LeafEdit *edit, OffsetNumber off, BlockNumber block, bool note)
 		GenericXLogFinish(state);
 	edit->changed = true;
 	return 0;
+}
+
+/* Whether a hole of a leaf could become longer: see fill_hole(). */
+static bool
+may_move(Page page)
+{
+	for (OffsetNumber off = ZmPageFirst(page);
+		 off <= PageGetMaxOffsetNumber(page); off++)
+	{
+		IndexTuple	itup = ZmPageGetEntry(page, off);
+
+		if (ZmIsZone(itup) && ZmBlock(itup) == InvalidBlockNumber)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -790,12 +806,15 @@ zm_insert_many(Relation index, Relation heap, IndexInfo *info,
 		int			done;
 
 		CHECK_FOR_INTERRUPTS();
+		st_wal_keep_up();
 		MemoryContextReset(state->context);
 		zm_target_from_entry(&state->space, &state->target, entries[i]);
 		edit.buf = zm_descend_near(&state->space, &state->target,
 								   BUFFER_LOCK_EXCLUSIVE, &leaf);
 		xlog = GenericXLogStart(index);
-		edit.page = GenericXLogRegisterBuffer(xlog, edit.buf, 0);
+		edit.page = may_move(BufferGetPage(edit.buf)) ?
+			zm_register_moving(xlog, edit.buf) :
+			GenericXLogRegisterBuffer(xlog, edit.buf, 0);
 		done = change_leaf(state, heap, &edit, entries + i, n - i, &missing);
 		if (edit.changed)
 			GenericXLogFinish(xlog);

@@ -33,6 +33,7 @@
 #include "utils/rel.h"
 
 #include "st_compat.h"
+#include "st_wal.h"
 #include "zm_access.h"
 #include "zm_shrink.h"
 #include "zm_tree.h"
@@ -108,6 +109,7 @@ survey(Shrink *shrink)
 		Page		page;
 
 		st_vacuum_delay_point(false);
+		st_wal_keep_up();
 		buf = read_locked(shrink, block, BUFFER_LOCK_SHARE);
 		page = BufferGetPage(buf);
 		if (is_free(page))
@@ -179,27 +181,38 @@ choose_rest(Shrink *shrink, Page left, Page right)
 	return bytes <= PAGE_SPACE ? last + 1 : best;
 }
 
-/* The image of the left page, with the right one's entries before `rest`. */
+/*
+ * Registers the left page, and adds the right one's entries before `rest` to
+ * it.  What it had stays in its place, so that little is logged, unless its
+ * high key becomes longer or shorter (see zm_register_moving()).
+ */
 static void
-fill_left(Page left, Page right, OffsetNumber rest, BlockNumber right_block,
-		  Page image)
+extend_left(GenericXLogState *state, Buffer left, Page right,
+			OffsetNumber rest, BlockNumber right_block)
 {
 	bool		all = rest > PageGetMaxOffsetNumber(right);
-	OffsetNumber off = FirstOffsetNumber;
+	Page		page = BufferGetPage(left);
+	Size		size = IndexTupleSize(ZmPageGetEntry(page, ZM_HIGH_KEY));
+	IndexTuple	high = NULL;
 
-	zm_page_init(image, ZmPageGetOpaque(left)->level);
-	ZmPageGetOpaque(image)->right = all ? ZmPageGetOpaque(right)->right :
-		right_block;
 	if (!all)
-		zm_page_add(image, zm_copy_as(ZmPageGetEntry(right, rest),
-									  right_block), off++);
+		high = zm_copy_as(ZmPageGetEntry(right, rest), right_block);
 	else if (!ZmPageIsRightmost(right))
-		zm_page_add(image, ZmPageGetEntry(right, ZM_HIGH_KEY), off++);
-	for (OffsetNumber i = ZmPageFirst(left);
-		 i <= PageGetMaxOffsetNumber(left); i++)
-		zm_page_add(image, ZmPageGetEntry(left, i), off++);
+		high = ZmPageGetEntry(right, ZM_HIGH_KEY);
+	if (high != NULL && IndexTupleSize(high) == size)
+		page = GenericXLogRegisterBuffer(state, left, 0);
+	else
+		page = zm_register_moving(state, left);
+	ZmPageGetOpaque(page)->right = all ? ZmPageGetOpaque(right)->right :
+		right_block;
+	if (high == NULL)
+		PageIndexTupleDelete(page, ZM_HIGH_KEY);
+	else if (!PageIndexTupleOverwrite(page, ZM_HIGH_KEY, (Item) high,
+									  IndexTupleSize(high)))
+		elog(ERROR, "failed to replace a high key of a zonemap");
 	for (OffsetNumber i = ZmPageFirst(right); i < rest; i++)
-		zm_page_add(image, ZmPageGetEntry(right, i), off++);
+		zm_page_add(page, ZmPageGetEntry(right, i),
+					PageGetMaxOffsetNumber(page) + 1);
 }
 
 /* The image of the right page, with its entries from `rest` on. */
@@ -232,7 +245,6 @@ shift_entries(Shrink *shrink, Buffer left, Buffer right, OffsetNumber rest,
 	bool		all = rest > PageGetMaxOffsetNumber(page);
 	IndexTuple	start = all ? NULL :
 		zm_copy_as(ZmPageGetEntry(page, rest), right_block);
-	PGAlignedBlock left_image;
 	PGAlignedBlock right_image;
 	Buffer		parent = read_locked(shrink, parent_block,
 									 BUFFER_LOCK_EXCLUSIVE);
@@ -247,15 +259,10 @@ shift_entries(Shrink *shrink, Buffer left, Buffer right, OffsetNumber rest,
 	{
 		GenericXLogState *state;
 
-		fill_left(BufferGetPage(left), page, rest, right_block,
-				  left_image.data);
 		fill_right(page, rest, right_image.data);
 		state = GenericXLogStart(space->index);
-		memcpy(GenericXLogRegisterBuffer(state, left, GENERIC_XLOG_FULL_IMAGE),
-			   left_image.data, BLCKSZ);
-		memcpy(GenericXLogRegisterBuffer(state, right,
-										 GENERIC_XLOG_FULL_IMAGE),
-			   right_image.data, BLCKSZ);
+		extend_left(state, left, page, rest, right_block);
+		memcpy(zm_register_moving(state, right), right_image.data, BLCKSZ);
 		page = GenericXLogRegisterBuffer(state, parent, 0);
 		PageIndexTupleDelete(page, downlink);
 		if (!all)
@@ -473,6 +480,7 @@ pack_level(Shrink *shrink, uint32 level)
 		IndexTuple	next;
 
 		st_vacuum_delay_point(false);
+		st_wal_keep_up();
 		meta = lock_structure(shrink);
 		next = pack_page(shrink, level, position);
 		UnlockReleaseBuffer(meta);
@@ -514,6 +522,7 @@ move_level(Shrink *shrink, uint32 level, BlockNumber end)
 		/* Pages of the tree leave it here alone; splits may come now. */
 		UnlockReleaseBuffer(meta);
 		st_vacuum_delay_point(false);
+		st_wal_keep_up();
 		meta = lock_structure(shrink);
 		buf = read_locked(shrink, block, BUFFER_LOCK_SHARE);
 		left = block;

@@ -231,6 +231,18 @@ zm_descend_before(const ZmSpace *space, const ZmTarget *low)
 }
 
 /*
+ * The copy of a page for a change that moves entries on it, which is logged as
+ * a whole.  Else only what differs would be, and bytes that were of a note here
+ * might have what they get by chance, or because they are zero, while a standby
+ * has another note there, or replay none: notes are not logged.
+ */
+Page
+zm_register_moving(GenericXLogState *state, Buffer buf)
+{
+	return GenericXLogRegisterBuffer(state, buf, GENERIC_XLOG_FULL_IMAGE);
+}
+
+/*
  * Adds an entry to a leaf that is locked exclusively and has room for it.
  * Logged as nbtree logs the same, which replays as PageAddItem().
  */

@@ -11,6 +11,7 @@
 
 #include "postgres.h"
 
+#include "access/generic_xlog.h"
 #include "storage/bufmgr.h"
 
 #include "zm_key.h"
@@ -34,6 +35,7 @@ extern OffsetNumber zm_find_downlink(const ZmSpace *space, Page parent,
 									 BlockNumber parent_block,
 									 BlockNumber child);
 
+extern Page zm_register_moving(GenericXLogState *state, Buffer buf);
 extern void zm_add_logged(Relation index, Buffer buf, IndexTuple itup,
 						  OffsetNumber off);
 

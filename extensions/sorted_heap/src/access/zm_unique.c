@@ -206,8 +206,7 @@ withdraw(const ZmSpace *space, Datum *values, bool *nulls, ItemPointer tid)
 		{
 			GenericXLogState *state = GenericXLogStart(space->index);
 
-			PageIndexTupleDelete(GenericXLogRegisterBuffer(state, buf, 0),
-								 off);
+			PageIndexTupleDelete(zm_register_moving(state, buf), off);
 			GenericXLogFinish(state);
 			UnlockReleaseBuffer(buf);
 		}
@@ -434,8 +433,7 @@ zm_unique_purge(const ZmSpace *space, Relation heap, const ZmTarget *target)
 	{
 		GenericXLogState *state = GenericXLogStart(space->index);
 
-		PageIndexMultiDelete(GenericXLogRegisterBuffer(state, buf, 0), done,
-							 ndone);
+		PageIndexMultiDelete(zm_register_moving(state, buf), done, ndone);
 		GenericXLogFinish(state);
 	}
 	UnlockReleaseBuffer(buf);

@@ -20,10 +20,12 @@
 #include "utils/rel.h"
 
 #include "st_compat.h"
+#include "st_wal.h"
 #include "zm_access.h"
 #include "zm_fold.h"
 #include "zm_page.h"
 #include "zm_shrink.h"
+#include "zm_tree.h"
 
 /* Compaction sets it for its own VACUUM (sh_room.c). */
 ZmPacking	zm_packing = ZM_PACK_SPARSE;
@@ -52,7 +54,7 @@ vacuum_leaf(IndexVacuumInfo *info, Buffer buf, IndexBulkDeleteResult *stats,
 	{
 		GenericXLogState *state = GenericXLogStart(info->index);
 
-		page = GenericXLogRegisterBuffer(state, buf, 0);
+		page = zm_register_moving(state, buf);
 		PageIndexMultiDelete(page, dead, ndead);
 		GenericXLogFinish(state);
 		stats->tuples_removed += ndead;
@@ -76,6 +78,7 @@ zm_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			Page		page;
 
 			st_vacuum_delay_point(false);
+			st_wal_keep_up();
 			buf = ReadBufferExtended(info->index, MAIN_FORKNUM, block,
 									 RBM_NORMAL, info->strategy);
 			/* Scans that are not MVCC hold no TIDs without a recheck. */
