@@ -196,6 +196,48 @@ compare_tuple(const ZmHeapKey *key, HeapTuple tuple, const ZmTarget *target)
 }
 
 /*
+ * The next line pointer, from one on, that has the number, or whose tuple does
+ * not store its key where expected; one after the last if there is none.
+ */
+static inline pg_attribute_always_inline OffsetNumber
+find_number_as(const ZmHeapKey *key, ZmFast fast, Page page, OffsetNumber off,
+			   OffsetNumber last, int64 number)
+{
+	for (; off <= last; off++)
+	{
+		ItemId		item = PageGetItemId(page, off);
+		HeapTupleHeader tuple;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple = (HeapTupleHeader) PageGetItem(page, item);
+		if ((tuple->t_infomask & HEAP_HASNULL) ||
+			HeapTupleHeaderGetNatts(tuple) < key->attno ||
+			zm_fast_fetch(fast, (char *) tuple + tuple->t_hoff +
+						  key->offset) == number)
+			break;
+	}
+	return off;
+}
+
+/* The same for all integer types, with a loop for each size. */
+static OffsetNumber
+find_number(const ZmHeapKey *key, Page page, OffsetNumber off,
+			OffsetNumber last, int64 number)
+{
+	switch (key->space->fast)
+	{
+		case ZM_FAST_INT64:
+			return find_number_as(key, ZM_FAST_INT64, page, off, last, number);
+		case ZM_FAST_INT32:
+			return find_number_as(key, ZM_FAST_INT32, page, off, last, number);
+		default:
+			return find_number_as(key, key->space->fast, page, off, last,
+								  number);
+	}
+}
+
+/*
  * What tuples of a locked page, from a line pointer on, have from the target's
  * key on; `greater` asks for more than that key's.  *sorted becomes the last line
  * pointer up to which integer keys are in order, if all are looked at.
@@ -212,11 +254,19 @@ look_for_others(const ZmHeapKey *key, Page page, OffsetNumber off,
 	*sorted = last;
 	for (; off <= last; off++)
 	{
-		ItemId		item = PageGetItemId(page, off);
+		ItemId		item;
 		HeapTupleData tuple;
 		int64		number;
 		int			result;
 
+		/* Out of order: only what has the key is of interest. */
+		if (*sorted < off && !greater && target->fast && key->offset >= 0)
+		{
+			off = find_number(key, page, off, last, target->number);
+			if (off > last)
+				break;
+		}
+		item = PageGetItemId(page, off);
 		if (!ItemIdIsNormal(item))
 			continue;
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);

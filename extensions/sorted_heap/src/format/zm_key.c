@@ -286,7 +286,9 @@ zm_search(const ZmSpace *space, Page page, const ZmTarget *target)
 OffsetNumber
 zm_zone_at(Page page, OffsetNumber off)
 {
-	while (off > ZmPageFirst(page) && !ZmIsZone(ZmPageGetEntry(page, off)))
+	OffsetNumber first = ZmPageFirst(page);
+
+	while (off > first && !ZmIsZone(ZmPageGetEntry(page, off)))
 		off--;
 	return off;
 }
