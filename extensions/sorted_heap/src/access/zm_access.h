@@ -25,12 +25,13 @@ extern void zm_build_empty(Relation index);
 extern bool zm_insert(Relation index, Datum *values, bool *nulls,
 					  ItemPointer tid, Relation heap, IndexUniqueCheck check,
 					  bool unchanged, IndexInfo *info);
-
-extern void zm_insert_many(Relation index, Relation heap, IndexInfo *info,
-						   IndexTuple *entries, int n);
 extern void zm_insert_hint(Relation index, BlockNumber leaf, XLogRecPtr lsn,
 						   OffsetNumber position, OffsetNumber zone);
 extern void zm_insert_hint_adds(void);
+
+/* zm_insert_many.c */
+extern void zm_insert_many(Relation index, Relation heap, IndexInfo *info,
+						   IndexTuple *entries, int n);
 
 /* zm_scan.c */
 extern IndexScanDesc zm_begin_scan(Relation index, int nkeys, int norderbys);

@@ -199,7 +199,7 @@ compare_tuple(const ZmHeapKey *key, HeapTuple tuple, const ZmTarget *target)
  * The next line pointer, from one on, that has the number, or whose tuple does
  * not store its key where expected; one after the last if there is none.
  */
-static inline pg_attribute_always_inline OffsetNumber
+static pg_attribute_always_inline OffsetNumber
 find_number_as(const ZmHeapKey *key, ZmFast fast, Page page, OffsetNumber off,
 			   OffsetNumber last, int64 number)
 {
