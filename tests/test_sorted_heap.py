@@ -550,6 +550,35 @@ def test_compaction_makes_segments_in_time(make_cluster):
         assert current < last
 
 
+def test_vacuum_makes_no_old_segments(make_cluster):
+    """The last record of a session may be of a segment that is gone long ago."""
+    cluster = make_cluster(
+        "primary",
+        autovacuum="off",
+        wal_recycle="off",
+        min_wal_size="32MB",
+        max_wal_size="32MB",
+    )
+    with cluster.connect() as conn, cluster.connect() as other:
+        other.execute("CREATE EXTENSION sorted_heap")
+        other.execute("CREATE TABLE t (id bigint)")
+        other.execute("CREATE INDEX ON t USING zonemap (id)")
+        other.execute("INSERT INTO t VALUES (1)")
+        other.execute("VACUUM t")
+        record = "SELECT pg_logical_emit_message(false, 'test', 'a record')"
+        conn.execute(record)
+        for _ in range(4):
+            other.execute(record)
+            other.execute("SELECT pg_switch_wal()")
+        other.execute("CHECKPOINT")
+        conn.execute("VACUUM (INDEX_CLEANUP on) t")
+        ((current, first),) = other.execute(
+            "SELECT pg_walfile_name(pg_current_wal_insert_lsn()), min(name)"
+            " FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$'"
+        ).fetchall()
+        assert first == current
+
+
 @pytest.mark.skipif(not os.environ.get("SLOW"), reason="half a gigabyte; SLOW=1")
 def test_more_pages_than_16_bits_count(database):
     conn = database.connect()

@@ -10,6 +10,11 @@
  * no hurry, flushes what it has written little by little, and makes the next
  * segment file in time.
  *
+ * Only the one after the segment that WAL is inserted into is ever made.  It
+ * must not be used up, archived and removed while it is being made, which would
+ * end with zeros under its name: no checkpoint that could remove it completes
+ * meanwhile.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -18,28 +23,46 @@
 
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
-#include "miscadmin.h"
+#include "storage/proc.h"
 
 #include "st_wal.h"
 
 /* So much WAL waits to be flushed at most. */
 #define UNFLUSHED_BYTES (512 * 1024)
 
+/*
+ * A checkpoint either sees the flag, and waits before it completes, or its redo
+ * position is before the position that is read here, and it removes nothing
+ * after that.  An error ends the transaction, which takes the flag back.
+ */
+static void
+make_next_segment(void)
+{
+	static XLogSegNo made = 0;
+	XLogSegNo	next;
+
+	Assert((MyProc->delayChkptFlags & DELAY_CHKPT_START) == 0);
+	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
+	XLByteToSeg(GetXLogInsertRecPtr(), next, wal_segment_size);
+	next++;
+	if (next > made)
+	{
+		close(XLogFileInit(next, GetWALInsertionTimeLine()));
+		made = next;
+	}
+	MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
+}
+
 void
 st_wal_keep_up(void)
 {
 	static XLogRecPtr flushed = InvalidXLogRecPtr;
-	static XLogSegNo made = 0;
-	XLogSegNo	segment;
 
+	if (XLogRecPtrIsInvalid(flushed))
+		flushed = ProcLastRecPtr;
 	if (ProcLastRecPtr < flushed + UNFLUSHED_BYTES)
 		return;
 	flushed = ProcLastRecPtr;
 	XLogFlush(flushed);
-	XLByteToSeg(flushed, segment, wal_segment_size);
-	segment++;
-	if (segment <= made)
-		return;
-	close(XLogFileInit(segment, GetWALInsertionTimeLine()));
-	made = segment;
+	make_next_segment();
 }
