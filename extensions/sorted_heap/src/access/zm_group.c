@@ -21,6 +21,7 @@
 #include "access/relscan.h"
 #include "access/xact.h"
 #include "storage/bufmgr.h"
+#include "storage/predicate.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -359,6 +360,19 @@ chain_start(PageRead *read, OffsetNumber off, HeapTuple tuple)
 	return root;
 }
 
+/*
+ * A tuple qualifies that the snapshot does not see: a serializable reader has a
+ * conflict with who wrote it.  The buffer is locked.  Other tuples that are not
+ * seen are given to heap, which does the same.
+ */
+static void
+note_unseen(PageRead *read, HeapTuple tuple)
+{
+	HeapCheckForSerializableConflictOut(false, read->scan->heapRelation,
+										tuple, read->buf,
+										read->scan->xs_snapshot);
+}
+
 static inline bool
 in_chain(HeapTupleHeader tuple)
 {
@@ -398,6 +412,8 @@ add_fast(PageRead *read, OffsetNumber off, HeapTuple tuple, int64 number,
 	if (in_chain(tuple->t_data))
 	{
 		root = chain_start(read, off, tuple);
+		if (root == InvalidOffsetNumber)
+			note_unseen(read, tuple);
 		if (root == InvalidOffsetNumber || read->seen[root])
 			return;
 		read->seen[root] = true;
@@ -519,6 +535,9 @@ read_any(PageRead *read)
 	Page		copy;
 	OffsetNumber last = PageGetMaxOffsetNumber(read->page);
 	OffsetNumber starts[MaxHeapTuplesPerPage + 1];
+	bool		serializable =
+		CheckForSerializableConflictOutNeeded(read->scan->heapRelation,
+											  read->scan->xs_snapshot);
 
 	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
 	{
@@ -545,15 +564,27 @@ read_any(PageRead *read)
 		ItemPointerData tid;
 		bool		chain;
 
-		if (!ItemIdIsNormal(item) || starts[off] == InvalidOffsetNumber)
+		if (!ItemIdIsNormal(item) ||
+			(starts[off] == InvalidOffsetNumber && !serializable))
 			continue;
 		set_tuple(read, &tuple, off, item, copy);
 		chain = in_chain(tuple.t_data);
-		if (chain && read->seen[starts[off]])
+		if (starts[off] != InvalidOffsetNumber && chain &&
+			read->seen[starts[off]])
 			continue;
 		zm_heap_key(&state->heap_key, &tuple, values, nulls);
 		if (!key_qualifies(read, values, nulls))
 			continue;
+		if (starts[off] == InvalidOffsetNumber)
+		{
+			/* The pin keeps it where it is. */
+			LockBuffer(read->buf, BUFFER_LOCK_SHARE);
+			set_tuple(read, &tuple, off, PageGetItemId(read->page, off),
+					  read->page);
+			note_unseen(read, &tuple);
+			LockBuffer(read->buf, BUFFER_LOCK_UNLOCK);
+			continue;
+		}
 		if (chain)
 			read->seen[starts[off]] = true;
 		ItemPointerSet(&tid, read->block, starts[off]);
@@ -704,24 +735,6 @@ read_exact(ZmScan *state)
 		else
 			add_item(state, &itup->t_tid, false, values, nulls);
 	}
-}
-
-/* Whether the scan's snapshot, an MVCC one, sees the row of an exact entry. */
-bool
-zm_exact_visible(IndexScanDesc scan, const ZmItem *item)
-{
-	IndexFetchHeapData *fetch = (IndexFetchHeapData *) scan->xs_heapfetch;
-	ItemPointerData tid = item->tid;
-	HeapTupleData tuple;
-	bool		visible;
-
-	fetch->xs_cbuf = ReleaseAndReadBuffer(fetch->xs_cbuf, scan->heapRelation,
-										  ItemPointerGetBlockNumber(&tid));
-	LockBuffer(fetch->xs_cbuf, BUFFER_LOCK_SHARE);
-	visible = heap_hot_search_buffer(&tid, scan->heapRelation, fetch->xs_cbuf,
-									 scan->xs_snapshot, &tuple, NULL, true);
-	LockBuffer(fetch->xs_cbuf, BUFFER_LOCK_UNLOCK);
-	return visible;
 }
 
 /* Loads the rows of the cursor's group. */

@@ -176,6 +176,20 @@ give_no_columns(IndexScanDesc scan, ZmScan *state)
 	MemoryContextSwitchTo(old);
 }
 
+/* Whether a row of the group is to be returned. */
+static bool
+is_wanted(IndexScanDesc scan, const ZmItem *item)
+{
+	ZmScan	   *state = scan->opaque;
+
+	if (state->visible_only)
+		return item->visible != InvalidOffsetNumber ||
+			zm_exact_visible(scan, item);
+	/* Without keys, nobody minds which row it is: CLUSTER has the table. */
+	return scan->numberOfKeys == 0 || IsMVCCSnapshot(scan->xs_snapshot) ||
+		zm_is_current(scan, item);
+}
+
 bool
 zm_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
@@ -187,9 +201,7 @@ zm_get_tuple(IndexScanDesc scan, ScanDirection direction)
 		if (!zm_next_item(scan, direction))
 			return false;
 		item = &state->items[state->item];
-	} while (state->visible_only &&
-			 item->visible == InvalidOffsetNumber &&
-			 !zm_exact_visible(scan, item));
+	} while (!is_wanted(scan, item));
 	scan->xs_heaptid = item->tid;
 	scan->xs_recheck = item->recheck;
 	if (scan->xs_want_itup && scan->xs_itup == NULL)

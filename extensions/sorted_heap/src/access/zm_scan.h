@@ -123,6 +123,9 @@ extern bool zm_next_item(IndexScanDesc scan, ScanDirection direction);
 /* zm_group.c */
 extern void zm_group_load(IndexScanDesc scan, ZmScan *state);
 extern bool zm_same_key(ZmScan *state, int a, int b);
+
+/* zm_rows.c */
 extern bool zm_exact_visible(IndexScanDesc scan, const ZmItem *item);
+extern bool zm_is_current(IndexScanDesc scan, const ZmItem *item);
 
 #endif							/* ZM_SCAN_H */

@@ -81,7 +81,7 @@ zm_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			st_wal_keep_up();
 			buf = ReadBufferExtended(info->index, MAIN_FORKNUM, block,
 									 RBM_NORMAL, info->strategy);
-			/* Scans that are not MVCC hold no TIDs without a recheck. */
+			/* Scans that are not MVCC look at a TID again (zm_rows.c). */
 			LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
 			page = BufferGetPage(buf);
 			if (!PageIsNew(page))
