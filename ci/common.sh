@@ -5,7 +5,7 @@
 
 # What the caller's shell says of servers is not meant for ours.
 for name in "${!PG@}"; do
-	[ "$name" = PG_CONFIG ] || unset "$name"
+	case $name in PG_CONFIG | PGBENCH) ;; *) unset "$name" ;; esac
 done
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
