@@ -43,6 +43,7 @@ make_next_segment(void)
 
 	Assert((MyProc->delayChkptFlags & DELAY_CHKPT_START) == 0);
 	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
+	pg_memory_barrier();
 	XLByteToSeg(GetXLogInsertRecPtr(), next, wal_segment_size);
 	next++;
 	if (next > made)

@@ -82,16 +82,19 @@ zm_exact_visible(IndexScanDesc scan, const ZmItem *item)
 	return visible;
 }
 
-/* Whether a tuple has the key of an item; true if it takes detoasting to know. */
+/* Whether a tuple has the key of an item; *doubt if it takes detoasting to know. */
 static bool
-has_key(ZmScan *state, HeapTuple tuple, const ZmItem *item)
+has_key(ZmScan *state, HeapTuple tuple, const ZmItem *item, bool *doubt)
 {
 	const ZmSpace *space = &state->cursor.space;
 	Datum		values[INDEX_MAX_KEYS];
 	bool		nulls[INDEX_MAX_KEYS];
 
 	if (!zm_heap_key(&state->heap_key, tuple, values, nulls))
+	{
+		*doubt = true;
 		return true;
+	}
 	if (item->key < 0)
 		return !nulls[0] &&
 			zm_fast_datum(space->fast, values[0]) == item->number;
@@ -102,18 +105,19 @@ has_key(ZmScan *state, HeapTuple tuple, const ZmItem *item)
 }
 
 /*
- * Whether an item's TID is still that of a row with its key.  VACUUM may have
- * freed it since the group was loaded, and another row have got it: no MVCC
- * snapshot sees that, but others do.  If it is, it stays so, because its page
- * stays pinned until the next row is asked for.
+ * Whether an item's TID is still that of a row with its key; *doubt if that has
+ * to be asked again.  VACUUM may have freed it since the group was loaded, and
+ * another row have got it: no MVCC snapshot sees that, but others do.  If it is,
+ * it stays so, because its page stays pinned until the next row is asked for.
  */
 bool
-zm_is_current(IndexScanDesc scan, const ZmItem *item)
+zm_is_current(IndexScanDesc scan, const ZmItem *item, bool *doubt)
 {
 	ZmScan	   *state = scan->opaque;
 	IndexFetchHeapData *fetch = (IndexFetchHeapData *) scan->xs_heapfetch;
 	BlockNumber block = ItemPointerGetBlockNumber(&item->tid);
 	OffsetNumber off = ItemPointerGetOffsetNumber(&item->tid);
+	TransactionId before = InvalidTransactionId;
 	PGAlignedBlock page;
 
 	fetch->xs_cbuf = ReleaseAndReadBuffer(fetch->xs_cbuf, scan->heapRelation,
@@ -131,7 +135,7 @@ zm_is_current(IndexScanDesc scan, const ZmItem *item)
 		if (off < FirstOffsetNumber || off > PageGetMaxOffsetNumber(page.data))
 			return false;
 		item_id = PageGetItemId(page.data, off);
-		if (ItemIdIsRedirected(item_id))
+		if (n == 0 && ItemIdIsRedirected(item_id))
 		{
 			off = ItemIdGetRedirect(item_id);
 			continue;
@@ -142,10 +146,16 @@ zm_is_current(IndexScanDesc scan, const ZmItem *item)
 		tuple.t_len = ItemIdGetLength(item_id);
 		tuple.t_tableOid = RelationGetRelid(scan->heapRelation);
 		ItemPointerSet(&tuple.t_self, block, off);
-		if (has_key(state, &tuple, item))
+		/* as heap follows it */
+		if (HeapTupleIsHeapOnly(&tuple) != (n > 0) ||
+			(TransactionIdIsValid(before) &&
+			 before != HeapTupleHeaderGetXmin(tuple.t_data)))
+			return false;
+		if (has_key(state, &tuple, item, doubt))
 			return true;
 		if (!HeapTupleIsHotUpdated(&tuple))
 			return false;
+		before = HeapTupleHeaderGetUpdateXid(tuple.t_data);
 		off = ItemPointerGetOffsetNumber(&tuple.t_data->t_ctid);
 	}
 	return false;

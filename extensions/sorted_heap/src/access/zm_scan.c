@@ -176,9 +176,9 @@ give_no_columns(IndexScanDesc scan, ZmScan *state)
 	MemoryContextSwitchTo(old);
 }
 
-/* Whether a row of the group is to be returned. */
+/* Whether a row of the group is to be returned; *doubt: to be rechecked. */
 static bool
-is_wanted(IndexScanDesc scan, const ZmItem *item)
+is_wanted(IndexScanDesc scan, const ZmItem *item, bool *doubt)
 {
 	ZmScan	   *state = scan->opaque;
 
@@ -187,7 +187,7 @@ is_wanted(IndexScanDesc scan, const ZmItem *item)
 			zm_exact_visible(scan, item);
 	/* Without keys, nobody minds which row it is: CLUSTER has the table. */
 	return scan->numberOfKeys == 0 || IsMVCCSnapshot(scan->xs_snapshot) ||
-		zm_is_current(scan, item);
+		zm_is_current(scan, item, doubt);
 }
 
 bool
@@ -195,15 +195,17 @@ zm_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
 	ZmScan	   *state = scan->opaque;
 	ZmItem	   *item;
+	bool		doubt;
 
 	do
 	{
 		if (!zm_next_item(scan, direction))
 			return false;
 		item = &state->items[state->item];
-	} while (!is_wanted(scan, item));
+		doubt = item->recheck;
+	} while (!is_wanted(scan, item, &doubt));
 	scan->xs_heaptid = item->tid;
-	scan->xs_recheck = item->recheck;
+	scan->xs_recheck = doubt;
 	if (scan->xs_want_itup && scan->xs_itup == NULL)
 		give_no_columns(scan, state);
 	return true;

@@ -126,6 +126,7 @@ extern bool zm_same_key(ZmScan *state, int a, int b);
 
 /* zm_rows.c */
 extern bool zm_exact_visible(IndexScanDesc scan, const ZmItem *item);
-extern bool zm_is_current(IndexScanDesc scan, const ZmItem *item);
+extern bool zm_is_current(IndexScanDesc scan, const ZmItem *item,
+						  bool *doubt);
 
 #endif							/* ZM_SCAN_H */

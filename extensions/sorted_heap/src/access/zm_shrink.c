@@ -109,7 +109,6 @@ survey(Shrink *shrink)
 		Page		page;
 
 		st_vacuum_delay_point(false);
-		st_wal_keep_up();
 		buf = read_locked(shrink, block, BUFFER_LOCK_SHARE);
 		page = BufferGetPage(buf);
 		if (is_free(page))

@@ -230,16 +230,33 @@ zm_descend_before(const ZmSpace *space, const ZmTarget *low)
 	}
 }
 
+static bool
+has_notes(Page page)
+{
+	for (OffsetNumber off = ZmPageFirst(page);
+		 off <= PageGetMaxOffsetNumber(page); off++)
+	{
+		IndexTuple	itup = ZmPageGetEntry(page, off);
+
+		if (ZmIsZone(itup) && (ZmFlags(itup) & ZM_NOTE))
+			return true;
+	}
+	return false;
+}
+
 /*
  * The copy of a page for a change that moves entries on it, which is logged as
- * a whole.  Else only what differs would be, and bytes that were of a note here
- * might have what they get by chance, or because they are zero, while a standby
- * has another note there, or replay none: notes are not logged.
+ * a whole if any has room for a note.  Else only what differs would be, and
+ * bytes that were of a note here might have what they get by chance, or because
+ * they are zero, while a standby has another note there, or replay none: notes
+ * are not logged.
  */
 Page
 zm_register_moving(GenericXLogState *state, Buffer buf)
 {
-	return GenericXLogRegisterBuffer(state, buf, GENERIC_XLOG_FULL_IMAGE);
+	return GenericXLogRegisterBuffer(state, buf,
+									 has_notes(BufferGetPage(buf)) ?
+									 GENERIC_XLOG_FULL_IMAGE : 0);
 }
 
 /*

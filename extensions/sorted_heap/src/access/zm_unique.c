@@ -10,7 +10,7 @@
  * mark for it exists.
  *
  * Where nothing has the key, neither an entry nor a tuple on the page of its
- * zone, zm_insert.c sees that and publishes the row under one exclusive lock on
+ * zone, zm_judge.c sees that and publishes the row under one exclusive lock on
  * the leaf.  Otherwise publication, which comes first, and the check happen under
  * a heavyweight lock on (index, hash of the key), a page lock with the hash for a
  * block number.  Before waiting for a transaction the row is withdrawn, and the
