@@ -459,6 +459,25 @@ def test_wide_keys_with_duplicates(zone_db, width):
     assert len(found) == 50
 
 
+def test_strangers_lock_nothing(zone_db):
+    """Who may not verify an index does not make writers of its table wait."""
+    conn = zone_db.connect()
+    conn.execute("CREATE TABLE owned (k int)")
+    conn.execute("CREATE INDEX owned_k ON owned USING zonemap (k)")
+    conn.execute("CREATE ROLE stranger")
+    writer = zone_db.connect()
+    try:
+        with writer.transaction():
+            writer.execute("INSERT INTO owned VALUES (1)")
+            conn.execute("SET ROLE stranger")
+            conn.execute("SET lock_timeout = '3s'")
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                conn.execute("SELECT * FROM sorted_heap.zonemap_verify('owned_k')")
+    finally:
+        conn.execute("RESET ROLE")
+        conn.execute("DROP ROLE stranger")
+
+
 @pytest.mark.parametrize(
     ("index", "entries"),
     [

@@ -902,7 +902,8 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF to_regclass('cron.job') IS NULL THEN
+	-- A schema of that name could be anybody's.
+	IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_cron') THEN
 		RAISE undefined_object USING
 			MESSAGE = 'pg_cron is not installed in this database',
 			HINT = 'Install extension pg_cron, or run CALL colcompress.compact() from a scheduler of your own; option auto_compact needs neither.';
@@ -980,7 +981,7 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF to_regclass('cron.job') IS NULL THEN
+	IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_cron') THEN
 		RETURN;
 	END IF;
 	RETURN QUERY EXECUTE

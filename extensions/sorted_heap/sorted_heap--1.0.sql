@@ -202,16 +202,39 @@ COMMENT ON FUNCTION zonemap_stats(regclass) IS
 
 -- ---- scheduling, on pg_cron ----
 
-CREATE FUNCTION schedule(relation regclass, schedule text) RETURNS bigint
-	LANGUAGE plpgsql
+CREATE FUNCTION require_pg_cron() RETURNS void
+	LANGUAGE plpgsql STABLE
+	SET search_path = pg_catalog, pg_temp
 	AS $$
-DECLARE
-	job bigint;
 BEGIN
-	IF to_regprocedure('cron.schedule(text, text, text)') IS NULL THEN
+	-- A schema of that name could be anybody's.
+	IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_cron') THEN
 		RAISE EXCEPTION 'scheduling needs the extension pg_cron in this database'
 			USING ERRCODE = 'undefined_function',
 			HINT = 'Install pg_cron, or let something else CALL sorted_heap.merge() now and then.';
+	END IF;
+END
+$$;
+
+COMMENT ON FUNCTION require_pg_cron() IS
+	'error undefined_function unless the extension pg_cron is in this database';
+
+CREATE FUNCTION schedule(relation regclass, schedule text) RETURNS bigint
+	LANGUAGE plpgsql STRICT
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	maintains boolean;
+	job bigint;
+BEGIN
+	PERFORM sorted_heap.require_pg_cron();
+	SELECT pg_has_role(relowner, 'USAGE') INTO maintains FROM pg_class WHERE oid = relation;
+	IF NOT maintains AND current_setting('server_version_num')::integer >= 170000 THEN
+		maintains := has_table_privilege(relation, 'MAINTAIN');
+	END IF;
+	IF NOT maintains THEN
+		RAISE EXCEPTION 'must be owner of table %', relation
+			USING ERRCODE = 'insufficient_privilege';
 	END IF;
 	EXECUTE 'SELECT cron.schedule($1, $2, $3)' INTO job
 		USING 'sorted_heap ' || relation::oid, schedule,
@@ -221,18 +244,16 @@ END
 $$;
 
 COMMENT ON FUNCTION schedule(regclass, text) IS
-	'lets pg_cron CALL merge() for a table (a regclass) by a schedule as of cron (text); the job''s number; error undefined_function without pg_cron';
+	'lets pg_cron CALL merge() for a table (a regclass) by a schedule as of cron (text); the job''s number; errors undefined_function without pg_cron, insufficient_privilege unless the caller may maintain the table';
 
 CREATE FUNCTION unschedule(relation regclass) RETURNS boolean
-	LANGUAGE plpgsql
+	LANGUAGE plpgsql STRICT
+	SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
 	done boolean;
 BEGIN
-	IF to_regprocedure('cron.unschedule(text)') IS NULL THEN
-		RAISE EXCEPTION 'scheduling needs the extension pg_cron in this database'
-			USING ERRCODE = 'undefined_function';
-	END IF;
+	PERFORM sorted_heap.require_pg_cron();
 	EXECUTE 'SELECT cron.unschedule($1)' INTO done USING 'sorted_heap ' || relation::oid;
 	RETURN done;
 END

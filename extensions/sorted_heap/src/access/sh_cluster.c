@@ -18,7 +18,6 @@
 #include "access/genam.h"
 #include "access/nbtree.h"
 #include "catalog/pg_am_d.h"
-#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/typcache.h"
@@ -42,8 +41,10 @@ sort_family(Relation index, int column)
 }
 
 /*
- * A descriptor of a zonemap to sort a table by, in current memory; NULL if it
- * is better read in the index' order, or the index is no zonemap.
+ * A descriptor of a zonemap to sort a table by, in current memory; NULL if the
+ * index is no zonemap.  What is kept of a table must not depend on an index of
+ * ranges, which finds no row whose type or collation has come to compare
+ * otherwise, so that is never read in its order.
  */
 Relation
 zm_sort_order(Relation table, Relation index)
@@ -51,9 +52,7 @@ zm_sort_order(Relation table, Relation index)
 	int			n = IndexRelationGetNumberOfKeyAttributes(index);
 	Relation	order;
 
-	if (index->rd_indam->aminsert != zm_insert ||
-		!plan_cluster_use_sort(RelationGetRelid(table),
-							   RelationGetRelid(index)))
+	if (index->rd_indam->aminsert != zm_insert)
 		return NULL;
 	order = palloc(sizeof(RelationData));
 	*order = *index;

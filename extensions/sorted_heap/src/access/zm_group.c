@@ -22,6 +22,7 @@
 #include "access/xact.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
+#include "storage/procarray.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -30,6 +31,9 @@
 #include "zm_scan.h"
 
 /* What is known about the tuples of the heap page being read. */
+/* Instead of where a chain starts: nobody sees the tuple, nor may read its key. */
+#define UNREADABLE MaxOffsetNumber
+
 typedef struct PageRead
 {
 	IndexScanDesc scan;
@@ -51,6 +55,7 @@ typedef struct PageRead
 	ZmTarget	zone_lower;
 	ZmTarget	zone_upper;
 
+	TransactionId horizon;		/* of what nobody sees; invalid: not asked */
 	bool		have_roots;
 	OffsetNumber roots[MaxHeapTuplesPerPage];
 	bool		seen[MaxHeapTuplesPerPage + 1];	/* chains, by first tuple */
@@ -335,6 +340,29 @@ key_qualifies(PageRead *read, const Datum *values, const bool *nulls)
 
 /* ---- HOT chains ---- */
 
+/* What VACUUM would think of a tuple.  The buffer is locked. */
+static HTSV_Result
+vacuum_verdict(PageRead *read, HeapTuple tuple)
+{
+	if (!TransactionIdIsValid(read->horizon))
+		read->horizon =
+			GetOldestNonRemovableTransactionId(read->scan->heapRelation);
+	return HeapTupleSatisfiesVacuum(tuple, read->horizon, read->buf);
+}
+
+/*
+ * A tuple qualifies that the snapshot does not see: a serializable reader has a
+ * conflict with who wrote it.  The buffer is locked.  Other tuples that are not
+ * seen are given to heap, which does the same.
+ */
+static void
+note_unseen(PageRead *read, HeapTuple tuple)
+{
+	HeapCheckForSerializableConflictOut(false, read->scan->heapRelation,
+										tuple, read->buf,
+										read->scan->xs_snapshot);
+}
+
 /*
  * First tuple of the chain of a tuple that is part of one, if the row is to
  * be returned for it; else InvalidOffsetNumber.  The buffer is locked.
@@ -357,20 +385,38 @@ chain_start(PageRead *read, OffsetNumber off, HeapTuple tuple)
 		return HeapTupleSatisfiesVisibility(tuple, read->scan->xs_snapshot,
 											read->buf) ?
 			root : InvalidOffsetNumber;
+	/* CLUSTER wants all of the chain, once: by the tuple that is indexed. */
+	if (read->scan->numberOfKeys == 0)
+		switch (vacuum_verdict(read, tuple))
+		{
+			case HEAPTUPLE_DEAD:
+				return InvalidOffsetNumber;
+			case HEAPTUPLE_RECENTLY_DEAD:
+			case HEAPTUPLE_DELETE_IN_PROGRESS:
+				return HeapTupleIsHotUpdated(tuple) ?
+					InvalidOffsetNumber : root;
+			default:
+				break;
+		}
 	return root;
 }
 
 /*
- * A tuple qualifies that the snapshot does not see: a serializable reader has a
- * conflict with who wrote it.  The buffer is locked.  Other tuples that are not
- * seen are given to heap, which does the same.
+ * Whether nobody sees a tuple whose key may be stored out of line: then that may
+ * be gone.  The buffer is locked.  A serializable reader, who cannot ask for the
+ * key, has a conflict with who wrote the tuple.
  */
-static void
-note_unseen(PageRead *read, HeapTuple tuple)
+static bool
+is_unreadable(PageRead *read, HeapTuple tuple)
 {
-	HeapCheckForSerializableConflictOut(false, read->scan->heapRelation,
-										tuple, read->buf,
-										read->scan->xs_snapshot);
+	if (!HeapTupleHasExternal(tuple))
+		return false;
+	if (!read->mvcc)
+		return vacuum_verdict(read, tuple) == HEAPTUPLE_DEAD;
+	if (HeapTupleSatisfiesVisibility(tuple, read->scan->xs_snapshot, read->buf))
+		return false;
+	note_unseen(read, tuple);
+	return true;
 }
 
 static inline bool
@@ -548,7 +594,9 @@ read_any(PageRead *read)
 		if (!ItemIdIsNormal(item))
 			continue;
 		set_tuple(read, &tuple, off, item, read->page);
-		if (in_chain(tuple.t_data))
+		if (is_unreadable(read, &tuple))
+			starts[off] = UNREADABLE;
+		else if (in_chain(tuple.t_data))
 			starts[off] = chain_start(read, off, &tuple);
 	}
 	copy = state->heap_page;
@@ -564,7 +612,7 @@ read_any(PageRead *read)
 		ItemPointerData tid;
 		bool		chain;
 
-		if (!ItemIdIsNormal(item) ||
+		if (!ItemIdIsNormal(item) || starts[off] == UNREADABLE ||
 			(starts[off] == InvalidOffsetNumber && !serializable))
 			continue;
 		set_tuple(read, &tuple, off, item, copy);
@@ -658,6 +706,7 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 	read.block = block;
 	read.empty = false;
 	read.have_roots = false;
+	read.horizon = InvalidTransactionId;
 	read.zone = ZmFlags(zone) & ZM_NO_KEY ? NULL : zone;
 	read.end = end;
 	read.have_zone = false;

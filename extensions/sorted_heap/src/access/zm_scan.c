@@ -144,6 +144,7 @@ zm_next_item(IndexScanDesc scan, ScanDirection direction)
 			zm_parallel_step(cursor, forward) :
 			forward ? zm_cursor_next(cursor) : zm_cursor_previous(cursor);
 
+		CHECK_FOR_INTERRUPTS();
 		if (!more)
 		{
 			/* The end stays in reach of the other direction. */
@@ -216,6 +217,8 @@ zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	ZmScan	   *state = scan->opaque;
 	ZmCursor   *cursor = &state->cursor;
+	Relation	heap = table_open(scan->indexRelation->rd_index->indrelid,
+								  NoLock);
 	int64		rows = 0;
 
 	begin(scan, state);
@@ -226,7 +229,7 @@ zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 		OffsetNumber to;
 
 		CHECK_FOR_INTERRUPTS();
-		if (block != InvalidBlockNumber)
+		if (block != InvalidBlockNumber && zm_block_exists(heap, block))
 		{
 			tbm_add_page(bitmap, block);
 			rows += 10;			/* a guess: the server's own for a page */
@@ -254,6 +257,7 @@ zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 			rows++;
 		}
 	}
+	table_close(heap, NoLock);
 	return rows;
 }
 

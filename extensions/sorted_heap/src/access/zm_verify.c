@@ -21,6 +21,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -313,9 +314,10 @@ zm_verify(PG_FUNCTION_ARGS)
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not an index", get_rel_name(indexoid) ?
 					   get_rel_name(indexoid) : "?"));
-	heap = table_open(heapoid, ShareLock);
+	heap = table_open(heapoid, AccessShareLock);
 	index = index_open(indexoid, AccessShareLock);
-	if (index->rd_indam->aminsert != zm_insert)
+	if (index->rd_rel->relkind != RELKIND_INDEX ||
+		index->rd_indam->aminsert != zm_insert)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("index \"%s\" is not a zonemap",
@@ -327,6 +329,8 @@ zm_verify(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("cannot access temporary tables of other sessions"));
+	/* Writers wait, so only now. */
+	LockRelationOid(heapoid, ShareLock);
 
 	InitMaterializedSRF(fcinfo, 0);
 	verifier->result = (ReturnSetInfo *) fcinfo->resultinfo;

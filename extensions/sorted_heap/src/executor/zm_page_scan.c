@@ -147,6 +147,12 @@ rescan(CustomScanState *css)
 	ZmPageScanState *state = (ZmPageScanState *) css;
 
 	ExecScanReScan(&css->ss);
+	/* Keys may have subplans, which have to hear of new parameters. */
+	if (css->ss.ps.chgParam != NULL)
+	{
+		UpdateChangedParamSet(&state->keys->ss.ps, css->ss.ps.chgParam);
+		ExecReScan(&state->keys->ss.ps);
+	}
 	if (state->scan != NULL)
 		start(state);
 }

@@ -150,3 +150,58 @@ SELECT scans_agree('SELECT * FROM zm WHERE m = ''ok'' AND s > 40');
 DROP TABLE zm;
 DROP DOMAIN small;
 DROP TYPE mood;
+
+-- verify: not of an index without storage
+CREATE TABLE parted (a int) PARTITION BY RANGE (a);
+CREATE TABLE part PARTITION OF parted FOR VALUES FROM (0) TO (100);
+CREATE INDEX parted_a ON parted USING zonemap (a);
+SELECT * FROM sorted_heap.zonemap_verify('parted_a');
+SELECT * FROM sorted_heap.zonemap_verify('part_a_idx');
+DROP TABLE parted;
+
+-- a dead row's key that was stored out of line is gone before the row
+CREATE TABLE outside (k text, v text)
+	WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off);
+ALTER TABLE outside ALTER k SET STORAGE EXTERNAL, ALTER v SET STORAGE PLAIN;
+INSERT INTO outside
+	SELECT to_char(g, '000') || (SELECT string_agg(md5(g::text || i), '') FROM generate_series(1, 47) i),
+		repeat(md5(g::text), 20)
+	FROM generate_series(1, 40) g;
+CREATE INDEX outside_k ON outside USING zonemap (k);
+DELETE FROM outside WHERE k > ' 039';
+\set ECHO none
+SELECT format('VACUUM %s', reltoastrelid::regclass) FROM pg_class WHERE relname = 'outside' \gexec
+\set ECHO all
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT count(*) FROM outside WHERE k > ' 02';
+SET sorted_heap.enable_page_scan = off;
+SELECT count(*) FROM outside WHERE k > ' 02';
+RESET sorted_heap.enable_page_scan;
+DROP TABLE outside;
+
+-- a subplan in a key of a scan of pages, which depends on two levels outside
+CREATE TABLE outer_level (o int);
+INSERT INTO outer_level VALUES (1), (2), (3);
+CREATE TABLE inner_level (g int);
+INSERT INTO inner_level VALUES (1), (2), (3);
+CREATE TABLE found (o int, g int, k int);
+INSERT INTO found SELECT o, g, o * 100 + g * 10 FROM outer_level, inner_level;
+CREATE TABLE keyed (k int, v text);
+INSERT INTO keyed SELECT g / 500 * 10, 'value' FROM generate_series(0, 30000) g;
+CREATE INDEX keyed_k ON keyed USING zonemap (k);
+VACUUM ANALYZE outer_level, inner_level, found, keyed;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_memoize = off;
+SET enable_material = off;
+SET enable_sort = off;
+EXPLAIN (COSTS OFF)
+SELECT o, (SELECT sum(keyed.k) FROM inner_level i, keyed WHERE keyed.k =
+	(SELECT max(k) FROM (SELECT DISTINCT k, g FROM found f WHERE f.o = l.o OFFSET 0) s WHERE s.g = i.g))
+FROM outer_level l;
+SELECT o, (SELECT sum(keyed.k) FROM inner_level i, keyed WHERE keyed.k =
+	(SELECT max(k) FROM (SELECT DISTINCT k, g FROM found f WHERE f.o = l.o OFFSET 0) s WHERE s.g = i.g))
+FROM outer_level l;
+DROP TABLE outer_level, inner_level, found, keyed;
+RESET ALL;
