@@ -191,6 +191,7 @@ CREATE TABLE keyed (k int, v text);
 INSERT INTO keyed SELECT g / 500 * 10, 'value' FROM generate_series(0, 30000) g;
 CREATE INDEX keyed_k ON keyed USING zonemap (k);
 VACUUM ANALYZE outer_level, inner_level, found, keyed;
+RESET enable_seqscan;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_memoize = off;
