@@ -261,7 +261,9 @@ shift_entries(Shrink *shrink, Buffer left, Buffer right, OffsetNumber rest,
 		fill_right(page, rest, right_image.data);
 		state = GenericXLogStart(space->index);
 		extend_left(state, left, page, rest, right_block);
-		memcpy(zm_register_moving(state, right), right_image.data, BLCKSZ);
+		memcpy(GenericXLogRegisterBuffer(state, right,
+										 GENERIC_XLOG_FULL_IMAGE),
+			   right_image.data, BLCKSZ);
 		page = GenericXLogRegisterBuffer(state, parent, 0);
 		PageIndexTupleDelete(page, downlink);
 		if (!all)
