@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from bench import bars_zson
+from bench import bars_live, bars_sql, bars_zson
 from bench.events import EVENTS_DATA
+from bench.flights import FLIGHTS_DATA
 from bench.results import Results
 from bench.sections import (
     CACHED,
@@ -235,8 +236,10 @@ def _sorted_heap(results: Results) -> Iterator[list[str]]:
 def bars(results: Results) -> list[list[str]]:
     """All bars of which there are figures, the header first."""
     lines = [HEADER]
-    datasets = dict.fromkeys(cell.dataset for cell in results.cells)
-    for dataset in datasets:
+    found = {cell.dataset for cell in results.cells}
+    for dataset in (EVENTS_DATA.name, FLIGHTS_DATA.name):
+        if dataset not in found:
+            continue
         peer = _pairs(results, dataset, SERIAL, OURS, PEER)
         queries = _only(peer, "Q")
         lines += _mean(f"{dataset}: serial / DuckDB's", queries, 1, 1)
@@ -260,4 +263,6 @@ def bars(results: Results) -> list[list[str]]:
         lines += _worst(f"{dataset}: documents by key / heap's", fetched, 1.5)
         lines += _rowcompress(results, dataset)
     lines += _sorted_heap(results)
-    return lines + bars_zson.bars(results)
+    for more in (bars_live, bars_sql, bars_zson):
+        lines += more.bars(results)
+    return lines

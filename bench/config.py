@@ -9,14 +9,36 @@ from pathlib import Path
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
+# Data sets that run unless DATASETS says which, and those that run only then.
+USUAL = ("events", "flights", "sorted", "pgbench")
+ON_DEMAND = ("live", "clickbench", "tpch")
+
+
+@dataclass(frozen=True)
+class Live:
+    """How long and how fast rows change in the data set "live".
+
+    minutes  of writing
+    rate     rounds per second that the writers begin, all together
+    probe    seconds from one probe to the next
+    rest     seconds without any command, before the last probe
+    held     seconds for which a snapshot is held open beside the writers
+    """
+
+    minutes: float = 10.0
+    rate: int = 2000
+    probe: float = 30.0
+    rest: float = 60.0
+    held: float = 0.0
+
+
 @dataclass(frozen=True)
 class Config:
     """Settings of a run.
 
     rows       rows of the events table
     systems    names of the systems asked for; empty: all that are installed
-    datasets   some of "events", "flights", "sorted", "pgbench", in the order
-               they run
+    datasets   some of USUAL and ON_DEMAND, in the order they run
     runs       measured rounds per query, after one warm-up round
     load_runs  rounds of INSERT ... SELECT, COPY, UPDATE and DELETE
     workers    workers per Gather (and DuckDB threads) in parallel mode
@@ -26,11 +48,18 @@ class Config:
     pgbench    single-row transactions per client in the write section
     tpcb       seconds per round of pgbench's own scripts
     documents  measure zson, too
+    live       minutes, rounds per second, seconds between probes and of rest of
+               the data set "live"
+    clickbench, hits
+               directory of ClickBench's files, and a file of its rows; None: rows
+               are made by the directory's hits.py
+    tpch, scale
+               directory of TPC-H's queries.json, and the scale factor
     """
 
     rows: int = 1_000_000
     systems: tuple[str, ...] = ()
-    datasets: tuple[str, ...] = ("events", "flights", "sorted", "pgbench")
+    datasets: tuple[str, ...] = USUAL
     runs: int = 5
     load_runs: int = 3
     workers: int = 2
@@ -39,6 +68,11 @@ class Config:
     pgbench: int = 20_000
     tpcb: int = 3
     documents: bool = True
+    live: Live = field(default_factory=Live)
+    clickbench: Path | None = None
+    hits: Path | None = None
+    tpch: Path | None = None
+    scale: float = 1.0
     results: Path = field(default=RESULTS)
 
     @property
@@ -64,9 +98,42 @@ def _positive(env: dict[str, str], name: str, default, kind):
     return value
 
 
+def _directory(env: dict[str, str], name: str, file: str) -> Path:
+    """The directory that the variable names; `file` must be below it."""
+    path = Path(env.get(name, ""))
+    if not env.get(name) or not any(path.glob(file)):
+        raise ValueError(f"{name}: not a directory with {file}: {env.get(name, '')!r}")
+    return path.resolve()
+
+
+def _on_demand(env: dict[str, str], datasets: tuple[str, ...]) -> dict:
+    """Settings of the data sets that run on demand."""
+    base = Live()
+    found: dict = {
+        "live": Live(
+            minutes=_positive(env, "LIVE_MINUTES", base.minutes, float),
+            rate=_positive(env, "LIVE_RATE", base.rate, int),
+            probe=_positive(env, "LIVE_PROBE", base.probe, float),
+            rest=_positive(env, "LIVE_REST", base.rest, float),
+            held=_positive(env, "LIVE_SNAPSHOT", base.held, float),
+        ),
+        "scale": _positive(env, "SF", 1.0, float),
+    }
+    if "clickbench" in datasets:
+        found["clickbench"] = _directory(env, "CLICKBENCH", "**/queries.sql")
+        if env.get("HITS"):
+            found["hits"] = Path(env["HITS"]).resolve()
+            if not found["hits"].is_file():
+                raise ValueError(f"HITS: not a file: {env['HITS']!r}")
+    if "tpch" in datasets:
+        found["tpch"] = _directory(env, "TPCH", "queries.json")
+    return found
+
+
 def from_environment(env: dict[str, str] | None = None) -> Config:
     """Read ROWS, SYSTEMS, DATASETS, RUNS, LOAD_RUNS, WORKERS, TIMEOUT, CELL,
-    PGBENCH, TPCB, ZSON and RESULTS; raise ValueError on a value that makes no sense.
+    PGBENCH, TPCB, ZSON, RESULTS and the settings of data sets on demand; raise
+    ValueError on a value that makes no sense.
 
     The default timeout grows with the rows, so that only a system much slower
     than the others meets it.
@@ -76,7 +143,7 @@ def from_environment(env: dict[str, str] | None = None) -> Config:
     rows = _positive(env, "ROWS", base.rows, int)
     timeout = base.timeout * max(1.0, rows / base.rows)
     datasets = _names(env.get("DATASETS", "")) or base.datasets
-    unknown = sorted(set(datasets) - set(base.datasets))
+    unknown = sorted(set(datasets) - {*USUAL, *ON_DEMAND})
     if unknown:
         raise ValueError(f"DATASETS: unknown data set {unknown[0]!r}")
     return Config(
@@ -92,4 +159,5 @@ def from_environment(env: dict[str, str] | None = None) -> Config:
         tpcb=_positive(env, "TPCB", base.tpcb, int),
         documents=env.get("ZSON", "1") != "0",
         results=Path(env.get("RESULTS", "") or base.results),
+        **_on_demand(env, datasets),
     )

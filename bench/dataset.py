@@ -22,6 +22,8 @@ class Query:
               sequence must agree; rows that tie may come in any order
     limited   the result is cut by LIMIT: of the rows that tie with the last
               one, any may have been left out
+    offset    the result begins behind an OFFSET: likewise for rows that tie
+              with the first one
     real      positions of float results computed from real (4 byte) columns,
               which are compared to 1e-5 only
     """
@@ -31,6 +33,7 @@ class Query:
     duckdb: str | None = None
     order_by: tuple[int, ...] = ()
     limited: bool = False
+    offset: bool = False
     real: tuple[int, ...] = ()
 
     @property
@@ -65,7 +68,7 @@ class Dataset:
     fill           function (connection, table, rows, progress) that fills an
                    empty heap table with the rows; what it makes is the same
                    in every run
-    order          column the rows come ordered by
+    order          column the rows come ordered by; empty: none
     queries        the analytical queries
     keys           the queries asked without and with `key_indexes`
     key_rows       queries of whole rows, asked with `key_indexes` only
@@ -127,5 +130,5 @@ class Dataset:
             f"INSERT INTO {self.name} SELECT {values}"
             f" FROM read_csv('{csv}', header = false, nullstr = '',"
             f" allow_quoted_nulls = false, columns = {{{kinds}}})"
-            f" ORDER BY {self.order}"
+            + (f" ORDER BY {self.order}" if self.order else "")
         )

@@ -78,12 +78,13 @@ COLUMNS = (
 )
 
 
-def row_select(first: str, last: str) -> str:
-    """SELECT of the events rows `first` to `last` (SQL expressions)."""
+def row_select(first: str, last: str, step: int = 1) -> str:
+    """SELECT of the events rows `first` to `last` (SQL expressions), of each
+    `step` rows the first."""
     values = ",\n  ".join(f"{sql} AS {name}" for name, _, _, sql in COLUMNS)
     return (
         f"SELECT {values}\n"
-        f"FROM generate_series(({first})::bigint, ({last})::bigint) AS g"
+        f"FROM generate_series(({first})::bigint, ({last})::bigint, {step}) AS g"
     )
 
 

@@ -11,8 +11,6 @@ The systems take turns. "heap" is heap with a btree: what figures are divided by
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -21,7 +19,7 @@ import psycopg
 from bench.lab import Lab
 from bench.progress import progress
 from bench.report import cell_text
-from bench.results import ERROR, OK, WRONG, Cell
+from bench.results import OK, WRONG, Cell
 from bench.systems import HEAP
 
 NAME = "sorted"
@@ -203,30 +201,18 @@ def explain(lab: Lab, state: str) -> None:
                 buffers.samples.append(read)
 
 
-def run_pgbench(lab: Lab, cell: Cell, script: str, protocol: str, clients: int, n: int):
-    path = lab.scratch / "sorted.sql"
-    path.write_text(script)
-    try:
-        done = lab.cluster.run(
-            "pgbench",
-            "--no-vacuum",
-            f"--protocol={protocol}",
-            f"--client={clients}",
-            f"--jobs={min(clients, os.cpu_count() or 1)}",
-            f"--transactions={n}",
-            f"--file={path}",
-            lab.cluster.dsn(DATABASE)
-            + " options='-c max_parallel_workers_per_gather=0'",
-            timeout=lab.config.load_timeout,
-        )
-    except RuntimeError as error:
-        cell.status, cell.note = ERROR, str(error)[-500:]
-        return
-    tps = re.search(r"^tps = ([0-9.]+)", done.stdout, re.M)
-    if tps is None:
-        cell.status, cell.note = ERROR, done.stdout[-500:]
-        return
-    cell.samples.append(float(tps.group(1)))
+def run_pgbench(
+    lab: Lab, cell: Cell, script: str, clients: int, n: int, protocol: str = "prepared"
+) -> None:
+    lab.pgbench(
+        cell,
+        DATABASE,
+        f"--transactions={n}",
+        f"--protocol={protocol}",
+        script=script,
+        clients=clients,
+        settings={"max_parallel_workers_per_gather": "0"},
+    )
 
 
 def transactions(lab: Lab, state: str) -> None:
@@ -250,7 +236,7 @@ def transactions(lab: Lab, state: str) -> None:
                         cell = cell_of(lab, section, label, kind, "TPS")
                         if cell.status == OK:
                             run_pgbench(
-                                lab, cell, script + ";\n", protocol, clients, max(n, 5)
+                                lab, cell, script + ";\n", clients, max(n, 5), protocol
                             )
                 base = cell_of(lab, section, label, KINDS[0], "TPS")
                 ours = cell_of(lab, section, label, KINDS[1], "TPS")

@@ -10,7 +10,6 @@ its row, so that a lost one would show.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,11 +24,12 @@ from bench.keyorder import (
     run_pgbench,
     turns,
 )
-from bench.lab import Lab
+from bench.lab import Lab, pgbench
 from bench.points import DIRECT_FROM, little_memory
 from bench.progress import progress
 from bench.report import cell_text
 from bench.results import ERROR, NOT_MEASURED, OK
+from bench.rounds import percentile
 
 SHARE = 4
 STARVED = "a quarter of heap's table and btree in memory, TPS, prepared"
@@ -68,9 +68,7 @@ def starved(lab: Lab) -> None:
                     f"SELECT * FROM {kind.table} WHERE id = :k;\n"
                 )
                 if cell.status == OK:
-                    run_pgbench(
-                        lab, cell, script, "prepared", 2, lab.config.pgbench // 4
-                    )
+                    run_pgbench(lab, cell, script, 2, lab.config.pgbench // 4)
                 if number == 0:
                     cell.samples.clear()  # the first round fills the buffers
     ours = cells[KEYED[1].name]
@@ -90,19 +88,17 @@ def _write(lab: Lab, seconds: int) -> tuple[Counter, list[float]]:
     prefix = lab.scratch / "writer-log"
     for old in lab.scratch.glob("writer-log.*"):
         old.unlink()
-    lab.cluster.run(
-        "pgbench",
-        "--no-vacuum",
+    pgbench(
+        lab.cluster,
+        DATABASE,
         "--protocol=prepared",
-        f"--client={CLIENTS}",
-        f"--jobs={min(CLIENTS, os.cpu_count() or 1)}",
         f"--rate={RATE}",
         f"--time={seconds}",
         f"--file={lab.scratch / 'writer-update.sql'}@4",
         f"--file={lab.scratch / 'writer-insert.sql'}@1",
         "--log",
         f"--log-prefix={prefix}",
-        lab.cluster.dsn(DATABASE),
+        clients=CLIENTS,
         timeout=lab.config.load_timeout,
     )
     done: Counter = Counter()
@@ -113,10 +109,6 @@ def _write(lab: Lab, seconds: int) -> tuple[Counter, list[float]]:
             done["update" if script == "0" else "insert"] += 1
             latencies.append(int(microseconds) / 1000)
     return done, latencies
-
-
-def _percentile(values: list[float], share: float) -> float:
-    return sorted(values)[min(int(len(values) * share), len(values) - 1)]
 
 
 def _load(lab: Lab, connection) -> None:
@@ -154,7 +146,7 @@ def writer(lab: Lab) -> None:
                 rounds += 1
             done, latencies = task.result()
             total += done
-            cell.samples.append(_percentile(latencies, 0.999))
+            cell.samples.append(percentile(latencies, 0.999))
             cell.note = f"{len(latencies) / seconds:.0f} TPS reached"
             reached = reached or len(latencies)
             if len(latencies) < reached * 0.8:

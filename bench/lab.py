@@ -7,7 +7,11 @@ per data set, loaded from the CSV that PostgreSQL wrote of `base`.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -21,7 +25,7 @@ from bench.flights import FLIGHTS_DATA
 from bench.measure import judge, measure
 from bench.progress import progress
 from bench.report import cell_text
-from bench.results import Results
+from bench.results import ERROR, Cell, Results
 from bench.systems import HEAP, System
 
 DATASETS = {"events": EVENTS_DATA, "flights": FLIGHTS_DATA}
@@ -63,6 +67,39 @@ def memory_bytes() -> int:
         if line.startswith("MemTotal:"):
             return int(line.split()[1]) * 1024
     raise RuntimeError("/proc/meminfo does not name MemTotal")
+
+
+def pgbench(
+    cluster,
+    database: str,
+    *options: str,
+    clients: int = 1,
+    settings: dict[str, str] | None = None,
+    timeout: float = 600,
+) -> tuple[float, int]:
+    """Run pgbench; transactions per second without connection time, and how
+    many there were. RuntimeError with what pgbench said if it fails.
+
+    clients   sessions; 0: no transactions are run (pgbench fills its tables)
+    settings  server parameters of its sessions
+    """
+    load = ["--no-vacuum", f"--client={clients}"]
+    load.append(f"--jobs={min(clients, os.cpu_count() or 1)}")
+    session = " ".join(f"-c {name}={value}" for name, value in (settings or {}).items())
+    output = cluster.run(
+        "pgbench",
+        *(load if clients else ()),
+        *options,
+        f"{cluster.dsn(database)} options='{session}'",
+        timeout=timeout,
+    ).stdout
+    if not clients:
+        return 0.0, 0
+    rate = re.search(r"^tps = ([0-9.]+)", output, re.M)
+    number = re.search(r"actually processed: ([0-9]+)", output)
+    if rate is None or number is None:
+        raise RuntimeError(output)
+    return float(rate.group(1)), int(number.group(1))
 
 
 class Lab:
@@ -143,8 +180,41 @@ class Lab:
         )
         judge(self.systems, cells)
 
-    def setup(self, dataset: Dataset) -> None:
-        """Make the rows, their CSV file and a database per system."""
+    def pgbench(
+        self,
+        cell: Cell,
+        database: str,
+        *options: str,
+        script: str = "",
+        clients: int = 1,
+        settings: dict[str, str] | None = None,
+    ) -> float | None:
+        """Run pgbench with a script of this text, if any, and add its rate to the
+        cell; without a rate the cell's status is ERROR, its note says why."""
+        files = []
+        if script:
+            path = self.scratch / "pgbench.sql"
+            path.write_text(script)
+            files = ["--protocol=prepared", f"--file={path}"]
+        try:
+            rate, _ = pgbench(
+                self.cluster,
+                database,
+                *files,
+                *options,
+                clients=clients,
+                settings=settings,
+                timeout=self.config.load_timeout,
+            )
+        except RuntimeError as error:
+            cell.status, cell.note = ERROR, str(error)[-500:]
+            return None
+        cell.samples.append(rate)
+        return rate
+
+    def setup(self, dataset: Dataset, rows_stay: bool = True) -> None:
+        """Make the rows, their CSV file and a database per system, each with
+        the rows in `base` if they stay."""
         template = self.database(dataset, None)
         with self._admin("postgres") as admin:
             admin.execute(f"CREATE DATABASE {template}")
@@ -158,6 +228,8 @@ class Lab:
             )
             base.execute("VACUUM (ANALYZE, FREEZE) base")
             base.execute(f"COPY base TO '{self.csv(dataset)}' (FORMAT csv)")
+            if not rows_stay:
+                base.execute("DROP TABLE base")
         for system in self.postgres:
             with self._admin("postgres") as admin:
                 admin.execute(
@@ -192,6 +264,20 @@ class Lab:
         for engine in self._engines.values():
             engine.close()
         self._engines.clear()
+
+    @contextlib.contextmanager
+    def server_with(self, **settings: str | None) -> Iterator[None]:
+        """The server restarted with other parameters, and with its own afterwards."""
+        before = dict(self.cluster.settings)
+        self.disconnect()
+        self.cluster.configure(**settings)
+        self.cluster.restart()
+        try:
+            yield
+        finally:
+            self.disconnect()
+            self.cluster.settings = before
+            self.cluster.restart()
 
     def close(self) -> None:
         """Close all engines and remove the scratch directory."""

@@ -67,7 +67,7 @@ def describe(
         f" {memory_bytes() / 2**30:.0f} GiB, Linux {platform.release()}",
         "load average at the start": _load(),
         "run": {
-            name: value
+            name: str(value) if isinstance(value, Path) else value
             for name, value in asdict(config).items()
             if name not in ("results", "systems")
         },

@@ -9,9 +9,6 @@ decoded batches. All systems get the same memory, whatever their own size is.
 from __future__ import annotations
 
 import contextlib
-import os
-import re
-from collections.abc import Iterator
 
 from bench.dataset import Dataset
 from bench.lab import Lab
@@ -29,30 +26,17 @@ SHARE = 8
 DIRECT_FROM = 18  # the server's first version whose direct reads are asynchronous
 
 
-def _pgbench(lab: Lab, dataset: Dataset, system: System, cell: Cell) -> None:
-    script = lab.scratch / "point.sql"
-    script.write_text(
-        f"\\set key random(1, {lab.config.rows})\n"
-        f"SELECT * FROM {dataset.name} WHERE {dataset.unique_key} = :key;\n"
+def _ask(lab: Lab, dataset: Dataset, system: System, cell: Cell) -> None:
+    small = {"rowcompress.batch_cache_size": "1MB"}
+    lab.pgbench(
+        cell,
+        lab.database(dataset, system),
+        f"--time={lab.config.tpcb}",
+        script=f"\\set key random(1, {lab.config.rows})\n"
+        f"SELECT * FROM {dataset.name} WHERE {dataset.unique_key} = :key;\n",
+        clients=CLIENTS,
+        settings=small if cell.name == STARVED else None,
     )
-    settings = "-c rowcompress.batch_cache_size=1MB" if cell.name == STARVED else ""
-    try:
-        done = lab.cluster.run(
-            "pgbench",
-            "--no-vacuum",
-            "--protocol=prepared",
-            f"--client={CLIENTS}",
-            f"--jobs={min(CLIENTS, os.cpu_count() or 1)}",
-            f"--time={lab.config.tpcb}",
-            f"--file={script}",
-            f"{lab.cluster.dsn(lab.database(dataset, system))} options='{settings}'",
-            timeout=lab.config.load_timeout,
-        )
-    except RuntimeError as error:
-        cell.status, cell.note = ERROR, str(error)[-500:]
-        return
-    rate = re.search(r"^tps = ([0-9.]+)", done.stdout, re.M)
-    cell.samples.append(float(rate.group(1)))
 
 
 def _rounds(lab: Lab, dataset: Dataset, name: str) -> None:
@@ -68,7 +52,7 @@ def _rounds(lab: Lab, dataset: Dataset, name: str) -> None:
             cell = cells[system.name]
             if cell.status == ERROR:
                 continue
-            _pgbench(lab, dataset, system, cell)
+            _ask(lab, dataset, system, cell)
             if number == 0:
                 cell.samples.clear()  # reads the table into memory
     progress(
@@ -86,21 +70,10 @@ def cached(lab: Lab, dataset: Dataset) -> None:
     _rounds(lab, dataset, CACHED)
 
 
-@contextlib.contextmanager
-def little_memory(lab: Lab, size: int) -> Iterator[None]:
+def little_memory(lab: Lab, size: int) -> contextlib.AbstractContextManager:
     """The server with `size` bytes of shared_buffers and no cache behind them."""
-    before = dict(lab.cluster.settings)
-    lab.disconnect()
-    lab.cluster.configure(
-        shared_buffers=f"{max(size, 1 << 20) // 1024}kB", debug_io_direct="data"
-    )
-    lab.cluster.restart()
-    try:
-        yield
-    finally:
-        lab.disconnect()
-        lab.cluster.settings = before
-        lab.cluster.restart()
+    buffers = f"{max(size, 1 << 20) // 1024}kB"
+    return lab.server_with(shared_buffers=buffers, debug_io_direct="data")
 
 
 def starved(lab: Lab, dataset: Dataset) -> None:

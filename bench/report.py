@@ -6,16 +6,19 @@ import csv
 import json
 from pathlib import Path
 
+from bench import verdict
 from bench.bars import bars
 from bench.results import OK, Cell, Results
-from bench.sections import JSONB
+from bench.sections import JSONB, OVER_TIME
 from bench.systems import HEAP
 
 CAPTIONS = {
     "documents": "Documents",
+    "live": "Before, while and after rows are written",
     "load": "Load, seconds (table without indexes; indexes apart)",
     "instructions": "Instructions per row, by callgrind (it knows no AVX-512: the kernels are those for AVX2)",
     "size": "Size, MB of 10^6 bytes",
+    "writers": "Writers",
     "writes": "Write path",
 }
 
@@ -23,7 +26,9 @@ CAPTIONS = {
 def caption(dataset: str, section: str) -> str:
     """Title of a section's table."""
     text = CAPTIONS.get(section, f"Queries, {section}: median ms")
-    if section.endswith("buffers"):
+    if section.endswith(OVER_TIME):
+        text = section[:1].upper() + section[1:]
+    elif section.endswith("buffers"):
         text = f"Buffers per execution, {section.removesuffix(', buffers')}"
     elif ", TPS" in section:
         text = f"Transactions per second, {section.replace(', TPS', '')}"
@@ -77,7 +82,7 @@ def table(results: Results, dataset: str, section: str) -> list[list[str]]:
     lines = [["", *systems]]
     for name, cells in rows.items():
         unit = next(iter(cells.values())).unit
-        label = name if len(units) == 1 else f"{name}, {unit}"
+        label = name if len(units) == 1 or not unit else f"{name}, {unit}"
         heap = cells.get(HEAP) or cells.get(JSONB)
         lines.append([label, *(cell_text(cells.get(s), heap) for s in systems)])
     return lines
@@ -125,6 +130,11 @@ def markdown(lines: list[list[str]]) -> str:
     return "\n".join([row(header), row(rule), *map(row, body)])
 
 
+VERDICT = (
+    "Geometric means of the lines of each area, and the least of them: more than 1 is"
+    " better than heap, whatever the unit."
+)
+
 READING = (
     "In brackets: the figure divided by heap's (of documents: by jsonb's). For times and sizes less than"
     " 1 is better, for rates (rows/s, TPS) more than 1. `timeout`: cancelled"
@@ -149,7 +159,11 @@ def terminal(results: Results) -> str:
         blocks.append(f"{dataset}: {system} by column\n{lines}")
     if len(reached := bars(results)) > 1:
         blocks.append(plain(reached))
-    return "\n\n".join([*blocks, READING.replace("`", "")])
+    blocks.append(READING.replace("`", ""))
+    if len(verdict.table(results)) > 1:
+        blocks.append(plain(verdict.table(results)))
+        blocks += verdict.losses(results)
+    return "\n\n".join(blocks)
 
 
 def failures(results: Results) -> list[str]:
@@ -164,7 +178,12 @@ def failures(results: Results) -> list[str]:
 
 def document(results: Results, charts: list[Path]) -> str:
     """The Markdown report; `charts` lie beside it."""
-    blocks = ["# Benchmark report", _meta(results), READING]
+    blocks = ["# Benchmark report"]
+    if len(verdict.table(results)) > 1:
+        blocks.append(markdown(verdict.table(results)))
+        blocks.append(VERDICT)
+        blocks += verdict.losses(results)
+    blocks += [_meta(results), READING]
     for dataset, section in results.sections():
         blocks.append(f"## {caption(dataset, section)}")
         blocks.append(markdown(table(results, dataset, section)))

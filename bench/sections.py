@@ -18,6 +18,31 @@ STARVED = "memory for an eighth of heap's table"
 # What follows a system's name where its table has deleted rows.
 DELETED = ", 0.1 % deleted"
 
+# Of live: the data set and its summary, stages of it, writers, figures over time.
+LIVE = "live"
+FRESH = "fresh"
+WRITTEN = "while written: median"
+WORST = "while written: worst"
+AFTER = "after the rest"
+ANEW = "the same rows loaded anew"
+LIVE_INDEX = "index range of 100 rows"
+LIVE_WRITERS = "writers"
+AVERAGE = "latency, average"
+P99 = "latency, 99th percentile"
+P999 = "latency, 99.9th percentile"
+LAG = "worst lag"
+OVER_TIME = ", over time"
+
+# Of clickbench and tpch.
+CLICKBENCH = "clickbench"
+TPCH = "tpch"
+COLD = "cold, serial"
+HOT = "hot, serial"
+HOT_PARALLEL = "hot, parallel"
+PRIMARY = "primary keys, serial"
+PRIMARY_PARALLEL = "primary keys, parallel"
+FOREIGN = "foreign-key indexes, serial"
+
 # Of zson: systems (jsonb is what the others are compared with), documents, points.
 JSONB = "jsonb"
 JSONB_LZ4 = "jsonb lz4"

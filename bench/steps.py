@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bench import (
+    clickbench,
     documents,
     keyorder,
     keyorder_online,
+    live,
     points,
     tpcb,
+    tpch,
     zson,
     zson_points,
 )
@@ -39,7 +42,7 @@ from bench.measure import judge
 from bench.progress import progress
 from bench.report import cell_text
 from bench.results import Cell
-from bench.sections import PARALLEL, SERIAL, WITH_KEYS
+from bench.sections import CLICKBENCH, LIVE, PARALLEL, SERIAL, TPCH, WITH_KEYS
 from bench.writes import write_path
 
 
@@ -61,6 +64,15 @@ def plan(config: Config) -> Iterator[Step]:
             continue
         if name == tpcb.NAME:
             yield from tpcb.steps(_judged)
+            continue
+        if name == LIVE:
+            yield _judged(LIVE, live.run)
+            continue
+        if name == TPCH:
+            yield from tpch.steps(config, _judged)
+            continue
+        if name == CLICKBENCH:
+            yield from clickbench.steps(config, _judged)
             continue
         dataset = DATASETS[name]
         yield Step(f"{name}-load", _with(_load, dataset))

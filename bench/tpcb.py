@@ -6,19 +6,19 @@ they were filled. The systems take turns; at the end the balances must add up.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
-from bench.lab import Lab
+from bench.lab import Lab, pgbench
 from bench.load import MB
 from bench.progress import progress
 from bench.report import cell_text
-from bench.results import ERROR, OK, WRONG, Cell
+from bench.results import OK, WRONG, Cell
 from bench.systems import HEAP, System
 
 NAME = "pgbench"
 CLIENTS = 2
 SCALES = (1, 20)
+SESSION = {"synchronous_commit": "off"}
 TABLES = ("accounts", "branches", "tellers", "history")
 SCRIPTS = {
     "TPC-B": ("--builtin=tpcb-like",),
@@ -37,13 +37,6 @@ def _database(system: System) -> str:
     return f"{NAME}_{system.name}"
 
 
-def _pgbench(lab: Lab, system: System, *options: str, am: str = "heap") -> str:
-    settings = f"-c synchronous_commit=off -c default_table_access_method={am}"
-    dsn = f"{lab.cluster.dsn(_database(system))} options='{settings}'"
-    done = lab.cluster.run("pgbench", *options, dsn, timeout=lab.config.load_timeout)
-    return done.stdout
-
-
 def _fill(lab: Lab, system: System, scale: int) -> float:
     """Make pgbench's tables, compact them; their size in MB."""
     with lab.cluster.connect() as admin:
@@ -51,8 +44,15 @@ def _fill(lab: Lab, system: System, scale: int) -> float:
     with lab.cluster.connect(_database(system)) as connection:
         if system.extension:
             connection.execute(f"CREATE EXTENSION {system.extension}")
-        _pgbench(
-            lab, system, "--initialize", "--quiet", f"--scale={scale}", am=system.am
+        pgbench(
+            lab.cluster,
+            _database(system),
+            "--initialize",
+            "--quiet",
+            f"--scale={scale}",
+            clients=0,
+            settings=SESSION | {"default_table_access_method": system.am},
+            timeout=lab.config.load_timeout,
         )
         for table in TABLES if system.compact else ():
             connection.execute(system.compact.format(table=f"pgbench_{table}"))
@@ -116,19 +116,12 @@ def run(lab: Lab, scale: int) -> None:
 
 
 def _measure(lab: Lab, system: System, cell: Cell, options: tuple[str, ...]) -> None:
-    if cell.status != OK:
-        return
-    try:
-        output = _pgbench(
-            lab,
-            system,
-            "--no-vacuum",
-            f"--client={CLIENTS}",
-            f"--jobs={CLIENTS}",
+    if cell.status == OK:
+        lab.pgbench(
+            cell,
+            _database(system),
             f"--time={lab.config.tpcb}",
             *options,
+            clients=CLIENTS,
+            settings=SESSION,
         )
-    except RuntimeError as error:
-        cell.status, cell.note = ERROR, str(error)[-500:]
-        return
-    cell.samples.append(float(re.search(r"^tps = ([0-9.]+)", output, re.M).group(1)))

@@ -7,14 +7,11 @@ with heap's.
 
 from __future__ import annotations
 
-import os
-import re
-
 from bench.dataset import Dataset
 from bench.lab import Lab
 from bench.load import check_rows, create_table, timed_cell
 from bench.progress import progress
-from bench.results import ERROR, OK, Cell
+from bench.results import OK, Cell
 from bench.sections import WRITES as SECTION
 from bench.systems import System
 
@@ -122,8 +119,7 @@ def single_rounds(lab: Lab, dataset: Dataset) -> None:
     """Single-row INSERTs by pgbench, each its own transaction, with
     synchronous_commit off: transactions per second, and bytes per row of the
     table after the last of them."""
-    script = lab.scratch / "single.sql"
-    script.write_text(f"INSERT INTO {SINGLE} VALUES ({dataset.single_row});\n")
+    script = f"INSERT INTO {SINGLE} VALUES ({dataset.single_row});\n"
     for clients in CLIENTS:
         label = f"single-row INSERT, {clients} client" + "s" * (clients > 1)
         rates = _cells(lab, dataset, label, "TPS")
@@ -131,9 +127,14 @@ def single_rounds(lab: Lab, dataset: Dataset) -> None:
             for system in _turns(lab, number):
                 cell = rates[system.name]
                 _empty_single_table(lab, dataset, system)
-                rate = _pgbench(lab, dataset, system, clients, cell)
-                if rate is not None:
-                    cell.samples.append(rate)
+                rate = lab.pgbench(
+                    cell,
+                    lab.database(dataset, system),
+                    f"--transactions={lab.config.pgbench}",
+                    script=script,
+                    clients=clients,
+                    settings={"synchronous_commit": "off"},
+                )
                 progress(
                     f"{dataset.name}: {label}: {system.name}",
                     cell.note or f"{rate:,.0f} TPS",
@@ -171,29 +172,6 @@ def _count_groups(lab: Lab, dataset: Dataset, system: System) -> None:
     )
     ((groups,),) = lab.engine(dataset, system).rows(system.groups.format(table=SINGLE))
     cell.samples.append(groups)
-
-
-def _pgbench(
-    lab: Lab, dataset: Dataset, system: System, clients: int, cell: Cell
-) -> float | None:
-    """Run the script; TPS without connection time, None after an error."""
-    dsn = lab.cluster.dsn(lab.database(dataset, system))
-    try:
-        done = lab.cluster.run(
-            "pgbench",
-            "--no-vacuum",
-            "--protocol=prepared",
-            f"--client={clients}",
-            f"--jobs={min(clients, os.cpu_count() or 1)}",
-            f"--transactions={lab.config.pgbench}",
-            f"--file={lab.scratch / 'single.sql'}",
-            f"{dsn} options='-c synchronous_commit=off'",
-            timeout=lab.config.load_timeout,
-        )
-    except RuntimeError as error:
-        cell.status, cell.note = ERROR, str(error)[-500:]
-        return None
-    return float(re.search(r"^tps = ([0-9.]+)", done.stdout, re.M).group(1))
 
 
 def write_path(lab: Lab, dataset: Dataset) -> None:

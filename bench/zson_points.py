@@ -17,12 +17,12 @@ seconds per round (5), ZSON_POINT_CLIENTS numbers of clients ("4"; the classic b
 from __future__ import annotations
 
 import os
-import re
 import sys
 import tempfile
 from pathlib import Path
 
 from bench import zson
+from bench.lab import pgbench
 from bench.report import terminal
 from bench.results import NOT_MEASURED, Cell, Results
 from bench.sections import KEY_BY_ID as SECTION
@@ -75,14 +75,10 @@ def _fill(cluster, kind: str, n: int) -> None:
 
 def _pgbench(cluster, script: Path, clients: int, seconds: int) -> tuple[float, int]:
     """Transactions per second, and how many there were."""
-    output = cluster.run(
-        "pgbench", "--no-vacuum", "--protocol=prepared", f"--client={clients}",
-        f"--jobs={min(clients, 2)}", f"--time={seconds}", f"--file={script}", "postgres",
-        timeout=60 + 2 * seconds,
-    ).stdout  # fmt: skip
-    rate = re.search(r"^tps = ([0-9.]+)", output, re.M).group(1)
-    number = re.search(r"actually processed: ([0-9]+)", output).group(1)
-    return float(rate), int(number)
+    return pgbench(
+        cluster, "postgres", "--protocol=prepared", f"--time={seconds}", f"--file={script}",
+        clients=clients, timeout=60 + 2 * seconds,
+    )  # fmt: skip
 
 
 def _pages_read(cluster, system: str) -> int:

@@ -9,6 +9,11 @@ cd "$(dirname "$0")/.."
 . ci/common.sh
 
 venv=$(ci/setup.sh bench)
+case " ${DATASETS:-} " in *[\ ,]tpch[\ ,]*)
+	[ -x "$venv/bin/tpchgen-cli" ] || "$venv/bin/python" -m pip install --quiet \
+		--disable-pip-version-check --no-input tpchgen-cli==4.0.0 </dev/null >&2
+	;;
+esac
 pg_config=$(find_pg_config)
 make_workdir bench
 build_and_install "$pg_config" "$work/server"

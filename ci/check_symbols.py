@@ -7,7 +7,7 @@ BUILD_DIR is what `make print-build-dir` says in an extension's directory.
   C functions that its SQL scripts declare, their pg_finfo_ records, and entry
   points of background workers (*_worker_main).
 - It needs no symbol of ours from outside.
-- Global names start with st_ in common/ and with the extension's own prefix
+- Global names start with st_, sf_ or vx_ in common/ and with the extension's own prefix
   in the extension, so that nothing clashes where archives are linked.
 
 Prints every breach; exits 1 if any.
@@ -23,11 +23,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIXES = {
-    "colcompress": "cc_",
-    "rowcompress": "rc_",
-    "sorted_heap": "zm_",
-    "zson_dict": "zs",
+    "colcompress": ("cc_",),
+    "rowcompress": ("rc_",),
+    "sorted_heap": ("sh_", "zm_"),
+    "zson_dict": ("zs",),
 }
+COMMON = ("st_", "sf_", "vx_")
 ENTRY_POINTS = {"Pg_magic_func", "_PG_init"}
 
 FUNCTION = re.compile(
@@ -50,7 +51,7 @@ def symbols(path: Path, *options: str) -> set[str]:
 def declared(extension: Path) -> set[str]:
     """C symbols that the extension's SQL scripts name."""
     found = set()
-    for script in extension.glob("*.sql"):
+    for script in [*extension.glob("*.sql"), *extension.glob("build/*.sql")]:
         for statement in FUNCTION.finditer(script.read_text()):
             symbol = C_SYMBOL.search(statement.group())
             if symbol:
@@ -64,7 +65,7 @@ def breaches(build: Path) -> Iterator[str]:
     extension = build.parent.parent
     name = extension.name
     library = extension / f"{name}.so"
-    prefix = PREFIXES[name]
+    prefixes = PREFIXES[name]
     shown = symbols(library, "-D", "--defined-only")
     functions = declared(extension)
     wanted = ENTRY_POINTS | functions | {f"pg_finfo_{f}" for f in functions}
@@ -74,17 +75,17 @@ def breaches(build: Path) -> Iterator[str]:
     for symbol in sorted(wanted - shown - ENTRY_POINTS):
         yield f"{library.name}: lacks {symbol}, which a SQL script declares"
     for symbol in sorted(symbols(library, "-D", "--undefined-only")):
-        if symbol.startswith(("st_", *PREFIXES.values())):
+        if symbol.startswith(sum(PREFIXES.values(), COMMON)):
             yield f"{library.name}: needs {symbol} from outside"
     for path in sorted(build.rglob("*.o")):
         for symbol in sorted(symbols(path, "--defined-only", "--extern-only")):
             plain = symbol.removeprefix("pg_finfo_")
-            if symbol not in ENTRY_POINTS and not plain.startswith(prefix):
-                yield f"{path.name}: global name {symbol} does not start with {prefix}"
+            if symbol not in ENTRY_POINTS and not plain.startswith(prefixes):
+                yield f"{path.name}: global name {symbol} does not start with {' or '.join(prefixes)}"
     for archive in sorted((ROOT / "common" / "build" / build.name).glob("*.a")):
         for symbol in sorted(symbols(archive, "--defined-only", "--extern-only")):
-            if not symbol.startswith("st_"):
-                yield f"{archive.name}: global name {symbol} does not start with st_"
+            if not symbol.startswith(COMMON):
+                yield f"{archive.name}: global name {symbol} does not start with {' or '.join(COMMON)}"
 
 
 def main(arguments: list[str]) -> int:

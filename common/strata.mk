@@ -1,14 +1,19 @@
 # What every extension's Makefile includes, instead of PGXS alone:
 #
 #   EXTENSION = colcompress
-#   DATA = colcompress--1.0.sql
+#   DATA = sorted_heap--1.0.sql      the script of CREATE EXTENSION, or:
+#   SCRIPT = colcompress--1.0.sql
+#   SCRIPT_PARTS = access_method.sql.in set_options.sql ...
+#   SCRIPT_WORDS = c=cc unit=vector units=vectors
+#                            the script is made of parts: sql/*.sql of the
+#                            extension, common/sql/*.sql.in of all; where these
+#                            say @am@, @c@, @unit@, it has the extension's words
 #   REGRESS = ...            suites under test/sql, test/expected
 #   ISOLATION = ...          suites under test/specs
 #                            (both also under common/test, see below)
 #   include ../../common/strata.mk
-#
-# Compiles src/**/*.c of the extension, common/core/*.c and common/pg/*.c and
-# links them into $(EXTENSION).so.  The two parts of common/ are static
+# Compiles src/**/*.c of the extension and the *.c of common/core, common/pg,
+# common/vector and common/format, and links them into $(EXTENSION).so.  Those of common/ are static
 # archives, so that every extension carries its own copy with no symbol shown.
 #
 # Objects live in build/<major>-<hash>/ (of the extension, and of common/ for
@@ -48,16 +53,22 @@ include $(ST_COMMON)/core/core.mk
 
 # ---- what PGXS is told ----
 
-ST_SRCS := $(sort $(wildcard src/*.c src/*/*.c))
-ST_PG_SRCS := $(sort $(wildcard $(ST_COMMON)/pg/*.c))
+ST_SRCS := $(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c))
+ST_PG_SRCS := $(sort $(wildcard $(ST_COMMON)/pg/*/*.c $(ST_COMMON)/format/*.c \
+	$(ST_COMMON)/vector/*.c \
+	$(ST_COMMON)/vector/*/*.c))
+ST_PG_DIRS := $(patsubst %/,%,$(sort $(dir $(ST_PG_SRCS))))
 ST_LIB_CORE := $(ST_COMMON_BUILD)/libst_core.a
 ST_LIB_PG := $(ST_COMMON_BUILD)/libst_pg.a
 ST_EXPORTS := $(ST_BUILD)/exports.map
 ST_STAMP := build/linked-for
+ST_SCRIPT_PARTS := $(foreach part,$(SCRIPT_PARTS),\
+	$(if $(filter %.in,$(part)),$(ST_COMMON)/sql,sql)/$(part))
 
 MODULE_big = $(EXTENSION)
+DATA_built = $(SCRIPT:%=build/%)
 OBJS = $(ST_SRCS:src/%.c=$(ST_BUILD)/%.o)
-PG_CPPFLAGS += -I$(ST_COMMON)/core -I$(ST_COMMON)/pg \
+PG_CPPFLAGS += $(CORE_INCLUDES) -I$(ST_COMMON)/pg $(addprefix -I,$(ST_PG_DIRS)) \
 	$(addprefix -I,$(sort $(patsubst %/,%,$(dir $(ST_SRCS)))))
 # Calls inside of the library are not to be interposed: lets gcc inline them.
 PG_CFLAGS += -std=gnu11 -fno-semantic-interposition -Wextra \
@@ -91,7 +102,7 @@ include $(PGXS)
 
 ST_MAKEFILES := Makefile $(ST_COMMON)/strata.mk $(ST_COMMON)/core/core.mk
 ST_CORE_OBJS := $(CORE_SRCS:%.c=$(ST_COMMON_BUILD)/core/%.o)
-ST_PG_OBJS := $(ST_PG_SRCS:$(ST_COMMON)/pg/%.c=$(ST_COMMON_BUILD)/pg/%.o)
+ST_PG_OBJS := $(ST_PG_SRCS:$(ST_COMMON)/%.c=$(ST_COMMON_BUILD)/%.o)
 ST_CORE_CFLAGS := $(filter-out -Werror,$(CORE_CFLAGS)) \
 	$(if $(WERROR),-Werror) $(COPT)
 
@@ -99,13 +110,18 @@ $(OBJS): $(ST_BUILD)/%.o: src/%.c $(ST_MAKEFILES)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-$(ST_PG_OBJS): $(ST_COMMON_BUILD)/pg/%.o: $(ST_COMMON)/pg/%.c $(ST_MAKEFILES)
+$(ST_PG_OBJS): $(ST_COMMON_BUILD)/%.o: $(ST_COMMON)/%.c $(ST_MAKEFILES)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fPIC -fvisibility=hidden $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
+# Loops over vectors: at -O2 gcc leaves most of them scalar.
+$(patsubst $(ST_COMMON)/%.c,$(ST_COMMON_BUILD)/%.o,$(wildcard \
+	$(ST_COMMON)/vector/expr/vx_vec_*.c $(ST_COMMON)/vector/filter/vx_kernels.c)): \
+	CFLAGS += -O3 -fno-trapping-math
+
 $(ST_CORE_OBJS): $(ST_COMMON_BUILD)/core/%.o: $(ST_COMMON)/core/%.c $(ST_MAKEFILES)
 	@mkdir -p $(@D)
-	$(CC) $(ST_CORE_CFLAGS) -I$(ST_COMMON)/core -MMD -MP -c -o $@ $<
+	$(CC) $(ST_CORE_CFLAGS) $(CORE_INCLUDES) -MMD -MP -c -o $@ $<
 
 $(ST_LIB_CORE): $(ST_CORE_OBJS)
 	@rm -f $@
@@ -134,6 +150,17 @@ $(ST_STAMP): st-always
 	@echo '$(ST_KEY)' | cmp -s - $@ || echo '$(ST_KEY)' > $@
 
 $(shlib): $(ST_LIB_PG) $(ST_LIB_CORE) $(ST_EXPORTS) $(ST_STAMP)
+
+# ---- the script ----
+
+ifdef SCRIPT
+build/$(SCRIPT): $(ST_SCRIPT_PARTS) $(ST_MAKEFILES)
+	@mkdir -p $(@D)
+	@for part in $(ST_SCRIPT_PARTS); do cat $$part; echo; done | \
+		sed -e 's/@am@/$(EXTENSION)/g' $(foreach word,$(SCRIPT_WORDS), \
+			-e 's/@$(subst =,@/,$(word))/g') > $@
+	@! grep -n '@[a-z]*@' $@ || { rm $@; exit 1; }
+endif
 
 # The name of the build directory, for scripts.
 print-build-dir:

@@ -204,6 +204,22 @@ def test_charts(results, tmp_path):
         assert "<svg" in chart.with_suffix(".svg").read_text()
 
 
+def test_no_chart_is_too_wide(tmp_path):
+    pytest.importorskip("matplotlib")
+    from bench.charts import draw
+
+    found = Results(systems=["heap", "colcompress", "rowcompress", "duckdb"])
+    for number in range(43):
+        for system in found.systems:
+            found.add(Cell("x", "hot", f"q{number}", system, "ms", [number + 1]))
+            name = f"{30 * number} s"
+            found.add(Cell("x", "sum, over time", name, system, "ms", [number + 1]))
+    charts = draw(found, tmp_path)
+    assert [chart.name for chart in charts] == ["x-hot.png", "x-over-time.png"]
+    for chart in charts:
+        assert int.from_bytes(chart.read_bytes()[16:20], "big") <= 1600
+
+
 def test_environment():
     assert from_environment({}).rows == 1_000_000
     config = from_environment({"ROWS": "10_000_000", "SYSTEMS": "heap, x", "RUNS": "2"})

@@ -164,6 +164,7 @@ def test_space_is_used_again_and_given_back(database, am):
     """Rounds of updates, compaction and VACUUM; then everything is deleted."""
     with database.connect() as conn:
         size = bulk_table(conn, am)
+        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
         conn.execute(f"CALL {am}.merge('t')")
         conn.execute("VACUUM t")
         fresh, largest = size(), 0
@@ -651,6 +652,129 @@ def test_commit_of_many_rows_starts_one_worker(make_cluster, am):
                 conn.execute(f"SELECT * FROM {am}.row_groups('{name}')").fetchall()
                 == []
             )
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
+def test_a_table_recovers_by_itself(make_cluster, am):
+    """Changes of single rows, no autovacuum and no command: the worker alone brings
+    deletions, delta and space back, also once an old snapshot has ended."""
+    cluster = make_cluster("live", autovacuum="off")
+    with cluster.connect() as conn:
+        conn.execute("CREATE DATABASE crash")
+    database = CrashDatabase(cluster, am)
+    rows = 100_000
+    with database.connect() as conn, database.connect() as old:
+        conn.execute(f"CREATE EXTENSION {am}")
+        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, k int, v text) USING {am}")
+        conn.execute("CREATE INDEX ON t (k)")
+        conn.execute(f"SELECT {am}.set_options('t', row_group_rows => 20000)")
+        conn.execute(
+            "INSERT INTO t SELECT i, i % 1000, md5(i::text)"
+            f" FROM generate_series(1, {rows}) i"
+        )
+        fresh = conn.execute("SELECT pg_table_size('t')").fetchone()[0]
+        conn.execute("CREATE TABLE twin AS SELECT * FROM t")
+        conn.execute("ALTER TABLE twin ADD PRIMARY KEY (id)")
+
+        def change(seed: int) -> None:
+            for table in ("twin", "t"):
+                conn.execute(
+                    f"""DO $$ BEGIN FOR i IN 1..25000 LOOP
+                          UPDATE {table} SET k = k + 1
+                            WHERE id = (i::bigint * 7919 + {seed}) % {rows} + 1;
+                          IF i % 5 = 0 THEN
+                            DELETE FROM {table} WHERE id = (i::bigint * 104729 + {seed}) % {rows} + 1;
+                            COMMIT;
+                          END IF;
+                        END LOOP; END $$"""
+                )
+
+        def state() -> tuple:
+            return conn.execute(
+                f"SELECT deleted_rows, rows, pg_table_size('t')"
+                f" FROM (SELECT sum(deleted_rows)::int deleted_rows, sum(rows)::int AS rows"
+                f" FROM {am}.row_groups('t')) g"
+            ).fetchone()
+
+        def recovered() -> bool:
+            deleted, grouped, size = state()
+            left = conn.execute("SELECT count(*) FROM t").fetchone()[0]
+            return (
+                deleted < rows / 8
+                and left - (grouped - deleted) < 2000
+                and size < 1.3 * fresh
+            )
+
+        for seed in (1, 2):
+            if seed == 2:
+                old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                before = old.execute("SELECT count(*), sum(k) FROM t").fetchone()
+            change(seed)
+            change(seed + 10)
+            if seed == 2:
+                time.sleep(5)
+                assert (
+                    old.execute("SELECT count(*), sum(k) FROM t").fetchone() == before
+                )
+                old.execute("COMMIT")
+            wait_until(recovered, "the table recovers", 60)
+            assert conn.execute(
+                "SELECT count(*) FROM (TABLE t EXCEPT ALL TABLE twin) d"
+            ).fetchone() == (0,)
+            assert conn.execute(
+                "SELECT (SELECT count(*) FROM t) = count(*) FROM twin"
+            ).fetchone() == (True,)
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
+def test_a_held_row_group_is_left_alone(make_cluster, am):
+    """Somebody holds one of two small row groups: the worker does not write the
+    other one again and again, and leaves once that has ended."""
+    cluster = make_cluster("held", autovacuum="off")
+    with cluster.connect() as conn:
+        conn.execute("CREATE DATABASE crash")
+    database = CrashDatabase(cluster, am)
+    with database.connect() as conn, database.connect() as holder:
+        conn.execute(f"CREATE EXTENSION {am}")
+        conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
+        for n in range(2):
+            conn.execute(
+                f"INSERT INTO t SELECT {n} * 10000 + i, md5(i::text)"
+                " FROM generate_series(1, 6000) i"
+            )
+        assert len(conn.execute(f"SELECT * FROM {am}.row_groups('t')").fetchall()) == 2
+        holder.execute("BEGIN")
+        holder.execute("SELECT FROM t WHERE id = 1 FOR KEY SHARE")
+        conn.execute(
+            "DO $$ BEGIN FOR i IN 1..100 LOOP INSERT INTO t"
+            " SELECT 100000 + i * 500 + j, 'x' FROM generate_series(1, 500) j;"
+            " END LOOP; END $$"
+        )
+
+        def working() -> bool:
+            return conn.execute(
+                "SELECT count(*) > 0 FROM pg_stat_activity WHERE backend_type = %s",
+                (f"{am} compaction",),
+            ).fetchone()[0]
+
+        wait_until(
+            lambda: conn.execute(
+                f"SELECT sum(rows) >= 50000 FROM {am}.row_groups('t')"
+            ).fetchone()[0],
+            "the delta is compacted",
+            30,
+        )
+        size = conn.execute("SELECT pg_table_size('t')").fetchone()[0]
+        position = conn.execute("SELECT pg_current_wal_lsn()").fetchone()[0]
+        time.sleep(20)
+        wrote, now = conn.execute(
+            "SELECT pg_current_wal_lsn() - %s::pg_lsn, pg_table_size('t')", (position,)
+        ).fetchone()
+        assert wrote < 3 * size
+        assert now < 1.5 * size
+        holder.execute("COMMIT")
+        wait_until(lambda: not working(), "the worker leaves", 60)
+        assert conn.execute("SELECT count(*) FROM t").fetchone() == (62000,)
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 

@@ -1,7 +1,7 @@
 """Damaged and future bytes: a clear error, never wrong rows.
 
 The clusters ignore the server's own page checksums, so that what answers is
-ours. Offsets are those of common/pg/README.store.md.
+ours. Offsets are those of common/pg/README.md.
 """
 
 from __future__ import annotations

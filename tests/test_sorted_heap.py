@@ -534,64 +534,6 @@ def test_notes_of_a_standby(make_cluster):
         sound(copy)
 
 
-def test_compaction_makes_segments_in_time(make_cluster):
-    """Who commits beside it does not have to wait for a segment's zeros."""
-    cluster = make_cluster("primary", autovacuum="off")
-    with cluster.connect() as conn:
-        conn.execute("CREATE EXTENSION sorted_heap")
-        conn.execute("CREATE TABLE t (id bigint, pad text) USING sorted_heap")
-        conn.execute("CREATE INDEX ON t USING zonemap (id)")
-        conn.execute(
-            "INSERT INTO t SELECT g * 7919 % 10007, repeat('x', 900)"
-            " FROM generate_series(1, 10006) g"
-        )
-        conn.execute("SELECT pg_switch_wal()")
-        conn.execute("CALL sorted_heap.compact('t', 1000)")
-        ((current, last),) = conn.execute(
-            "SELECT pg_walfile_name(pg_current_wal_insert_lsn()), max(name)"
-            " FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$'"
-        ).fetchall()
-        assert current < last
-
-
-def test_vacuum_makes_no_old_segments(make_cluster):
-    """The last record of a session may be of a segment that is gone long ago."""
-    cluster = make_cluster(
-        "primary",
-        autovacuum="off",
-        wal_recycle="off",
-        min_wal_size="32MB",
-        max_wal_size="32MB",
-    )
-    with cluster.connect() as conn, cluster.connect() as other:
-        other.execute("CREATE EXTENSION sorted_heap")
-        other.execute("CREATE TABLE t (id bigint)")
-        other.execute("CREATE INDEX ON t USING zonemap (id)")
-        other.execute("INSERT INTO t VALUES (1)")
-        other.execute("VACUUM t")
-        record = "SELECT pg_logical_emit_message(false, 'test', 'a record')"
-
-        def switch() -> None:
-            other.execute(record)
-            other.execute("SELECT pg_switch_wal()")
-
-        for _ in range(2):
-            # What is known of WAL when VACUUM comes first is old the second time.
-            conn.execute(record)
-            conn.execute("VACUUM (INDEX_CLEANUP on) t")
-            switch()
-        conn.execute(record)
-        for _ in range(4):
-            switch()
-        other.execute("CHECKPOINT")
-        conn.execute("VACUUM (INDEX_CLEANUP on) t")
-        ((current, first),) = other.execute(
-            "SELECT pg_walfile_name(pg_current_wal_insert_lsn()), min(name)"
-            " FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$'"
-        ).fetchall()
-        assert first == current
-
-
 @pytest.mark.skipif(not os.environ.get("SLOW"), reason="half a gigabyte; SLOW=1")
 def test_more_pages_than_16_bits_count(database):
     conn = database.connect()

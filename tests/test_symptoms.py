@@ -79,6 +79,36 @@ def test_index_entries_live_for_old_snapshots(t):
     t.check()
 
 
+def buffers(conn, query: str) -> int:
+    """Pages that the query looks at, once its caches are warm."""
+    for _ in range(2):
+        ((plan,),) = conn.execute(
+            f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {query}"
+        ).fetchall()
+    top = plan[0]["Plan"]
+    return top["Shared Hit Blocks"] + top["Shared Read Blocks"]
+
+
+def test_a_fetch_pays_for_the_deletions_near_it(twin):
+    """Not for all of the row group, of which there are 20,000."""
+    twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    twin.ok("INSERT INTO t SELECT i, 'row ' || i FROM generate_series(1, 60000) i")
+    for i in range(40):  # those of neighbours are not side by side
+        twin.ok(f"DELETE FROM t WHERE id % 3 = 0 AND id / 3 % 40 = {i}")
+    conn = twin.ours
+    for setting in ("enable_seqscan", "enable_bitmapscan", "enable_indexonlyscan"):
+        conn.execute(f"SET {setting} = off")
+    conn.execute(f"SET {twin.am}.enable_custom_scan = off")
+    few = "SELECT v FROM t WHERE id IN ({})"
+    scattered = few.format(", ".join(str(i * 2900 + 1) for i in range(1, 20)))
+    twin.same(scattered)
+    assert buffers(conn, scattered) < 19 * 12
+    neighbours = "SELECT v FROM t WHERE id BETWEEN 30001 AND 30100"
+    twin.same(neighbours)
+    assert buffers(conn, neighbours) < 2048
+    twin.check()
+
+
 def test_copy_makes_one_index_entry_for_each_row(t):
     t.ok("CREATE EXTENSION IF NOT EXISTS amcheck SCHEMA public")
     for conn in t.conns.values():

@@ -526,6 +526,54 @@ def test_leaf_that_ends_amid_a_key(zone_db, index, entries):
         assert problems.fetchall() == []
 
 
+def test_a_unique_key_of_more_than_a_leaf(zone_db):
+    """A row that a zone in the left half of a leaf covers, and that has an entry in
+    the right one, which a unique index keeps when it splits the leaf: found once."""
+    conn, old, third = (zone_db.connect() for _ in range(3))
+    conn.execute("CREATE TABLE d (k int, v int, t text)")
+    conn.execute("ALTER TABLE d ALTER t SET STORAGE PLAIN")
+    conn.execute("CREATE UNIQUE INDEX di ON d USING zonemap (k)")
+    conn.execute("CREATE INDEX dv ON d (v)")
+    conn.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+
+    def insert(session, key, width):
+        session.execute("INSERT INTO d VALUES (%s, 0, repeat('x', %s))", [key, width])
+
+    # A zone whose page has a greater key, so that 500 gets entries, not a zone.
+    insert(conn, 100, 4100)
+    conn.execute("DELETE FROM d WHERE v = 0")
+    third.execute("BEGIN")
+    insert(third, 900, 3800)
+    conn.execute("INSERT INTO d VALUES (500, 1, repeat('x', 8000))")
+    # Versions of one row, a page each; VACUUM keeps their entries.
+    old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    old.execute("SELECT 1 FROM pg_class")
+    versions = 370
+    for v in range(1, versions):
+        width = 5000 if v == versions - 1 else 8000
+        conn.execute(
+            "UPDATE d SET v = v + 1, t = repeat('x', %s) WHERE v = %s", [width, v]
+        )
+    third.execute("ROLLBACK")
+    conn.execute("VACUUM (INDEX_CLEANUP ON) d")
+    # The zone is a hole now: the page of the last version fills it.
+    insert(conn, 2000, 7500)
+    insert(conn, 101, 2500)
+    old.execute("COMMIT")
+    found = []
+    for _ in range(60):
+        with conn.transaction(force_rollback=True):
+            conn.execute("UPDATE d SET v = -1 WHERE v = %s", [versions])
+        found.append(conn.execute("SELECT count(*) FROM d WHERE k = 500").fetchone()[0])
+    leaves = conn.execute("SELECT leaf_pages FROM sorted_heap.zonemap_stats('di')")
+    assert leaves.fetchone()[0] > 2
+    assert found == [1] * 60
+    problems = conn.execute("SELECT * FROM sorted_heap.zonemap_verify('di')")
+    assert problems.fetchall() == []
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        insert(conn, 500, 10)
+
+
 @pytest.mark.parametrize("kind", ["int", "text", "numeric"])
 def test_unique_race_at_the_end(zone_db, rng, kind):
     """Sessions insert at the end and in the middle, alone and in batches, take

@@ -243,7 +243,12 @@ def test_dropped_dictionary_and_other_sessions(own):
                 two.execute("COMMIT")
         one.execute("DROP EVENT TRIGGER pause")
 
+        # who may use the schema stays as the owner of the database has it
+        rights = "SELECT has_schema_privilege(0, 'zson_dict', 'USAGE')"
+        assert value(one, rights) is True
+        one.execute("REVOKE USAGE ON SCHEMA zson_dict FROM PUBLIC")
         one.execute(drop)
+        assert value(one, rights) is False
         assert (
             value(
                 one,

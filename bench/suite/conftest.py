@@ -13,6 +13,7 @@ import pytest
 from strata.cluster import Cluster, running
 from strata.server import Server
 
+from bench import site
 from bench.charts import draw
 from bench.config import Config, from_environment
 from bench.lab import Lab, memory_bytes, server_settings
@@ -76,11 +77,12 @@ def _cluster(server: Server, directory: Path, config: Config, systems: list[Syst
 
 def _write(config: Config, results: Results) -> Path:
     """Write all files of the report; returns their directory."""
-    stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-    folder = config.results / stamp
+    now = datetime.datetime.now()
+    folder = config.results / f"{now:%Y%m%d-%H%M%S}"
     folder.mkdir(parents=True)
     write_csv(results, folder / "results.csv")
     write_json(results, folder / "results.json")
+    site.write(results, folder, f"{now:%Y-%m-%d}")
     charts = draw(results, folder)
     (folder / "report.md").write_text(document(results, charts))
     latest = config.results / "latest"

@@ -3,8 +3,11 @@
 
 CORE_DIR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
-# Every C file of the directory belongs to the library.
-CORE_SRCS := $(sort $(notdir $(wildcard $(CORE_DIR)/*.c)))
+# Every C file of these folders belongs to the library.
+CORE_ROOMS := bits codec int float string zson
+CORE_SRCS := $(sort $(patsubst $(CORE_DIR)/%,%,$(foreach room,$(CORE_ROOMS),\
+	$(wildcard $(CORE_DIR)/$(room)/*.c))))
+CORE_INCLUDES := $(addprefix -I$(CORE_DIR)/,$(CORE_ROOMS))
 
 CORE_WARNINGS = -Wall -Wextra -Werror -Wmissing-prototypes -Wpointer-arith
 CORE_CFLAGS = -std=gnu11 -O3 -g -fPIC -fvisibility=hidden \

@@ -2,7 +2,7 @@
  *
  * st_store.h
  *	  The hybrid store: heap pages for new rows, row groups for old ones,
- *	  one relation for both.  (DESIGN section 3; README.store beside this.)
+ *	  one relation for both.  (DESIGN section 3; README.md beside this.)
  *
  * An access method plugs in a row-group format (StFormat) and gets a table
  * access method.  The store owns: the metapage, row numbers and virtual TIDs,
@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "access/tableam.h"
+#include "nodes/execnodes.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
@@ -66,7 +67,7 @@ typedef struct StExtentRange
  * A row group as its descriptor tells it.  Rows are numbered
  * first_row .. first_row + nrows - 1; first_row is the group's identity.
  * The image (encoded bytes) lies in nblocks pages: contiguous ones, or a few
- * runs of them (st_runs.h).
+ * runs of them (st_runs.c).
  */
 typedef struct StGroup
 {
@@ -160,6 +161,21 @@ typedef struct StTableAm
 /* Fills am->routine; call once from _PG_init. */
 extern void st_tableam_init(StTableAm *am, const StFormat *format);
 
+/*
+ * What the handler of the access method returns.  The server asks it for each
+ * relation of ours that a backend opens; the first time, callbacks at the ends
+ * of transactions are registered, so that a backend without such relations
+ * pays nothing for them.
+ */
+extern const TableAmRoutine *st_tableam_handler(StTableAm *am);
+
+/*
+ * For hooks, which are called for every query: has this backend opened a
+ * relation of this library's yet?  And does a plan that was started have one?
+ */
+extern bool st_store_in_use;
+extern bool st_plan_is_ours(const EState *estate);
+
 /* The format behind a relation, or NULL if it is not one of this library's. */
 extern const StFormat *st_relation_format(Relation rel);
 
@@ -174,6 +190,16 @@ extern void st_flush_pending(Relation rel);
  * start: they see the transaction's rows, but not this backend's memory.
  */
 extern void st_flush_all_pending(void);
+
+/* To be called in ProcessUtility_hook, before the previous hook. */
+struct PlannedStmt;
+extern void st_flush_before_utility(const struct PlannedStmt *pstmt);
+
+
+/*
+ * The row groups visible to the snapshot, sorted by first_row, allocated in
+ * mcxt.  Without those that are being written.
+ */
 extern StGroupList *st_visible_groups(Relation rel, Snapshot snapshot, MemoryContext mcxt);
 
 /*
@@ -231,5 +257,18 @@ extern bool st_delta_set_block(StDeltaScan *scan, BlockNumber block);
  * are, 0 at the end of the chunk.
  */
 extern int	st_delta_next_page(StDeltaScan *scan, HeapTupleData *tuples, Buffer *buffer);
+
+/* Rows of the delta, or deleted ones of row groups, that are worth a worker. */
+#define ST_WORKER_ROWS	50000
+
+/* Share of deleted rows from which a row group is rewritten. */
+#define ST_DELETED_SHARE	0.10
+
+/*
+ * To be called when autovacuum finds so many of them (or a row group's worth),
+ * or the TOAST relation mostly free: st_am_vacuum.c.
+ */
+typedef void (*StDeltaGrown) (Relation rel);
+extern void st_on_delta_grown(StDeltaGrown function);
 
 #endif							/* ST_STORE_H */

@@ -515,7 +515,8 @@ CREATE FUNCTION zson_stats(
 	OUT tail_bytes numeric,
 	OUT unknown_keys numeric)
 RETURNS SETOF record
-LANGUAGE plpgsql STABLE STRICT AS $$
+LANGUAGE plpgsql STABLE STRICT
+SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	RETURN QUERY EXECUTE pg_catalog.format(
 		'SELECT s.dictionary, count(*), round(avg(s.bytes), 1), round(avg(pg_catalog.pg_column_size(c::jsonb)), 1),
@@ -535,17 +536,19 @@ DECLARE
 	pages bigint;
 	page bigint := 0;
 BEGIN
-	IF batch_pages < 1 THEN
+	-- it commits, so it cannot have a search_path of its own
+	IF batch_pages OPERATOR(pg_catalog.<) 1 THEN
 		RAISE invalid_parameter_value USING MESSAGE = 'batch_pages must be at least 1';
 	END IF;
-	pages := pg_catalog.pg_relation_size(relation) / pg_catalog.current_setting('block_size')::bigint;
-	WHILE page < pages LOOP
+	pages := pg_catalog.pg_relation_size(relation) OPERATOR(pg_catalog./) pg_catalog.current_setting('block_size')::bigint;
+	WHILE page OPERATOR(pg_catalog.<) pages LOOP
 		EXECUTE pg_catalog.format(
-			'UPDATE %2$s SET %1$I = %1$I::jsonb::@extschema@.zson WHERE ctid >= ''(%3$s,0)'' AND ctid < ''(%4$s,0)'' AND %1$I IS NOT NULL
-			 AND (@extschema@.zson_storage(%1$I)).dictionary IS DISTINCT FROM @extschema@.zson_target(%1$I)',
-			column_name, relation, page, page + batch_pages);
+			'UPDATE %2$s SET %1$I = %1$I::pg_catalog.jsonb::@extschema@.zson
+			 WHERE ctid OPERATOR(pg_catalog.>=) ''(%3$s,0)'' AND ctid OPERATOR(pg_catalog.<) ''(%4$s,0)'' AND %1$I IS NOT NULL
+			 AND coalesce((@extschema@.zson_storage(%1$I)).dictionary, 0) OPERATOR(pg_catalog.<>) coalesce(@extschema@.zson_target(%1$I), 0)',
+			column_name, relation, page, page OPERATOR(pg_catalog.+) batch_pages);
 		COMMIT;
-		page := page + batch_pages;
+		page := page OPERATOR(pg_catalog.+) batch_pages;
 	END LOOP;
 END $$;
 
@@ -565,7 +568,8 @@ LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'zson_is_chosen';
 COMMENT ON FUNCTION zson_dict.zson_is_chosen(integer) IS 'may a new document be stored with this dictionary?';
 
 CREATE FUNCTION zson_dict.zson_alone() RETURNS void
-LANGUAGE plpgsql VOLATILE AS $$
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	-- the session's copy of what others do is of an earlier call
 	PERFORM pg_catalog.pg_stat_clear_snapshot();
@@ -584,7 +588,8 @@ COMMENT ON FUNCTION zson_dict.zson_alone() IS
 'error 55006 if another session has a transaction open in this database, or there are prepared transactions or cursors';
 
 CREATE FUNCTION zson_drop_dictionary(dictionary integer) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT AS $$
+LANGUAGE plpgsql VOLATILE STRICT
+SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	name text := pg_catalog.format('zson_dict.dictionary_%s()', dictionary);
 	zson oid := '@extschema@.zson'::pg_catalog.regtype;
@@ -675,7 +680,9 @@ BEGIN
 	EXECUTE 'DROP FUNCTION ' || name;
 
 	-- Plans that sessions keep may have constants of it: a change of a schema lets them be made anew from the text.
-	GRANT USAGE ON SCHEMA zson_dict TO PUBLIC;
+	-- Its owner has this right anyway, so nobody's rights change.
+	EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA zson_dict TO %s',
+		(SELECT nspowner::pg_catalog.regrole FROM pg_catalog.pg_namespace WHERE nspname = 'zson_dict'));
 
 	-- Who began meanwhile may have read a value before another one deleted it, and be about to store it.
 	PERFORM zson_dict.zson_alone();
@@ -694,7 +701,8 @@ CREATE FUNCTION zson_retrain(
 	OUT learned_ratio double precision,
 	OUT present_ratio double precision,
 	OUT message text)
-LANGUAGE plpgsql VOLATILE STRICT AS $$
+LANGUAGE plpgsql VOLATILE STRICT
+SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	label text;
 	part text := '';
@@ -730,7 +738,8 @@ COMMENT ON FUNCTION zson_retrain(regclass, name, double precision) IS
 and dictionary is null, as it is when nothing was gained. Only the table''s owner may train.';
 
 CREATE FUNCTION zson_schedule(relation regclass, column_name name, schedule text) RETURNS bigint
-LANGUAGE plpgsql VOLATILE STRICT AS $$
+LANGUAGE plpgsql VOLATILE STRICT
+SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	job bigint;
 BEGIN
@@ -748,7 +757,8 @@ COMMENT ON FUNCTION zson_schedule(regclass, name, text) IS
 'calls zson_retrain() for a column on a schedule of pg_cron (''0 3 * * 0''); returns the job''s number';
 
 CREATE FUNCTION zson_unschedule(relation regclass, column_name name) RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT AS $$
+LANGUAGE plpgsql VOLATILE STRICT
+SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	done boolean;
 BEGIN

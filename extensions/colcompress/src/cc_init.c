@@ -4,7 +4,7 @@
  *	  Entry points of the library: what the server calls when it loads it,
  *	  and the access method's handler.
  *
- * Each module has one init function and owns its hooks and GUCs; the order
+ * Each module has one init function; cc_hooks.c owns all hooks.  The order
  * below matters only where a comment says so.
  *
  *-------------------------------------------------------------------------
@@ -15,19 +15,19 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
-#include "cc_access.h"
-#include "cc_agg.h"
-#include "cc_agg_path.h"
+#include "cc_hooks.h"
+#include "cc_contract.h"
 #include "cc_format.h"
-#include "cc_join_filter.h"
-#include "cc_paths.h"
-#include "cc_scan.h"
-#include "cc_topn_path.h"
+#include "cc_options.h"
+#include "st_functions.h"
 #include "st_store.h"
+#include "vx_engine.h"
 
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(cc_tableam_handler);
+
+ST_STORE_FUNCTIONS(cc);
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -37,15 +37,10 @@ void
 _PG_init(void)
 {
 	st_tableam_init(&cc_tableam, &cc_format);
-	cc_label_init();
-	cc_bitmap_scan_init();
-	cc_auto_compact_init();
-	cc_scan_init();
-	cc_join_link_init();
-	cc_paths_init();
-	cc_topn_path_init();
-	cc_agg_path_init();
-	cc_agg_init();
+	st_options_init(&cc_option_set);
+	st_auto_compact_init("cc_compact_worker_main");
+	vx_init(&cc_contract);
+	cc_hooks_init();
 
 	/* Last: from here on, unknown settings of ours are errors. */
 	MarkGUCPrefixReserved("colcompress");
@@ -58,5 +53,5 @@ _PG_init(void)
 Datum
 cc_tableam_handler(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(&cc_tableam.routine);
+	PG_RETURN_POINTER(st_tableam_handler(&cc_tableam));
 }

@@ -4,7 +4,7 @@
  *	  Entry points of the library: what the server calls when it loads it,
  *	  and the access method's handler.
  *
- * Each module has one init function and owns its hooks and GUCs; the order
+ * Each module has one init function; rc_hooks.c owns all hooks.  The order
  * below matters only where a comment says so.
  *
  *-------------------------------------------------------------------------
@@ -15,17 +15,20 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
-#include "rc_access.h"
-#include "rc_agg_paths.h"
 #include "rc_batch.h"
+#include "rc_contract.h"
 #include "rc_format.h"
-#include "rc_paths.h"
-#include "rc_scan.h"
+#include "rc_hooks.h"
+#include "rc_options.h"
+#include "st_functions.h"
 #include "st_store.h"
+#include "vx_engine.h"
 
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(rc_tableam_handler);
+
+ST_STORE_FUNCTIONS(rc);
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -35,14 +38,11 @@ void
 _PG_init(void)
 {
 	st_tableam_init(&rc_tableam, &rc_format);
-	rc_label_init();
-	rc_executor_start_init();
-	rc_auto_compact_init();
+	vx_init(&rc_contract);
+	st_options_init(&rc_option_set);
+	st_auto_compact_init("rc_compact_worker_main");
 	rc_cache_init();
-	rc_scan_init();
-	rc_agg_init();
-	rc_paths_init();
-	rc_agg_paths_init();
+	rc_hooks_init();
 
 	/* Last: from here on, unknown settings of ours are errors. */
 	MarkGUCPrefixReserved("rowcompress");
@@ -55,5 +55,5 @@ _PG_init(void)
 Datum
 rc_tableam_handler(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(&rc_tableam.routine);
+	PG_RETURN_POINTER(st_tableam_handler(&rc_tableam));
 }

@@ -16,9 +16,14 @@
 
 #include "sh_tableam.h"
 #include "st_compat.h"
-#include "zm_access.h"
+#include "zm_build.h"
+#include "zm_insert.h"
+#include "zm_options.h"
 #include "zm_page_scan.h"
 #include "zm_paths.h"
+#include "zm_scan.h"
+#include "zm_vacuum.h"
+#include "zm_validate.h"
 
 PG_MODULE_MAGIC;
 
@@ -31,8 +36,8 @@ void
 _PG_init(void)
 {
 	zm_options_init();
-	zm_tableam_init();
-	zm_place_init();
+	sh_tableam_init();
+	sh_place_init();
 	zm_page_scan_init();
 	zm_paths_init(&zm_page_scan_methods);
 
@@ -91,5 +96,5 @@ zm_index_handler(PG_FUNCTION_ARGS)
 Datum
 zm_table_handler(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(zm_tableam_routine());
+	PG_RETURN_POINTER(sh_tableam_routine());
 }

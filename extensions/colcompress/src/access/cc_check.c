@@ -14,7 +14,6 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
-#include "cc_access.h"
 #include "cc_vector.h"
 #include "st_compat.h"
 #include "st_inspect.h"
@@ -34,7 +33,7 @@ typedef struct ColumnCheck
 
 /* Compares the values of one vector with a zone, its own or the chunk's. */
 static void
-check_vector(ColumnCheck *check, const CcVector *vector, const CcZone *zone)
+check_vector(ColumnCheck *check, const VxVector *vector, const StZone *zone)
 {
 	bool		compare = st_zone_check_usable(&check->zone, zone);
 
@@ -42,9 +41,9 @@ check_vector(ColumnCheck *check, const CcVector *vector, const CcZone *zone)
 	{
 		const char *wrong;
 
-		if (!compare || cc_vector_isnull(vector, i))
+		if (!compare || vx_vector_isnull(vector, i))
 			continue;
-		wrong = st_zone_check_value(&check->zone, zone, cc_vector_datum(vector, i));
+		wrong = st_zone_check_value(&check->zone, zone, vx_vector_datum(vector, i));
 		if (wrong == NULL)
 			continue;
 		add_problem(check, "value of row %d is %s", i, wrong);
@@ -53,12 +52,12 @@ check_vector(ColumnCheck *check, const CcVector *vector, const CcZone *zone)
 }
 
 static uint32
-count_nulls(const CcVector *vector)
+count_nulls(const VxVector *vector)
 {
 	uint32		nnulls = 0;
 
 	for (int i = 0; i < vector->n; i++)
-		nnulls += cc_vector_isnull(vector, i);
+		nnulls += vx_vector_isnull(vector, i);
 	return nnulls;
 }
 
@@ -67,7 +66,7 @@ check_column(Relation rel, const StGroup *group, AttrNumber attno)
 {
 	StReader   *reader = cc_reader_open(rel, group, CurrentMemoryContext);
 	ColumnCheck check = {0};
-	CcZone		chunk_zone;
+	StZone		chunk_zone;
 	bool		has_chunk_zone;
 	uint32		nvectors = cc_reader_nvectors(reader);
 	uint64		nnulls = 0;
@@ -78,9 +77,9 @@ check_column(Relation rel, const StGroup *group, AttrNumber attno)
 
 	for (uint32 v = 0; v < nvectors; v++)
 	{
-		const CcVector *vector = cc_reader_vector(reader, attno, v);
+		const VxVector *vector = cc_reader_vector(reader, attno, v);
 		uint32		vector_nulls = count_nulls(vector);
-		CcZone		zone;
+		StZone		zone;
 
 		CHECK_FOR_INTERRUPTS();
 		check.vecno = v;

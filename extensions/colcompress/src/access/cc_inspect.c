@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * cc_inspect.c
- *	  Functions that show what a table is made of: row groups, column chunks,
- *	  sub-columns of documents, totals.  Who may see what: st_inspect.c.
+ *	  Functions that show what a table is made of: column chunks,
+ *	  sub-columns of documents.  Who may see what: st_inspect.c.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/relation.h"
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -16,35 +15,14 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
-#include "cc_access.h"
 #include "cc_stats.h"
 #include "cc_vector.h"
 #include "st_compat.h"
 #include "st_inspect.h"
-#include "st_store.h"
 
-PG_FUNCTION_INFO_V1(cc_row_groups);
 PG_FUNCTION_INFO_V1(cc_column_chunks);
 PG_FUNCTION_INFO_V1(cc_document_paths);
-PG_FUNCTION_INFO_V1(cc_table_info);
-
-Datum
-cc_row_groups(PG_FUNCTION_ARGS)
-{
-	return st_row_groups_function(fcinfo);
-}
-
-Datum
-cc_table_info(PG_FUNCTION_ARGS)
-{
-	return st_table_info_function(fcinfo);
-}
-
-/* Shows a part of what is in a row group. */
-typedef void (*PutGroup) (ReturnSetInfo *rsinfo, Relation rel, const StGroup *group,
-						  int groupno);
 
 static void
 put_chunks(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupno)
@@ -57,7 +35,7 @@ put_chunks(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupn
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 		CcChunkInfo info;
-		CcZone		zone;
+		StZone		zone;
 		bool		known;
 		Datum		values[14];
 		bool		nulls[14] = {0};
@@ -65,13 +43,7 @@ put_chunks(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupn
 		CHECK_FOR_INTERRUPTS();
 		if (att->attisdropped || !cc_reader_chunk_info(reader, att->attnum, &info))
 			continue;
-		values[0] = Int32GetDatum(groupno);
-		values[1] = Int64GetDatum((int64) group->first_row);
-		values[2] = Int16GetDatum(att->attnum);
-		values[3] = NameGetDatum(&att->attname);
-		values[4] = ObjectIdGetDatum(att->atttypid);
-		values[5] = CStringGetTextDatum(info.encoding);
-		values[6] = CStringGetTextDatum(info.codec);
+		st_show_column(group, groupno, att, info.encoding, info.codec, values);
 		values[7] = Int64GetDatum((int64) info.blocks);
 		values[8] = Int64GetDatum((int64) info.raw_bytes);
 		values[9] = Int64GetDatum((int64) info.encoded_bytes);
@@ -140,30 +112,6 @@ put_paths(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupno
 	cc_reader_close(reader);
 }
 
-static Datum
-show_groups(FunctionCallInfo fcinfo, PutGroup put)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	StGroupList *groups;
-	Relation	rel = st_open_for_inspection(PG_GETARG_OID(0), &groups);
-	MemoryContext mcxt;
-
-	InitMaterializedSRF(fcinfo, 0);
-	mcxt = AllocSetContextCreate(CurrentMemoryContext, "column chunks",
-								 ALLOCSET_DEFAULT_SIZES);
-	for (int i = 0; i < groups->ngroups; i++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(mcxt);
-
-		put(rsinfo, rel, &groups->groups[i], i + 1);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(mcxt);
-	}
-	MemoryContextDelete(mcxt);
-	relation_close(rel, AccessShareLock);
-	return (Datum) 0;
-}
-
 /*
  * column_chunks(relation): row_group, first_row, attnum, column_name, type,
  * encoding, codec, blocks, raw_bytes, encoded_bytes, nulls,
@@ -172,7 +120,7 @@ show_groups(FunctionCallInfo fcinfo, PutGroup put)
 Datum
 cc_column_chunks(PG_FUNCTION_ARGS)
 {
-	return show_groups(fcinfo, put_chunks);
+	return st_show_groups(fcinfo, put_chunks);
 }
 
 /*
@@ -182,5 +130,5 @@ cc_column_chunks(PG_FUNCTION_ARGS)
 Datum
 cc_document_paths(PG_FUNCTION_ARGS)
 {
-	return show_groups(fcinfo, put_paths);
+	return st_show_groups(fcinfo, put_paths);
 }

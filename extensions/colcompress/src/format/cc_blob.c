@@ -106,7 +106,7 @@ is_wanted(const uint64 *rows, uint32 i)
 static inline Size
 value_size(const CcChunk *chunk, uint32 raw)
 {
-	return MAXALIGN(cc_value_room(chunk)) + MAXALIGN(raw + 1);
+	return MAXALIGN(sf_value_room(&chunk->type)) + MAXALIGN(raw + 1);
 }
 
 void
@@ -120,7 +120,7 @@ cc_blob_decode(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 v
 	uint8	   *p;
 	Datum		empty;
 
-	chunk->v.rep = CC_REP_DATUM;
+	chunk->v.rep = VX_REP_DATUM;
 	for (uint32 i = 0; i < n; i++)
 		if (is_wanted(rows, i))
 			need += value_size(chunk, places->raw[i]);
@@ -129,18 +129,18 @@ cc_blob_decode(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 v
 	/* What rows that nobody wants have: anything that can be looked at. */
 	p = chunk->arena;
 	memset(p, 0, value_size(chunk, empty_len));
-	empty = cc_value_datum(chunk, p + cc_value_room(chunk),
-						   chunk->type.kind == CC_KIND_FIXED ? empty_len : 0);
+	empty = sf_value_datum(&chunk->type, p + sf_value_room(&chunk->type),
+						   chunk->type.kind == SF_KIND_FIXED ? empty_len : 0);
 	p += value_size(chunk, empty_len);
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint8	   *data = p + cc_value_room(chunk);
+		uint8	   *data = p + sf_value_room(&chunk->type);
 
 		values[i] = empty;
 		if (!is_wanted(rows, i))
 			continue;
 		read_blob(r, chunk, places, i, data);
-		values[i] = cc_value_datum(chunk, data, places->raw[i]);
+		values[i] = sf_value_datum(&chunk->type, data, places->raw[i]);
 		p += value_size(chunk, places->raw[i]);
 	}
 }
@@ -153,7 +153,7 @@ cc_blob_value(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 ve
 	uint8	   *dst = cc_point_buffer(r, chunk, places->raw[i]);
 
 	read_blob(r, chunk, places, i, dst);
-	return cc_value_datum(chunk, dst, places->raw[i]);
+	return sf_value_datum(&chunk->type, dst, places->raw[i]);
 }
 
 bool

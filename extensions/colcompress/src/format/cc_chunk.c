@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "cc_column.h"
+#include "sf_bytes.h"
 #include "st_bytes.h"
 #include "st_compat.h"
 #include "st_int.h"
@@ -119,44 +120,13 @@ cc_chunk_end_blocks(CcChunkWriter *w)
 }
 
 void
-cc_put_varint(StringInfo buf, uint64 v)
-{
-	StByteWriter bw;
-	uint8		bytes[ST_VARINT_MAX];
-
-	st_writer_init(&bw, bytes, sizeof(bytes));
-	st_write_varint(&bw, v);
-	appendBinaryStringInfo(buf, (char *) bytes, st_writer_len(&bw));
-}
-
-void
-cc_put_bytes(StringInfo buf, const void *data, Size len)
-{
-	cc_put_varint(buf, len);
-	appendBinaryStringInfo(buf, data, len);
-}
-
-/* An array of up to CC_MAX_VECTORS integers, behind its length in bytes. */
-void
-cc_put_int_array(StringInfo buf, const int64 *v, int n)
-{
-	size_t		len;
-	uint8	   *tmp = palloc(st_int_bound(n));
-
-	if (st_int_encode((const int64_t *) v, n, tmp, st_int_bound(n), &len) != ST_OK)
-		elog(ERROR, "could not encode an array of %d integers", n);
-	cc_put_bytes(buf, tmp, len);
-	pfree(tmp);
-}
-
-void
 cc_chunk_write_layout(CcChunkWriter *w, StringInfo meta)
 {
 	appendStringInfoChar(meta, (char) w->codec);
-	cc_put_varint(meta, w->nvectors);
-	cc_put_int_array(meta, w->vector_len, w->nvectors);
-	cc_put_int_array(meta, w->vector_nulls, w->nvectors);
-	cc_put_varint(meta, w->nblocks);
-	cc_put_int_array(meta, w->block_vectors, w->nblocks);
-	cc_put_int_array(meta, w->block_stored, w->nblocks);
+	sf_put_varint(meta, w->nvectors);
+	sf_put_int_array(meta, w->vector_len, w->nvectors);
+	sf_put_int_array(meta, w->vector_nulls, w->nvectors);
+	sf_put_varint(meta, w->nblocks);
+	sf_put_int_array(meta, w->block_vectors, w->nblocks);
+	sf_put_int_array(meta, w->block_stored, w->nblocks);
 }

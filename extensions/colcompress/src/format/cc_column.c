@@ -44,25 +44,25 @@ cc_column_init(CcColumn *col, Form_pg_attribute att, MemoryContext mcxt)
 	memset(col, 0, sizeof(*col));
 	col->mcxt = mcxt;
 	col->block_target = CC_BLOCK_TARGET;
-	cc_column_type(att, &col->type);
+	sf_column_type(att, &col->type);
 	switch (col->type.kind)
 	{
-		case CC_KIND_ABSENT:
+		case SF_KIND_ABSENT:
 			col->storage = CC_STORE_NONE;
 			break;
-		case CC_KIND_INT:
-		case CC_KIND_NUMERIC:
+		case SF_KIND_INT:
+		case SF_KIND_NUMERIC:
 			col->storage = CC_STORE_INT64;
 			break;
-		case CC_KIND_FLOAT8:
+		case SF_KIND_FLOAT8:
 			col->storage = CC_STORE_FLOAT8;
 			break;
-		case CC_KIND_FLOAT4:
+		case SF_KIND_FLOAT4:
 			col->storage = CC_STORE_FLOAT4;
 			break;
-		case CC_KIND_BYTES:
-		case CC_KIND_FIXED:
-		case CC_KIND_CSTRING:
+		case SF_KIND_BYTES:
+		case SF_KIND_FIXED:
+		case SF_KIND_CSTRING:
 			col->storage = CC_STORE_BYTES;
 			break;
 	}
@@ -185,30 +185,12 @@ add_numeric(CcColumn *col, Datum value)
 	return true;
 }
 
-static inline int64
-int_from_datum(const CcColumnType *type, Datum value)
-{
-	switch (type->typlen)
-	{
-		case 1:
-			return type->is_signed ? (int8) DatumGetChar(value) :
-				(uint8) DatumGetChar(value);
-		case 2:
-			return DatumGetInt16(value);
-		case 4:
-			return type->is_signed ? (int64) DatumGetInt32(value) :
-				(int64) DatumGetUInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
 static inline void
 add_bytes(CcColumn *col, Datum value)
 {
-	if (col->type.kind == CC_KIND_FIXED)
+	if (col->type.kind == SF_KIND_FIXED)
 		arena_append(col, DatumGetPointer(value), col->type.typlen);
-	else if (col->type.kind == CC_KIND_CSTRING)
+	else if (col->type.kind == SF_KIND_CSTRING)
 		arena_append(col, DatumGetCString(value), strlen(DatumGetCString(value)));
 	else
 	{
@@ -259,8 +241,8 @@ add_value(CcColumn *col, Datum value)
 	{
 		case CC_STORE_INT64:
 		case CC_STORE_INT128:
-			if (col->type.kind == CC_KIND_INT)
-				col->u.i64[i] = int_from_datum(&col->type, value);
+			if (col->type.kind == SF_KIND_INT)
+				col->u.i64[i] = sf_int_from_datum(&col->type, value);
 			else
 			{
 				struct varlena *v = PG_DETOAST_DATUM_PACKED(value);

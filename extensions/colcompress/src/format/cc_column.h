@@ -34,7 +34,7 @@ typedef enum CcStorage
  */
 typedef struct CcColumn
 {
-	CcColumnType type;
+	SfColumnType type;
 	CcStorage	storage;
 	bool		has_scale;		/* numeric: scale was set by a first value */
 	int			scale;
@@ -138,11 +138,6 @@ extern void cc_chunk_write_layout(CcChunkWriter *w, StringInfo meta);
  * of bytes, or n with *dst untouched when the gain is too small.
  */
 extern Size cc_codec_frame(CcChunkWriter *w, const void *src, Size n);
-
-/* Small helpers for metas; the reader's counterparts are in cc_meta.c. */
-extern void cc_put_varint(StringInfo buf, uint64 v);
-extern void cc_put_bytes(StringInfo buf, const void *data, Size len);
-extern void cc_put_int_array(StringInfo buf, const int64 *v, int n);
 
 /* Zones of all vectors, appended to the meta. */
 extern void cc_zone_write(const CcColumn *col, StringInfo meta);

@@ -23,91 +23,6 @@
 #include "st_int.h"
 #include "st_numeric.h"
 
-uint32
-cc_value_room(const CcChunk *chunk)
-{
-	switch (chunk->type.kind)
-	{
-		case CC_KIND_FIXED:
-			return 0;
-		case CC_KIND_CSTRING:
-			return 1;			/* the terminator of the value before */
-		default:
-			return VARHDRSZ;
-	}
-}
-
-uint32
-cc_value_align(const CcChunk *chunk)
-{
-	if (chunk->type.kind == CC_KIND_CSTRING)
-		return 1;
-	return chunk->type.kind == CC_KIND_FIXED ? chunk->type.align :
-		Max(chunk->type.align, sizeof(int32));
-}
-
-Datum
-cc_value_datum(const CcChunk *chunk, uint8 *data, uint32 len)
-{
-	switch (chunk->type.kind)
-	{
-		case CC_KIND_FIXED:
-			return PointerGetDatum(data);
-		case CC_KIND_CSTRING:
-			data[len] = '\0';
-			return PointerGetDatum(data);
-		default:
-			SET_VARSIZE(data - VARHDRSZ, len + VARHDRSZ);
-			return PointerGetDatum(data - VARHDRSZ);
-	}
-}
-
-/* As fetch_att() gives a by-value attribute of that length. */
-Datum
-cc_int_datum(int16 typlen, int64 v)
-{
-	switch (typlen)
-	{
-		case 1:
-			return CharGetDatum((char) v);
-		case 2:
-			return Int16GetDatum((int16) v);
-		case 4:
-			return Int32GetDatum((int32) v);
-		default:
-			return Int64GetDatum(v);
-	}
-}
-
-Datum
-cc_vector_datum(const CcVector *v, int i)
-{
-	char	   *buf;
-
-	switch (v->rep)
-	{
-		case CC_REP_INT64:
-			return cc_int_datum(v->typlen, v->u.i64[i]);
-		case CC_REP_FLOAT8:
-			return Float8GetDatum(v->u.f64[i]);
-		case CC_REP_FLOAT4:
-			return Float4GetDatum(v->u.f32[i]);
-		case CC_REP_DECIMAL64:
-			buf = palloc(ST_NUMERIC_MAX_BYTES);
-			st_numeric_write_int64(buf, v->u.i64[i], v->scale);
-			return PointerGetDatum(buf);
-		case CC_REP_DECIMAL128:
-			buf = palloc(ST_NUMERIC_MAX_BYTES);
-			st_numeric_write_int128(buf, v->u.i128[i], v->scale);
-			return PointerGetDatum(buf);
-		case CC_REP_CODE:
-			return v->dict->values[v->u.code[i]];
-		case CC_REP_DATUM:
-			break;
-	}
-	return v->u.datum[i];
-}
-
 void
 cc_take_validity(StReader *r, const CcVectorPlace *place, uint32 n,
 				 const uint8 **src, Size *len, uint64 *valid)
@@ -118,7 +33,7 @@ cc_take_validity(StReader *r, const CcVectorPlace *place, uint32 n,
 		return;
 	if (place->nnulls == n)
 	{
-		memset(valid, 0, CC_VALIDITY_WORDS * sizeof(uint64));
+		memset(valid, 0, VX_VALIDITY_WORDS * sizeof(uint64));
 		if (*len != 0)
 			cc_corrupt(r, "length of a vector");
 		return;
@@ -143,29 +58,6 @@ cc_value_buffer(StReader *r, CcChunk *chunk, Size element)
 	return chunk->v.u.i64;
 }
 
-/* oid over a chunk written as int4, or the other way round. */
-static void
-change_sign(CcChunk *chunk, uint32 n)
-{
-	int64	   *v = chunk->v.u.i64;
-	bool		is_signed = chunk->type.is_signed;
-
-	if (chunk->entry->is_signed == is_signed)
-		return;
-	for (uint32 i = 0; i < n; i++)
-	{
-		switch (chunk->type.typlen)
-		{
-			case 1:
-				v[i] = is_signed ? (int64) (int8) v[i] : (int64) (uint8) v[i];
-				break;
-			case 4:
-				v[i] = is_signed ? (int64) (int32) v[i] : (int64) (uint32) v[i];
-				break;
-		}
-	}
-}
-
 static void
 decode_codes(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n)
 {
@@ -173,7 +65,7 @@ decode_codes(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n)
 	uint32		nvalues,
 				max = 0;
 
-	chunk->v.rep = CC_REP_CODE;
+	chunk->v.rep = VX_REP_CODE;
 	chunk->v.dict = cc_chunk_dictionary(r, chunk);
 	nvalues = chunk->v.dict->nvalues;
 	if (st_int_decode_u32(src, len, n, codes) != ST_OK)
@@ -190,11 +82,11 @@ decode_strings(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n
 	Datum	   *values = cc_value_buffer(r, chunk, sizeof(Datum));
 	uint32		off[ST_VECTOR_SIZE];
 	uint32		lens[ST_VECTOR_SIZE];
-	uint32		room = cc_value_room(chunk);
-	uint32		align = cc_value_align(chunk);
+	uint32		room = sf_value_room(&chunk->type);
+	uint32		align = sf_value_align(&chunk->type);
 	size_t		need;
 
-	chunk->v.rep = CC_REP_DATUM;
+	chunk->v.rep = VX_REP_DATUM;
 	if (st_str_decoded_size(chunk->scheme, src, len, n, room, align, &need) != ST_OK)
 		cc_corrupt(r, "strings of a vector");
 	cc_ensure(r, &chunk->arena, &chunk->arena_cap, need + 1);
@@ -203,10 +95,10 @@ decode_strings(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n
 		cc_corrupt(r, "strings of a vector");
 	for (uint32 i = 0; i < n; i++)
 	{
-		if (chunk->type.kind == CC_KIND_FIXED && lens[i] != chunk->type.typlen &&
-			!cc_vector_isnull(&chunk->v, i))
+		if (chunk->type.kind == SF_KIND_FIXED && lens[i] != chunk->type.typlen &&
+			!vx_vector_isnull(&chunk->v, i))
 			cc_corrupt(r, "strings of a vector");
-		values[i] = cc_value_datum(chunk, chunk->arena + off[i], lens[i]);
+		values[i] = sf_value_datum(&chunk->type, chunk->arena + off[i], lens[i]);
 	}
 }
 
@@ -215,31 +107,34 @@ static void
 decode_values(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 vecno,
 			  uint32 n, const uint64 *rows)
 {
-	CcVector   *v = &chunk->v;
+	VxVector   *v = &chunk->v;
 	StStatus	status;
 
 	switch (chunk->entry->encoding)
 	{
 		case CC_ENC_INT:
 		case CC_ENC_DECIMAL64:
-			v->rep = chunk->entry->encoding == CC_ENC_INT ? CC_REP_INT64 : CC_REP_DECIMAL64;
+			v->rep = chunk->entry->encoding == CC_ENC_INT ? VX_REP_INT64 : VX_REP_DECIMAL64;
 			status = st_int_decode(src, len, n,
 								   cc_value_buffer(r, chunk, sizeof(int64)));
 			v->constant = status == ST_OK && !v->has_nulls && src[0] == ST_INT_CONSTANT;
-			if (v->rep == CC_REP_INT64)
-				change_sign(chunk, n);
+			if (v->rep == VX_REP_INT64 && chunk->entry->is_signed != chunk->type.is_signed)
+			{
+				for (uint32 i = 0; i < n; i++)
+					v->u.i64[i] = sf_change_sign(&chunk->type, v->u.i64[i]);
+			}
 			break;
 		case CC_ENC_DECIMAL128:
-			v->rep = CC_REP_DECIMAL128;
+			v->rep = VX_REP_DECIMAL128;
 			status = st_int128_decode(src, len, n,
 									  cc_value_buffer(r, chunk, sizeof(int128)));
 			break;
 		case CC_ENC_FLOAT8:
-			v->rep = CC_REP_FLOAT8;
+			v->rep = VX_REP_FLOAT8;
 			status = st_f64_decode(src, len, n, cc_value_buffer(r, chunk, sizeof(double)));
 			break;
 		case CC_ENC_FLOAT4:
-			v->rep = CC_REP_FLOAT4;
+			v->rep = VX_REP_FLOAT4;
 			status = st_f32_decode(src, len, n, cc_value_buffer(r, chunk, sizeof(float)));
 			break;
 		case CC_ENC_DICT:
@@ -251,7 +146,7 @@ decode_values(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 ve
 		case CC_ENC_SHRED:
 			if (len != 0)
 				cc_corrupt(r, "length of a vector");
-			v->rep = CC_REP_DATUM;
+			v->rep = VX_REP_DATUM;
 			cc_shred_decode(r, chunk, vecno, n, rows,
 							cc_value_buffer(r, chunk, sizeof(Datum)));
 			return;
@@ -267,86 +162,66 @@ decode_values(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 ve
 static void
 decode_nulls(StReader *r, CcChunk *chunk)
 {
-	CcVector   *v = &chunk->v;
+	VxVector   *v = &chunk->v;
 
 	switch (chunk->entry->encoding)
 	{
 		case CC_ENC_INT:
-			v->rep = CC_REP_INT64;
+			v->rep = VX_REP_INT64;
 			break;
 		case CC_ENC_DECIMAL64:
-			v->rep = CC_REP_DECIMAL64;
+			v->rep = VX_REP_DECIMAL64;
 			break;
 		case CC_ENC_DECIMAL128:
-			v->rep = CC_REP_DECIMAL128;
+			v->rep = VX_REP_DECIMAL128;
 			memset(cc_value_buffer(r, chunk, sizeof(int128)), 0,
 				   ST_VECTOR_SIZE * sizeof(int128));
 			return;
 		case CC_ENC_FLOAT8:
-			v->rep = CC_REP_FLOAT8;
+			v->rep = VX_REP_FLOAT8;
 			break;
 		case CC_ENC_FLOAT4:
-			v->rep = CC_REP_FLOAT4;
+			v->rep = VX_REP_FLOAT4;
 			memset(cc_value_buffer(r, chunk, sizeof(float)), 0,
 				   ST_VECTOR_SIZE * sizeof(float));
 			return;
 		case CC_ENC_DICT:
-			v->rep = CC_REP_CODE;
+			v->rep = VX_REP_CODE;
 			v->dict = cc_chunk_dictionary(r, chunk);
 			memset(cc_value_buffer(r, chunk, sizeof(uint32)), 0,
 				   ST_VECTOR_SIZE * sizeof(uint32));
 			return;
 		default:
-			v->rep = CC_REP_DATUM;
+			v->rep = VX_REP_DATUM;
 			break;
 	}
 	memset(cc_value_buffer(r, chunk, sizeof(int64)), 0, ST_VECTOR_SIZE * sizeof(int64));
 }
 
 /* A column without a chunk: its missing value, or null, n times. */
-static const CcVector *
+static const VxVector *
 missing_vector(StReader *r, AttrNumber attno, uint32 vecno)
 {
 	CcChunk    *chunk = r->chunks[attno - 1];
-	CcVector   *v;
 
 	if (chunk == NULL)
 	{
-		bool		isnull = true;
-		Datum		value = (Datum) 0;
-
 		chunk = MemoryContextAllocZero(r->mcxt, sizeof(CcChunk));
-		cc_column_type(TupleDescAttr(r->desc, attno - 1), &chunk->type);
-		v = &chunk->v;
-		if (attno > r->natts)
-		{
-			MemoryContext old = MemoryContextSwitchTo(r->mcxt);
-
-			value = getmissingattr(r->desc, attno, &isnull);
-			if (!isnull)
-				value = datumCopy(value, chunk->type.typbyval, chunk->type.typlen);
-			MemoryContextSwitchTo(old);
-		}
-		v->rep = CC_REP_DATUM;
-		v->typlen = chunk->type.typlen;
-		v->has_nulls = isnull;
-		v->constant = !isnull;
-		v->u.datum = MemoryContextAlloc(r->mcxt, ST_VECTOR_SIZE * sizeof(Datum));
-		for (int i = 0; i < ST_VECTOR_SIZE; i++)
-			v->u.datum[i] = value;
+		sf_column_type(TupleDescAttr(r->desc, attno - 1), &chunk->type);
+		chunk->v = *sf_missing_vector(r->desc, attno, attno > r->natts, r->mcxt);
 		r->chunks[attno - 1] = chunk;
 	}
 	chunk->v.n = cc_reader_vector_rows(r, vecno);
 	return &chunk->v;
 }
 
-const CcVector *
+const VxVector *
 cc_reader_vector(StReader *r, AttrNumber attno, uint32 vecno)
 {
 	return cc_reader_vector_selected(r, attno, vecno, NULL);
 }
 
-const CcVector *
+const VxVector *
 cc_reader_vector_selected(StReader *r, AttrNumber attno, uint32 vecno,
 						  const uint64 *rows)
 {
@@ -388,10 +263,10 @@ note_rows(CcChunk *chunk, uint32 vecno, uint32 n, const uint64 *rows)
 		memcpy(chunk->decoded, rows, (n + 63) / 64 * sizeof(uint64));
 }
 
-const CcVector *
+const VxVector *
 cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno, const uint64 *rows)
 {
-	CcVector   *v = &chunk->v;
+	VxVector   *v = &chunk->v;
 	const uint8 *src;
 	Size		len;
 	uint32		n = cc_reader_vector_rows(r, vecno);

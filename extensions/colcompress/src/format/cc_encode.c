@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 
 #include "cc_column.h"
+#include "sf_bytes.h"
 #include "st_bitmap.h"
 #include "st_compat.h"
 #include "st_float.h"
@@ -107,7 +108,7 @@ encode_numbers(CcColumn *col, CcChunkWriter *w)
 	switch (col->storage)
 	{
 		case CC_STORE_INT64:
-			return col->type.kind == CC_KIND_NUMERIC ? CC_ENC_DECIMAL64 : CC_ENC_INT;
+			return col->type.kind == SF_KIND_NUMERIC ? CC_ENC_DECIMAL64 : CC_ENC_INT;
 		case CC_STORE_INT128:
 			return CC_ENC_DECIMAL128;
 		case CC_STORE_FLOAT8:
@@ -163,7 +164,7 @@ cc_column_encode(CcColumn *col, StImage *img, int codec, int level,
 	else
 	{
 		encoding = encode_numbers(col, w);
-		cc_put_varint(&extra, col->scale);
+		sf_put_varint(&extra, col->scale);
 	}
 	cc_chunk_end_blocks(w);
 
@@ -177,7 +178,7 @@ cc_column_encode(CcColumn *col, StImage *img, int codec, int level,
 		pfree(col->entries);
 		col->codes = NULL;
 	}
-	cc_put_bytes(&meta, extra.data, extra.len);
+	sf_put_bytes(&meta, extra.data, extra.len);
 	st_image_append(img, meta.data, meta.len);
 
 	entry->chunk_off = w->start;

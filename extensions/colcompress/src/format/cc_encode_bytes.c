@@ -24,6 +24,7 @@
 
 #include "cc_column.h"
 #include "cc_shred.h"
+#include "sf_bytes.h"
 #include "st_compat.h"
 #include "st_dict.h"
 #include "st_int.h"
@@ -59,13 +60,13 @@ write_dictionary(CcChunkWriter *w, const StStr *entries, uint32 n, StringInfo ex
 
 		if (st_str_encode(scheme, entries + first, part, tmp, bound, &len) != ST_OK)
 			elog(ERROR, "could not encode a dictionary");
-		cc_put_bytes(&raw, tmp, len);
+		sf_put_bytes(&raw, tmp, len);
 		pfree(tmp);
 	}
 	stored = cc_codec_frame(w, raw.data, raw.len);
-	cc_put_varint(extra, n);
-	cc_put_varint(extra, raw.len);
-	cc_put_bytes(extra, stored < raw.len ? (char *) w->packed : raw.data, stored);
+	sf_put_varint(extra, n);
+	sf_put_varint(extra, raw.len);
+	sf_put_bytes(extra, stored < raw.len ? (char *) w->packed : raw.data, stored);
 	pfree(raw.data);
 	pfree(scheme);
 }
@@ -268,7 +269,7 @@ encode_strings(CcColumn *col, CcChunkWriter *w, const StStr *values,
 {
 	uint8	   *saved = palloc(st_str_scheme_bound());
 
-	cc_put_bytes(extra, saved,
+	sf_put_bytes(extra, saved,
 				 st_str_scheme_save(scheme, saved, st_str_scheme_bound()));
 	for (uint32 first = 0; first < col->nrows; first += ST_VECTOR_SIZE)
 	{

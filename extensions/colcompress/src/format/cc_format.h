@@ -21,6 +21,7 @@
 
 #include "access/tupdesc.h"
 
+#include "sf_type.h"
 #include "st_core.h"
 #include "st_store.h"
 
@@ -47,27 +48,11 @@ extern const StFormat cc_format;
 /* A column whose values average more than this keeps each value apart. */
 #define CC_BLOB_AVERAGE		(4 * 1024)
 
-/* Strings' zones keep prefixes of this many bytes. */
-#define CC_ZONE_PREFIX		24
-
 /* A codec frame must save at least one part in this many. */
 #define CC_CODEC_MIN_GAIN	10
 
 /* Shorter blocks and values are not given to a codec at all. */
 #define CC_CODEC_MIN_BYTES	64
-
-/* How the values of a column are held, decided by the column's type. */
-typedef enum CcKind
-{
-	CC_KIND_ABSENT = 0,			/* dropped column: no chunk */
-	CC_KIND_INT = 1,			/* pass-by-value, as int64 */
-	CC_KIND_FLOAT8 = 2,
-	CC_KIND_FLOAT4 = 3,
-	CC_KIND_NUMERIC = 4,		/* scaled integers, or bytes if they do not fit */
-	CC_KIND_BYTES = 5,			/* varlena: bytes behind the header */
-	CC_KIND_FIXED = 6,			/* pass-by-reference of fixed length */
-	CC_KIND_CSTRING = 7			/* zero-terminated */
-} CcKind;
 
 /* Encoding of a column chunk. */
 typedef enum CcEncoding
@@ -104,31 +89,13 @@ typedef struct CcFooterColumn
 	uint32		meta_len;
 	uint32		nnulls;
 	Oid			typid;			/* of the column when it was written */
-	uint8		kind;			/* CcKind */
+	uint8		kind;			/* SfKind */
 	uint8		encoding;		/* CcEncoding */
-	uint8		is_signed;		/* CC_KIND_INT: values were sign-extended */
+	uint8		is_signed;		/* SF_KIND_INT: values were sign-extended */
 	uint8		unused;
 } CcFooterColumn;
 
 StaticAssertDecl(sizeof(CcFooterHeader) == 24, "on-disk struct");
 StaticAssertDecl(sizeof(CcFooterColumn) == 40, "on-disk struct");
-
-/* What the code needs to know about a column's type. */
-typedef struct CcColumnType
-{
-	Oid			typid;			/* base type, domains looked through */
-	CcKind		kind;
-	int16		typlen;
-	bool		typbyval;
-	bool		is_signed;
-	uint8		align;			/* of the Datum in memory */
-	Oid			opfamily;		/* btree family of its zones, or InvalidOid */
-	bool		byte_order;		/* zones of strings, in byte order */
-} CcColumnType;
-
-extern void cc_column_type(Form_pg_attribute att, CcColumnType *type);
-
-/* An attribute of one of the types of sub-columns: text, numeric, bool, jsonb. */
-extern void cc_builtin_attribute(Oid type, Form_pg_attribute att);
 
 #endif							/* CC_FORMAT_H */

@@ -195,26 +195,26 @@ check_kind(StReader *r, const CcChunk *chunk)
 	switch (e->encoding)
 	{
 		case CC_ENC_INT:
-			if (e->kind != CC_KIND_INT)
+			if (e->kind != SF_KIND_INT)
 				break;
 			return;
 		case CC_ENC_FLOAT8:
-			if (e->kind != CC_KIND_FLOAT8)
+			if (e->kind != SF_KIND_FLOAT8)
 				break;
 			return;
 		case CC_ENC_FLOAT4:
-			if (e->kind != CC_KIND_FLOAT4)
+			if (e->kind != SF_KIND_FLOAT4)
 				break;
 			return;
 		case CC_ENC_DECIMAL64:
 		case CC_ENC_DECIMAL128:
-			if (e->kind != CC_KIND_NUMERIC)
+			if (e->kind != SF_KIND_NUMERIC)
 				break;
 			return;
 		case CC_ENC_DICT:
 		case CC_ENC_STR:
 		case CC_ENC_BLOB:
-			if (e->kind < CC_KIND_NUMERIC)
+			if (e->kind < SF_KIND_NUMERIC)
 				break;
 			return;
 		case CC_ENC_SHRED:
@@ -228,7 +228,7 @@ check_kind(StReader *r, const CcChunk *chunk)
 }
 
 CcChunk *
-cc_chunk_make(StReader *r, const CcFooterColumn *e, const CcColumnType *type)
+cc_chunk_make(StReader *r, const CcFooterColumn *e, const SfColumnType *type)
 {
 	CcChunk    *chunk = MemoryContextAllocZero(r->mcxt, sizeof(CcChunk));
 
@@ -243,47 +243,18 @@ cc_chunk_make(StReader *r, const CcFooterColumn *e, const CcColumnType *type)
 CcChunk *
 cc_chunk_open(StReader *r, AttrNumber attno)
 {
-	CcColumnType type;
+	SfColumnType type;
 
 	if (cc_column_is_missing(r, attno))
 		return NULL;
 	if (r->chunks[attno - 1] != NULL)
 		return r->chunks[attno - 1];
-	cc_column_type(TupleDescAttr(r->desc, attno - 1), &type);
+	sf_column_type(TupleDescAttr(r->desc, attno - 1), &type);
 	r->chunks[attno - 1] = cc_chunk_make(r, &r->entries[attno - 1], &type);
 	return r->chunks[attno - 1];
 }
 
-/* Decodes the entries of one part (up to 1,024) of a dictionary. */
-static void
-read_dictionary_part(StReader *r, CcChunk *chunk, StByteReader *b,
-					 const StStrScheme *raw, Datum *values, int n)
-{
-	uint32	   *off = palloc(ST_VECTOR_SIZE * sizeof(uint32));
-	uint32	   *lens = palloc(ST_VECTOR_SIZE * sizeof(uint32));
-	uint64		len = st_read_varint(b);
-	const uint8 *p = st_read_span(b, len);
-	uint32		room = cc_value_room(chunk);
-	uint32		align = cc_value_align(chunk);
-	size_t		need;
-	uint8	   *arena;
-
-	if (p == NULL || st_str_decoded_size(raw, p, len, n, room, align, &need) != ST_OK)
-		cc_corrupt(r, "dictionary of a column chunk");
-	arena = MemoryContextAllocHuge(r->mcxt, need + 1);
-	if (st_str_decode(raw, p, len, n, room, align, arena, need, off, lens) != ST_OK)
-		cc_corrupt(r, "dictionary of a column chunk");
-	for (int i = 0; i < n; i++)
-	{
-		if (chunk->type.kind == CC_KIND_FIXED && lens[i] != chunk->type.typlen)
-			cc_corrupt(r, "dictionary of a column chunk");
-		values[i] = cc_value_datum(chunk, arena + off[i], lens[i]);
-	}
-	pfree(off);
-	pfree(lens);
-}
-
-const CcDictionary *
+const VxDictionary *
 cc_chunk_dictionary(StReader *r, CcChunk *chunk)
 {
 	StByteReader b;
@@ -292,8 +263,7 @@ cc_chunk_dictionary(StReader *r, CcChunk *chunk)
 				stored_len;
 	const uint8 *stored;
 	uint8	   *unpacked = NULL;
-	StStrScheme *raw;
-	CcDictionary *dict;
+	VxDictionary *dict;
 
 	if (chunk->dict)
 		return chunk->dict;
@@ -313,20 +283,13 @@ cc_chunk_dictionary(StReader *r, CcChunk *chunk)
 			cc_corrupt(r, "dictionary of a column chunk");
 		stored = unpacked;
 	}
-	st_reader_init(&b, stored, raw_len);
-	raw = palloc(sizeof(StStrScheme));
-	st_str_scheme_raw(raw);
-	dict = MemoryContextAllocZero(r->mcxt, sizeof(CcDictionary));
+	dict = MemoryContextAllocZero(r->mcxt, sizeof(VxDictionary));
 	dict->nvalues = n;
 	dict->sorted = true;
 	dict->values = MemoryContextAlloc(r->mcxt, Max(1, n) * sizeof(Datum));
-	for (uint64 first = 0; first < n; first += ST_VECTOR_SIZE)
-		read_dictionary_part(r, chunk, &b, raw, dict->values + first,
-							 Min(ST_VECTOR_SIZE, n - first));
-	if (st_reader_finish(&b) != ST_OK)
+	if (!sf_dictionary_decode(&chunk->type, stored, raw_len, n, dict->values, r->mcxt))
 		cc_corrupt(r, "dictionary of a column chunk");
 	r->bytes_decoded += raw_len;
-	pfree(raw);
 	if (unpacked)
 		pfree(unpacked);
 	chunk->dict = dict;

@@ -9,25 +9,18 @@
 #define CC_OPTIONS_H
 
 #include "st_options.h"
+#include "vx_format.h"
 
 /* Definitions, in the order in which labels and views show them. */
 extern const StOptionSet cc_option_set;
 
-/* What the planner shall think of index and bitmap scans of the table. */
-typedef enum CcIndexScan
-{
-	CC_INDEX_SCAN_AUTO,			/* what costs less */
-	CC_INDEX_SCAN_ON,			/* take one, where an index has a condition */
-	CC_INDEX_SCAN_OFF			/* take none, where there is another way */
-} CcIndexScan;
-
 typedef struct CcOptions
 {
 	StOptions	store;
-	int			index_scan;		/* CcIndexScan */
+	int			index_scan;		/* VxIndexScan */
 } CcOptions;
 
-static inline CcIndexScan
+static inline VxIndexScan
 cc_index_scan_option(Relation rel)
 {
 	return ((const CcOptions *) st_options_get(rel))->index_scan;

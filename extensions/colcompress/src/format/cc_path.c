@@ -28,12 +28,12 @@ typedef struct CcPathCache
 	struct CcPathCache *next;
 	uint64		id;
 	CcPathPlace place;
-	CcDictionary *json;			/* strings of the leaf's dictionary, as jsonb */
+	VxDictionary *json;			/* strings of the leaf's dictionary, as jsonb */
 } CcPathCache;
 
 /* "false", "true" as text. */
 static Datum bool_texts[2];
-static const CcDictionary bool_dictionary = {2, 0, true, bool_texts, 0};
+static const VxDictionary bool_dictionary = {2, 0, true, bool_texts, 0};
 
 void
 cc_path_place(const CcPathTree *tree, int nkeys, const StStr *keys, CcPathPlace *place)
@@ -51,7 +51,7 @@ cc_path_place(const CcPathTree *tree, int nkeys, const StStr *keys, CcPathPlace 
 }
 
 void
-cc_path_valid(const CcVector *v, uint32 n, uint64 *words)
+cc_path_valid(const VxVector *v, uint32 n, uint64 *words)
 {
 	if (v == NULL)
 		memset(words, 0, CC_PATH_WORDS(n) * sizeof(uint64));
@@ -62,9 +62,9 @@ cc_path_valid(const CcVector *v, uint32 n, uint64 *words)
 }
 
 static void
-add_valid(const CcVector *v, uint32 n, uint64 *words)
+add_valid(const VxVector *v, uint32 n, uint64 *words)
 {
-	uint64		valid[CC_VALIDITY_WORDS];
+	uint64		valid[VX_VALIDITY_WORDS];
 
 	if (v == NULL)
 		return;
@@ -102,44 +102,6 @@ cc_path_rows(StReader *r, CcChunk *chunk, const CcPathPlace *place, uint32 vecno
 	}
 }
 
-Datum
-cc_path_call(CcPath *path, Datum document, bool *isnull)
-{
-	Datum		value = document;
-
-	*isnull = false;
-	for (int i = 0; i < path->nsteps && !*isnull; i++)
-	{
-		CcPathStep *step = &path->steps[i];
-		LOCAL_FCINFO(fcinfo, 2);
-
-		InitFunctionCallInfoData(*fcinfo, &step->function, 2, step->collation, NULL, NULL);
-		fcinfo->args[0].value = value;
-		fcinfo->args[0].isnull = false;
-		fcinfo->args[1].value = step->arg;
-		fcinfo->args[1].isnull = false;
-		value = FunctionCallInvoke(fcinfo);
-		*isnull = fcinfo->isnull;
-	}
-	return value;
-}
-
-CcVector *
-cc_path_begin(CcPath *path, CcRep rep, int n)
-{
-	CcVector   *v = &path->v;
-
-	v->rep = rep;
-	v->n = n;
-	v->has_nulls = false;
-	v->constant = false;
-	v->scale = 0;
-	v->typlen = rep == CC_REP_INT64 ? 1 : -1;
-	v->u.i64 = path->words;
-	memset(v->valid, 0xFF, sizeof(v->valid));
-	return v;
-}
-
 /* ---- values of leaves ---- */
 
 static Datum
@@ -161,17 +123,17 @@ string_json(Datum text)
 
 /* A leaf's value in a row, as jsonb. */
 static Datum
-leaf_json(CcLeafKind kind, const CcVector *v, int row)
+leaf_json(CcLeafKind kind, const VxVector *v, int row)
 {
 	JsonbValue	value;
 
 	switch (kind)
 	{
 		case CC_LEAF_STRING:
-			return string_json(cc_vector_datum(v, row));
+			return string_json(vx_vector_datum(v, row));
 		case CC_LEAF_NUMERIC:
 			value.type = jbvNumeric;
-			value.val.numeric = DatumGetNumeric(cc_vector_datum(v, row));
+			value.val.numeric = DatumGetNumeric(vx_vector_datum(v, row));
 			return scalar_json(&value);
 		case CC_LEAF_BOOL:
 			value.type = jbvBool;
@@ -183,12 +145,12 @@ leaf_json(CcLeafKind kind, const CcVector *v, int row)
 		case CC_LEAF_JSON:
 			break;
 	}
-	return cc_vector_datum(v, row);
+	return vx_vector_datum(v, row);
 }
 
 /* As text; JSON null is null. */
 static Datum
-leaf_text(CcLeafKind kind, const CcVector *v, int row, bool *isnull)
+leaf_text(CcLeafKind kind, const VxVector *v, int row, bool *isnull)
 {
 	Jsonb	   *container;
 	char	   *string;
@@ -196,10 +158,10 @@ leaf_text(CcLeafKind kind, const CcVector *v, int row, bool *isnull)
 	switch (kind)
 	{
 		case CC_LEAF_STRING:
-			return cc_vector_datum(v, row);
+			return vx_vector_datum(v, row);
 		case CC_LEAF_NUMERIC:
 			string = DatumGetCString(DirectFunctionCall1(numeric_out,
-														 cc_vector_datum(v, row)));
+														 vx_vector_datum(v, row)));
 			return CStringGetTextDatum(string);
 		case CC_LEAF_BOOL:
 			return bool_texts[v->u.i64[row] != 0];
@@ -209,7 +171,7 @@ leaf_text(CcLeafKind kind, const CcVector *v, int row, bool *isnull)
 		case CC_LEAF_JSON:
 			break;
 	}
-	container = DatumGetJsonbP(cc_vector_datum(v, row));
+	container = DatumGetJsonbP(vx_vector_datum(v, row));
 	return CStringGetTextDatum(JsonbToCString(NULL, &container->root, VARSIZE(container)));
 }
 
@@ -231,7 +193,7 @@ only_kind(const CcPathRows *rows)
 }
 
 static void
-copy_nulls(CcVector *v, const CcVector *from)
+copy_nulls(VxVector *v, const VxVector *from)
 {
 	v->has_nulls = from->has_nulls;
 	if (v->has_nulls)
@@ -239,15 +201,15 @@ copy_nulls(CcVector *v, const CcVector *from)
 }
 
 /* Codes of a dictionary of strings, with the dictionary as jsonb. */
-static const CcVector *
-json_codes(StReader *r, CcPath *path, CcPathCache *cache, const CcVector *from)
+static const VxVector *
+json_codes(StReader *r, VxPath *path, CcPathCache *cache, const VxVector *from)
 {
-	CcVector   *v;
+	VxVector   *v;
 
 	if (cache->json == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(r->mcxt);
-		CcDictionary *dict = palloc0(sizeof(CcDictionary));
+		VxDictionary *dict = palloc0(sizeof(VxDictionary));
 
 		dict->nvalues = from->dict->nvalues;
 		dict->values = palloc(Max(1, dict->nvalues) * sizeof(Datum));
@@ -256,17 +218,17 @@ json_codes(StReader *r, CcPath *path, CcPathCache *cache, const CcVector *from)
 		cache->json = dict;
 		MemoryContextSwitchTo(old);
 	}
-	v = cc_path_begin(path, CC_REP_CODE, from->n);
+	v = vx_path_begin(path, VX_REP_CODE, from->n);
 	v->u.code = from->u.code;
 	v->dict = cache->json;
 	copy_nulls(v, from);
 	return v;
 }
 
-static const CcVector *
-bool_codes(CcPath *path, const CcVector *from)
+static const VxVector *
+bool_codes(VxPath *path, const VxVector *from)
 {
-	CcVector   *v = cc_path_begin(path, CC_REP_CODE, from->n);
+	VxVector   *v = vx_path_begin(path, VX_REP_CODE, from->n);
 
 	for (int i = 0; i < from->n; i++)
 		v->u.code[i] = from->u.i64[i] != 0;
@@ -295,24 +257,24 @@ make_bool_texts(void)
  * the row is in whole.
  */
 static Datum
-outside_value(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno, int row,
-			  bool whole, const CcVector *residue, const uint64 *selection, bool *isnull)
+outside_value(StReader *r, CcChunk *chunk, VxPath *path, uint32 vecno, int row,
+			  bool whole, const VxVector *residue, const uint64 *selection, bool *isnull)
 {
 	Datum		document = whole ?
 		cc_shred_document(r, chunk, vecno, row, selection) :
-		cc_vector_datum(residue, row);
+		vx_vector_datum(residue, row);
 
-	return cc_path_call(path, document, isnull);
+	return vx_path_call(path, document, isnull);
 }
 
 /* A vector of Datums, row by row. */
-static const CcVector *
-mixed_values(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno,
-			 const CcPathRows *rows, const CcVector *residue, const uint64 *selection)
+static const VxVector *
+mixed_values(StReader *r, CcChunk *chunk, VxPath *path, uint32 vecno,
+			 const CcPathRows *rows, const VxVector *residue, const uint64 *selection)
 {
 	uint32		n = cc_reader_vector_rows(r, vecno);
-	CcVector   *v = cc_path_begin(path, CC_REP_DATUM, n);
-	uint64		rest[CC_VALIDITY_WORDS];
+	VxVector   *v = vx_path_begin(path, VX_REP_DATUM, n);
+	uint64		rest[VX_VALIDITY_WORDS];
 
 	cc_path_valid(residue, n, rest);
 	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
@@ -328,10 +290,10 @@ mixed_values(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno,
 
 			v->u.datum[row] = (Datum) 0;
 			while (k < CC_LEAF_KINDS &&
-				   (rows->leaf[k] == NULL || cc_vector_isnull(rows->leaf[k], row)))
+				   (rows->leaf[k] == NULL || vx_vector_isnull(rows->leaf[k], row)))
 				k++;
 			if (k < CC_LEAF_KINDS)
-				v->u.datum[row] = path->kind == CC_PATH_TEXT ?
+				v->u.datum[row] = path->kind == VX_PATH_TEXT ?
 					leaf_text(k, rows->leaf[k], row, &isnull) :
 					leaf_json(k, rows->leaf[k], row);
 			else if (((whole | rest[w]) >> bit) & 1)
@@ -341,7 +303,7 @@ mixed_values(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno,
 			else
 				isnull = true;
 			if (isnull)
-				cc_path_set_null(v, row);
+				vx_path_set_null(v, row);
 		}
 	}
 	return v;
@@ -349,10 +311,10 @@ mixed_values(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno,
 
 /* Is there a selected row whose value is not that of a leaf, or may not be? */
 static bool
-any_outside(const CcPathRows *rows, const CcVector *residue, uint32 n,
+any_outside(const CcPathRows *rows, const VxVector *residue, uint32 n,
 			const uint64 *selection)
 {
-	uint64		rest[CC_VALIDITY_WORDS];
+	uint64		rest[VX_VALIDITY_WORDS];
 	uint64		any = 0;
 
 	cc_path_valid(residue, n, rest);
@@ -361,12 +323,12 @@ any_outside(const CcPathRows *rows, const CcVector *residue, uint32 n,
 	return any != 0;
 }
 
-static const CcVector *
-path_values(StReader *r, CcChunk *chunk, CcPath *path, CcPathCache *cache,
+static const VxVector *
+path_values(StReader *r, CcChunk *chunk, VxPath *path, CcPathCache *cache,
 			uint32 vecno, const uint64 *selection)
 {
 	uint32		n = cc_reader_vector_rows(r, vecno);
-	const CcVector *residue = cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno,
+	const VxVector *residue = cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno,
 											  selection);
 	CcPathRows	rows;
 	int			kind;
@@ -375,30 +337,30 @@ path_values(StReader *r, CcChunk *chunk, CcPath *path, CcPathCache *cache,
 	kind = only_kind(&rows);
 	if (kind >= 0 && !any_outside(&rows, residue, n, selection))
 	{
-		const CcVector *leaf = rows.leaf[kind];
+		const VxVector *leaf = rows.leaf[kind];
 
-		if (kind == CC_LEAF_STRING && path->kind == CC_PATH_TEXT)
+		if (kind == CC_LEAF_STRING && path->kind == VX_PATH_TEXT)
 			return leaf;
-		if (kind == CC_LEAF_STRING && leaf->rep == CC_REP_CODE)
+		if (kind == CC_LEAF_STRING && leaf->rep == VX_REP_CODE)
 			return json_codes(r, path, cache, leaf);
-		if (kind == CC_LEAF_BOOL && path->kind == CC_PATH_TEXT)
+		if (kind == CC_LEAF_BOOL && path->kind == VX_PATH_TEXT)
 			return bool_codes(path, leaf);
-		if (kind == CC_LEAF_JSON && path->kind == CC_PATH_JSON)
+		if (kind == CC_LEAF_JSON && path->kind == VX_PATH_JSON)
 			return leaf;
 	}
 	return mixed_values(r, chunk, path, vecno, &rows, residue, selection);
 }
 
 /* Rows whose document has the key at its top. */
-static const CcVector *
-path_exists(StReader *r, CcChunk *chunk, CcPath *path, CcPathCache *cache,
+static const VxVector *
+path_exists(StReader *r, CcChunk *chunk, VxPath *path, CcPathCache *cache,
 			uint32 vecno, const uint64 *selection)
 {
 	uint32		n = cc_reader_vector_rows(r, vecno);
-	const CcVector *residue = cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno,
+	const VxVector *residue = cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno,
 											  selection);
-	CcVector   *v = cc_path_begin(path, CC_REP_INT64, n);
-	uint64		rest[CC_VALIDITY_WORDS];
+	VxVector   *v = vx_path_begin(path, VX_REP_INT64, n);
+	uint64		rest[VX_VALIDITY_WORDS];
 	CcPathRows	rows;
 
 	cc_path_rows(r, chunk, &cache->place, vecno, selection, &rows);
@@ -418,7 +380,7 @@ path_exists(StReader *r, CcChunk *chunk, CcPath *path, CcPathCache *cache,
 			int			row = w * 64 + __builtin_ctzll(left);
 			bool		isnull;
 
-			v->u.i64[row] = DatumGetBool(cc_path_call(path, cc_vector_datum(residue, row),
+			v->u.i64[row] = DatumGetBool(vx_path_call(path, vx_vector_datum(residue, row),
 													  &isnull));
 		}
 	}
@@ -426,7 +388,7 @@ path_exists(StReader *r, CcChunk *chunk, CcPath *path, CcPathCache *cache,
 }
 
 static CcPathCache *
-find_cache(StReader *r, CcChunk *chunk, const CcPath *path)
+find_cache(StReader *r, CcChunk *chunk, const VxPath *path)
 {
 	CcShred    *shred = chunk->shred;
 	CcPathCache *cache;
@@ -444,13 +406,13 @@ find_cache(StReader *r, CcChunk *chunk, const CcPath *path)
 	return cache;
 }
 
-const CcVector *
-cc_reader_path(StReader *r, CcPath *path, uint32 vecno, const uint64 *selection)
+const VxVector *
+cc_reader_path(StReader *r, VxPath *path, uint32 vecno, const uint64 *selection)
 {
 	CcChunk    *chunk = cc_column_is_missing(r, path->attno) ? NULL :
 		cc_chunk_open(r, path->attno);
 	MemoryContext old;
-	const CcVector *v;
+	const VxVector *v;
 
 	if (chunk == NULL || chunk->shred == NULL)
 		return NULL;
@@ -459,10 +421,10 @@ cc_reader_path(StReader *r, CcPath *path, uint32 vecno, const uint64 *selection)
 	old = MemoryContextSwitchTo(path->mcxt);
 	switch (path->kind)
 	{
-		case CC_PATH_CONTAINS:
+		case VX_PATH_CONTAINS:
 			v = cc_path_contains(r, chunk, path, vecno, selection);
 			break;
-		case CC_PATH_EXISTS:
+		case VX_PATH_EXISTS:
 			v = path_exists(r, chunk, path, find_cache(r, chunk, path), vecno, selection);
 			break;
 		default:
@@ -473,20 +435,20 @@ cc_reader_path(StReader *r, CcPath *path, uint32 vecno, const uint64 *selection)
 	return v;
 }
 
-const CcVector *
-cc_reader_path_numbers(StReader *r, CcPath *path, uint32 vecno, const uint64 *selection)
+const VxVector *
+cc_reader_path_numbers(StReader *r, VxPath *path, uint32 vecno, const uint64 *selection)
 {
 	CcChunk    *chunk = cc_column_is_missing(r, path->attno) ? NULL :
 		cc_chunk_open(r, path->attno);
 	uint32		n = cc_reader_vector_rows(r, vecno);
-	const CcVector *numbers;
+	const VxVector *numbers;
 	CcPathRows	rows;
-	uint64		valid[CC_VALIDITY_WORDS];
-	uint64		others[CC_VALIDITY_WORDS];
+	uint64		valid[VX_VALIDITY_WORDS];
+	uint64		others[VX_VALIDITY_WORDS];
 	uint64		any = 0;
 
 	if (chunk == NULL || chunk->shred == NULL ||
-		(path->kind != CC_PATH_TEXT && path->kind != CC_PATH_JSON))
+		(path->kind != VX_PATH_TEXT && path->kind != VX_PATH_JSON))
 		return NULL;
 	cc_path_rows(r, chunk, &find_cache(r, chunk, path)->place, vecno, selection, &rows);
 	numbers = rows.leaf[CC_LEAF_NUMERIC];
@@ -495,7 +457,7 @@ cc_reader_path_numbers(StReader *r, CcPath *path, uint32 vecno, const uint64 *se
 	cc_path_valid(numbers, n, valid);
 	/* JSON null is null as text, and an error or null, by version, as jsonb */
 	memset(others, 0, sizeof(others));
-	if (path->kind == CC_PATH_TEXT)
+	if (path->kind == VX_PATH_TEXT)
 		cc_path_valid(rows.leaf[CC_LEAF_NULL], n, others);
 	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
 		any |= selection[w] & rows.own[w] & ~valid[w] & ~others[w];

@@ -35,7 +35,7 @@ same_bytes(StStr a, StStr b)
 
 /* The string's code in a sorted dictionary, or nvalues. */
 static uint32
-code_of(const CcDictionary *dict, StStr s)
+code_of(const VxDictionary *dict, StStr s)
 {
 	uint32		lo = 0;
 	uint32		hi = dict->nvalues;
@@ -56,9 +56,9 @@ code_of(const CcDictionary *dict, StStr s)
 }
 
 static void
-equal_strings(const CcVector *v, StStr s, uint64 *equal)
+equal_strings(const VxVector *v, StStr s, uint64 *equal)
 {
-	if (v->rep == CC_REP_CODE)
+	if (v->rep == VX_REP_CODE)
 	{
 		uint32		code = code_of(v->dict, s);
 
@@ -68,7 +68,7 @@ equal_strings(const CcVector *v, StStr s, uint64 *equal)
 	}
 	for (int row = 0; row < v->n; row++)
 	{
-		if (!cc_vector_isnull(v, row) && same_bytes(text_bytes(v->u.datum[row]), s))
+		if (!vx_vector_isnull(v, row) && same_bytes(text_bytes(v->u.datum[row]), s))
 			equal[row / 64] |= UINT64CONST(1) << (row % 64);
 	}
 }
@@ -97,17 +97,17 @@ scaled_constant(Datum num, int scale, int128 *value)
 
 /* Rows whose number equals num, whatever their scale. */
 static void
-equal_numbers(const CcVector *v, Datum num, uint64 *equal)
+equal_numbers(const VxVector *v, Datum num, uint64 *equal)
 {
 	int128		value;
 
-	if (v->rep == CC_REP_DECIMAL64 || v->rep == CC_REP_DECIMAL128)
+	if (v->rep == VX_REP_DECIMAL64 || v->rep == VX_REP_DECIMAL128)
 	{
 		if (!scaled_constant(num, v->scale, &value))
 			return;
 		for (int row = 0; row < v->n; row++)
 		{
-			int128		here = v->rep == CC_REP_DECIMAL64 ? v->u.i64[row] : v->u.i128[row];
+			int128		here = v->rep == VX_REP_DECIMAL64 ? v->u.i64[row] : v->u.i128[row];
 
 			equal[row / 64] |= (uint64) (here == value) << (row % 64);
 		}
@@ -115,15 +115,15 @@ equal_numbers(const CcVector *v, Datum num, uint64 *equal)
 	}
 	for (int row = 0; row < v->n; row++)
 	{
-		if (!cc_vector_isnull(v, row) &&
-			DatumGetBool(DirectFunctionCall2(numeric_eq, cc_vector_datum(v, row), num)))
+		if (!vx_vector_isnull(v, row) &&
+			DatumGetBool(DirectFunctionCall2(numeric_eq, vx_vector_datum(v, row), num)))
 			equal[row / 64] |= UINT64CONST(1) << (row % 64);
 	}
 }
 
 /* Rows in which the leaf's value is the test's; nulls may be among them. */
 static void
-equal_rows(const CcPathTest *test, const CcVector *v, uint64 *equal)
+equal_rows(const VxPathTest *test, const VxVector *v, uint64 *equal)
 {
 	int64	   *num;
 
@@ -169,13 +169,13 @@ kind_of(uint32 type)
  * that the test does not decide are set in doubt.
  */
 static void
-run_test(StReader *r, CcChunk *chunk, const CcPathTest *test, uint32 vecno,
+run_test(StReader *r, CcChunk *chunk, const VxPathTest *test, uint32 vecno,
 		 const uint64 *selection, const uint64 *residue, uint64 *maybe, uint64 *doubt)
 {
 	uint32		n = cc_reader_vector_rows(r, vecno);
 	CcLeafKind	kind = kind_of(test->value.type);
-	uint64		equal[CC_VALIDITY_WORDS] = {0};
-	uint64		valid[CC_VALIDITY_WORDS];
+	uint64		equal[VX_VALIDITY_WORDS] = {0};
+	uint64		valid[VX_VALIDITY_WORDS];
 	CcPathPlace place;
 	CcPathRows	rows;
 
@@ -193,15 +193,15 @@ run_test(StReader *r, CcChunk *chunk, const CcPathTest *test, uint32 vecno,
 	}
 }
 
-const CcVector *
-cc_path_contains(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno,
+const VxVector *
+cc_path_contains(StReader *r, CcChunk *chunk, VxPath *path, uint32 vecno,
 				 const uint64 *selection)
 {
 	uint32		n = cc_reader_vector_rows(r, vecno);
-	CcVector   *v = cc_path_begin(path, CC_REP_INT64, n);
-	uint64		maybe[CC_VALIDITY_WORDS];
-	uint64		doubt[CC_VALIDITY_WORDS] = {0};
-	uint64		residue[CC_VALIDITY_WORDS];
+	VxVector   *v = vx_path_begin(path, VX_REP_INT64, n);
+	uint64		maybe[VX_VALIDITY_WORDS];
+	uint64		doubt[VX_VALIDITY_WORDS] = {0};
+	uint64		residue[VX_VALIDITY_WORDS];
 
 	memcpy(maybe, selection, CC_PATH_WORDS(n) * sizeof(uint64));
 	cc_path_valid(cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno, selection),
@@ -219,9 +219,9 @@ cc_path_contains(StReader *r, CcChunk *chunk, CcPath *path, uint32 vecno,
 			int			row = w * 64 + __builtin_ctzll(left);
 			bool		isnull;
 
-			if (!cc_vector_isnull(v, row))
+			if (!vx_vector_isnull(v, row))
 				v->u.i64[row] =
-					DatumGetBool(cc_path_call(path, cc_shred_document(r, chunk, vecno, row,
+					DatumGetBool(vx_path_call(path, cc_shred_document(r, chunk, vecno, row,
 																	  selection),
 											  &isnull));
 		}

@@ -8,7 +8,7 @@
 #ifndef CC_PATH_INT_H
 #define CC_PATH_INT_H
 
-#include "cc_path.h"
+#include "vx_path.h"
 #include "cc_shred_read.h"
 
 #define CC_PATH_WORDS(n) (((n) + 63) / 64)
@@ -24,10 +24,10 @@ typedef struct CcPathPlace
 /* A place in one vector. */
 typedef struct CcPathRows
 {
-	const CcVector *leaf[CC_LEAF_KINDS];	/* NULL: no value */
-	uint64		own[CC_VALIDITY_WORDS]; /* rows with a value of a leaf */
-	uint64		below[CC_VALIDITY_WORDS];	/* rows with an object of leaves */
-	uint64		inside[CC_VALIDITY_WORDS];	/* rows with a container above */
+	const VxVector *leaf[CC_LEAF_KINDS];	/* NULL: no value */
+	uint64		own[VX_VALIDITY_WORDS]; /* rows with a value of a leaf */
+	uint64		below[VX_VALIDITY_WORDS];	/* rows with an object of leaves */
+	uint64		inside[VX_VALIDITY_WORDS];	/* rows with a container above */
 } CcPathRows;
 
 extern void cc_path_place(const CcPathTree *tree, int nkeys, const StStr *keys,
@@ -42,9 +42,9 @@ extern void cc_path_rows(StReader *r, CcChunk *chunk, const CcPathPlace *place,
 						 CcPathRows *rows);
 
 /* Rows that a vector has a value in; none if it is NULL. */
-extern void cc_path_valid(const CcVector *v, uint32 n, uint64 *words);
+extern void cc_path_valid(const VxVector *v, uint32 n, uint64 *words);
 
-extern const CcVector *cc_path_contains(StReader *r, CcChunk *chunk, CcPath *path,
+extern const VxVector *cc_path_contains(StReader *r, CcChunk *chunk, VxPath *path,
 										uint32 vecno, const uint64 *selection);
 
 #endif							/* CC_PATH_INT_H */

@@ -32,7 +32,7 @@ cc_point_buffer(StReader *r, CcChunk *chunk, Size len)
 {
 	cc_ensure(r, &chunk->point, &chunk->point_cap, POINT_ROOM + len + 1);
 	/* a varlena's header starts at an aligned place, other values do */
-	return chunk->point + cc_value_room(chunk);
+	return chunk->point + sf_value_room(&chunk->type);
 }
 
 static Datum
@@ -56,9 +56,9 @@ point_string(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n, 
 		cc_corrupt(r, "strings of a vector");
 	dst = cc_point_buffer(r, chunk, value_len);
 	if (st_str_at(chunk->scheme, src, len, n, i, dst, value_len, &value_len) != ST_OK ||
-		(chunk->type.kind == CC_KIND_FIXED && value_len != chunk->type.typlen))
+		(chunk->type.kind == SF_KIND_FIXED && value_len != chunk->type.typlen))
 		cc_corrupt(r, "strings of a vector");
-	return cc_value_datum(chunk, dst, value_len);
+	return sf_value_datum(&chunk->type, dst, value_len);
 }
 
 /* Value i of the n behind the null bitmap, on its own. */
@@ -76,7 +76,7 @@ point_value(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 vecn
 		case CC_ENC_INT:
 			if (st_int_at(src, len, n, i, (int64_t *) &v) != ST_OK)
 				break;
-			return cc_int_datum(chunk->type.typlen, v);
+			return vx_int_datum(chunk->type.typlen, v);
 		case CC_ENC_DECIMAL64:
 			if (st_int_at(src, len, n, i, (int64_t *) &v) != ST_OK)
 				break;
@@ -108,13 +108,13 @@ point_value(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 vecn
 
 /* Decimals of a decoded vector need a place for the numeric. */
 static Datum
-vector_value(StReader *r, CcChunk *chunk, const CcVector *v, uint32 i)
+vector_value(StReader *r, CcChunk *chunk, const VxVector *v, uint32 i)
 {
-	if (v->rep == CC_REP_DECIMAL64)
+	if (v->rep == VX_REP_DECIMAL64)
 		return point_decimal(r, chunk, v->u.i64[i], false);
-	if (v->rep == CC_REP_DECIMAL128)
+	if (v->rep == VX_REP_DECIMAL128)
 		return point_decimal(r, chunk, v->u.i128[i], true);
-	return cc_vector_datum(v, i);
+	return vx_vector_datum(v, i);
 }
 
 /* ---- bytes that were read for single values ---- */
@@ -229,10 +229,10 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 	}
 	if (has_value(chunk, vecno, i) || worth_decoding(chunk))
 	{
-		const CcVector *v = chunk->partial && has_value(chunk, vecno, i) ?
+		const VxVector *v = chunk->partial && has_value(chunk, vecno, i) ?
 			&chunk->v : cc_chunk_vector(r, chunk, vecno, NULL);
 
-		*isnull = cc_vector_isnull(v, i);
+		*isnull = vx_vector_isnull(v, i);
 		return *isnull ? (Datum) 0 : vector_value(r, chunk, v, i);
 	}
 	chunk->taken++;
@@ -240,7 +240,7 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 	*isnull = false;
 	if (chunk->vectors[vecno].nnulls > 0)
 	{
-		uint64		valid[CC_VALIDITY_WORDS];
+		uint64		valid[VX_VALIDITY_WORDS];
 
 		cc_take_validity(r, &chunk->vectors[vecno], n, &src, &len, valid);
 		*isnull = (valid[i >> 6] & (UINT64CONST(1) << (i & 63))) == 0;
@@ -284,7 +284,7 @@ stored_integer(StReader *r, CcChunk *chunk, uint32 vecno, const uint8 *src, Size
 
 	if (chunk->vectors[vecno].nnulls > 0)
 	{
-		uint64		valid[CC_VALIDITY_WORDS];
+		uint64		valid[VX_VALIDITY_WORDS];
 
 		cc_take_validity(r, &chunk->vectors[vecno], n, &src, &len, valid);
 		if ((valid[i >> 6] & (UINT64CONST(1) << (i & 63))) == 0)
@@ -347,13 +347,13 @@ static Datum
 fetch_value(StReader *r, AttrNumber attno, uint32 vecno, uint32 i, bool *isnull)
 {
 	CcChunk    *chunk = cc_chunk_open(r, attno);
-	const CcVector *v;
+	const VxVector *v;
 
 	if (chunk != NULL)
 		return cc_chunk_value(r, chunk, vecno, i, isnull);
 	v = cc_reader_vector(r, attno, vecno);
-	*isnull = cc_vector_isnull(v, i);
-	return *isnull ? (Datum) 0 : cc_vector_datum(v, i);
+	*isnull = vx_vector_isnull(v, i);
+	return *isnull ? (Datum) 0 : vx_vector_datum(v, i);
 }
 
 void

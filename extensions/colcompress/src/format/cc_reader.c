@@ -16,34 +16,22 @@
 #include "utils/memutils.h"
 
 #include "cc_reader.h"
+#include "sf_bytes.h"
 #include "cc_stats.h"
 #include "st_checksum.h"
 #include "st_compat.h"
-#include "st_runs.h"
+#include "st_file.h"
 
 void
 cc_corrupt(const StReader *r, const char *what)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("row group " UINT64_FORMAT " of table \"%s\" is damaged",
-					r->group.first_row, RelationGetRelationName(r->rel)),
-			 errdetail("The %s is not what was written (blocks %s).", what,
-					   st_group_blocks(&r->group))));
+	sf_corrupt(r->rel, &r->group, what);
 }
 
 void
 cc_ensure(StReader *r, uint8 **buf, Size *cap, Size need)
 {
-	if (need <= *cap)
-		return;
-	if (*buf)
-		pfree(*buf);
-	*buf = NULL;
-	*cap = 0;
-	need = Max(need, 1024);
-	*buf = MemoryContextAllocHuge(r->mcxt, need);
-	*cap = need;
+	sf_ensure(r->mcxt, buf, cap, need, 1024);
 }
 
 static void
@@ -53,26 +41,14 @@ read_footer(StReader *r)
 	CcFooterHeader h;
 	Size		len;
 
-	if (g->format_version > CC_FORMAT_VERSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("row group " UINT64_FORMAT " of table \"%s\" has format version %u, but this library reads up to %d",
-						g->first_row, RelationGetRelationName(r->rel),
-						g->format_version, CC_FORMAT_VERSION),
-				 errhint("Install a newer version of colcompress.")));
+	sf_check_version(r->rel, g, g->format_version, CC_FORMAT_VERSION);
 	if (g->footer_len < sizeof(h) || g->footer_len > g->image_len ||
 		g->footer_off > g->image_len - g->footer_len)
 		cc_corrupt(r, "footer's place");
 	st_read_image(r->rel, g, g->footer_off, sizeof(h), &h);
 	if (h.magic != CC_FOOTER_MAGIC)
 		cc_corrupt(r, "footer");
-	if (h.version > CC_FORMAT_VERSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("footer of row group " UINT64_FORMAT " of table \"%s\" has version %u, but this library reads up to %d",
-						g->first_row, RelationGetRelationName(r->rel),
-						h.version, CC_FORMAT_VERSION),
-				 errhint("Install a newer version of colcompress.")));
+	sf_check_version(r->rel, g, h.version, CC_FORMAT_VERSION);
 	len = h.natts * sizeof(CcFooterColumn);
 	if (h.vector_size != ST_VECTOR_SIZE || h.nrows != g->nrows ||
 		h.nrows == 0 || h.nrows > CC_MAX_ROWS ||
@@ -162,6 +138,12 @@ cc_reader_vector_rows(const StReader *r, uint32 vecno)
 {
 	Assert(vecno < r->nvectors);
 	return Min(ST_VECTOR_SIZE, r->nrows - vecno * ST_VECTOR_SIZE);
+}
+
+uint32
+cc_reader_vector_start(const StReader *r, uint32 vecno)
+{
+	return Min(vecno * ST_VECTOR_SIZE, r->nrows);
 }
 
 uint64
@@ -263,7 +245,7 @@ encoding_name(StReader *r, const CcChunk *chunk, uint8 encoding)
 bool
 cc_reader_chunk_info(StReader *r, AttrNumber attno, CcChunkInfo *info)
 {
-	if (attno > r->natts || r->entries[attno - 1].kind == CC_KIND_ABSENT)
+	if (attno > r->natts || r->entries[attno - 1].kind == SF_KIND_ABSENT)
 		return false;
 	cc_chunk_describe(r, &r->entries[attno - 1], cc_chunk_open(r, attno), info);
 	return true;
@@ -274,7 +256,7 @@ cc_reader_sum(StReader *r, AttrNumber attno, int128 *sum, int *scale)
 {
 	CcChunk    *chunk;
 
-	if (attno > r->natts || r->entries[attno - 1].kind == CC_KIND_ABSENT)
+	if (attno > r->natts || r->entries[attno - 1].kind == SF_KIND_ABSENT)
 		return false;
 	chunk = cc_chunk_open(r, attno);
 	if (chunk == NULL || !chunk->has_sum)

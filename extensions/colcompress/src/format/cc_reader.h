@@ -48,7 +48,7 @@ typedef struct CcVectorPlace
 typedef struct CcChunk
 {
 	const CcFooterColumn *entry;
-	CcColumnType type;			/* of the column as it is now */
+	SfColumnType type;			/* of the column as it is now */
 	int			scale;
 	int			codec;
 	CcVectorPlace *vectors;
@@ -58,7 +58,7 @@ typedef struct CcChunk
 
 	const uint8 *zones;			/* bytes of the meta */
 	Size		zones_len;
-	struct CcZoneArrays *zone_arrays; /* parsed at first use */
+	struct SfZones *zone_arrays;	/* parsed at first use */
 	bool		has_sum;
 	int128		sum;
 
@@ -66,7 +66,7 @@ typedef struct CcChunk
 	struct CcShred *shred;		/* CC_ENC_SHRED */
 	const uint8 *dict_bytes;	/* CC_ENC_DICT, loaded at first use */
 	Size		dict_len;
-	CcDictionary *dict;
+	VxDictionary *dict;
 
 	/* block at hand */
 	int64		block;			/* -1: none */
@@ -75,9 +75,9 @@ typedef struct CcChunk
 
 	/* vector at hand */
 	int64		vector;			/* -1: none */
-	CcVector	v;
+	VxVector	v;
 	bool		partial;		/* of some rows only: */
-	uint64		decoded[CC_VALIDITY_WORDS]; /* these */
+	uint64		decoded[VX_VALIDITY_WORDS]; /* these */
 	uint8	   *arena;
 	Size		arena_cap;
 	CcBlobPlaces *blobs; /* CC_ENC_BLOB: where values lie, or NULL */
@@ -121,7 +121,7 @@ cc_column_is_missing(const StReader *r, AttrNumber attno)
 {
 	Assert(attno > 0 && attno <= r->nchunks);
 	return attno > r->natts ||
-		r->entries[attno - 1].kind == CC_KIND_ABSENT ||
+		r->entries[attno - 1].kind == SF_KIND_ABSENT ||
 		r->entries[attno - 1].encoding == CC_ENC_NULLS;
 }
 
@@ -130,10 +130,10 @@ extern CcChunk *cc_chunk_open(StReader *r, AttrNumber attno);
 
 /* A chunk by its entry; checks what it parses. */
 extern CcChunk *cc_chunk_make(StReader *r, const CcFooterColumn *e,
-							  const CcColumnType *type);
+							  const SfColumnType *type);
 
 /* A vector (see cc_reader_vector_selected()), and a single value, of a chunk. */
-extern const CcVector *cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno,
+extern const VxVector *cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno,
 									   const uint64 *rows);
 extern Datum cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i,
 							bool *isnull);
@@ -170,15 +170,7 @@ extern void cc_take_validity(StReader *r, const CcVectorPlace *place, uint32 n,
 /* Makes *buf at least need bytes large; contents are not kept. */
 extern void cc_ensure(StReader *r, uint8 **buf, Size *cap, Size need);
 
-extern const CcDictionary *cc_chunk_dictionary(StReader *r, CcChunk *chunk);
-
-/* Free bytes in front of a value of bytes, and its alignment. */
-extern uint32 cc_value_room(const CcChunk *chunk);
-extern uint32 cc_value_align(const CcChunk *chunk);
-
-/* Makes a Datum of the len bytes at data, room bytes in front being free. */
-extern Datum cc_value_datum(const CcChunk *chunk, uint8 *data, uint32 len);
-extern Datum cc_int_datum(int16 typlen, int64 v);
+extern const VxDictionary *cc_chunk_dictionary(StReader *r, CcChunk *chunk);
 
 /* Room for a vector's values of the given size. */
 extern void *cc_value_buffer(StReader *r, CcChunk *chunk, Size element);

@@ -157,8 +157,8 @@ typedef struct CcShapeCache CcShapeCache;
 typedef struct CcDocSource
 {
 	const CcPathTree *tree;
-	const struct CcVector *leaf[CC_SHRED_MAX_LEAVES];
-	const struct CcVector *residue; /* or NULL */
+	const struct VxVector *leaf[CC_SHRED_MAX_LEAVES];
+	const struct VxVector *residue; /* or NULL */
 	CcShapeCache *shapes;
 } CcDocSource;
 
@@ -171,5 +171,8 @@ extern CcShapeCache *cc_shape_cache_create(MemoryContext mcxt);
  */
 extern StStatus cc_doc_build(const CcDocSource *source, const CcLeafSet *present,
 							 int row, StJsonbWriter *w);
+
+/* An attribute of one of the types of sub-columns: text, numeric, bool, jsonb. */
+extern void cc_builtin_attribute(Oid type, Form_pg_attribute att);
 
 #endif							/* CC_SHRED_H */

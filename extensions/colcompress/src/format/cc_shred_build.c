@@ -59,20 +59,20 @@ cc_shape_cache_create(MemoryContext mcxt)
 /* ---- values ---- */
 
 static inline struct varlena *
-varlena_at(const CcVector *v, int row)
+varlena_at(const VxVector *v, int row)
 {
-	Datum		d = v->rep == CC_REP_CODE ? v->dict->values[v->u.code[row]] :
+	Datum		d = v->rep == VX_REP_CODE ? v->dict->values[v->u.code[row]] :
 		v->u.datum[row];
 
 	return (struct varlena *) DatumGetPointer(d);
 }
 
 static void
-put_numeric(StJsonbWriter *w, StJsonbBuild *b, const CcVector *v, int row)
+put_numeric(StJsonbWriter *w, StJsonbBuild *b, const VxVector *v, int row)
 {
 	size_t		from = w->len;
 
-	if (v->rep != CC_REP_DECIMAL64 && v->rep != CC_REP_DECIMAL128)
+	if (v->rep != VX_REP_DECIMAL64 && v->rep != VX_REP_DECIMAL128)
 	{
 		struct varlena *num = varlena_at(v, row);
 
@@ -84,7 +84,7 @@ put_numeric(StJsonbWriter *w, StJsonbBuild *b, const CcVector *v, int row)
 	st_jsonb_pad(w);
 	if (!st_jsonb_room(w, ST_NUMERIC_MAX_BYTES))
 		return;
-	w->len += v->rep == CC_REP_DECIMAL64 ?
+	w->len += v->rep == VX_REP_DECIMAL64 ?
 		st_numeric_write_int64(w->buf + w->len, v->u.i64[row], v->scale) :
 		st_numeric_write_int128(w->buf + w->len, v->u.i128[row], v->scale);
 	st_jsonb_entry(w, b, ST_JSONB_NUMERIC, from);
@@ -94,7 +94,7 @@ static void
 put_leaf(const CcDocSource *source, int leaf, int row, StJsonbWriter *w,
 		 StJsonbBuild *b)
 {
-	const CcVector *v = source->leaf[leaf];
+	const VxVector *v = source->leaf[leaf];
 	struct varlena *value;
 
 	switch (source->tree->leaves[leaf].kind)
@@ -406,7 +406,7 @@ cc_doc_build(const CcDocSource *source, const CcLeafSet *present, int row,
 	StJsonb		rest;
 	StStatus	status = ST_OK;
 
-	if (source->residue != NULL && !cc_vector_isnull(source->residue, row))
+	if (source->residue != NULL && !vx_vector_isnull(source->residue, row))
 		residue = varlena_at(source->residue, row);
 	if (residue != NULL && cc_leaves_empty(present))
 	{

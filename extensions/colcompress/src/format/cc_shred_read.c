@@ -19,6 +19,17 @@
 #include "cc_stats.h"
 #include "st_compat.h"
 
+void
+cc_builtin_attribute(Oid type, Form_pg_attribute att)
+{
+	memset(att, 0, sizeof(*att));
+	att->atttypid = type;
+	att->attbyval = type == BOOLOID;
+	att->attlen = type == BOOLOID ? 1 : -1;
+	att->attalign = type == BOOLOID ? TYPALIGN_CHAR : TYPALIGN_INT;
+	Assert(type == TEXTOID || type == NUMERICOID || type == BOOLOID || type == JSONBOID);
+}
+
 /* What a document costs at least, for a first guess of a vector's size. */
 #define GUESS_BYTES 128
 
@@ -59,18 +70,18 @@ cc_shred_chunk(StReader *r, CcChunk *chunk, int leaf)
 	if (shred->chunks[leaf] == NULL)
 	{
 		FormData_pg_attribute att;
-		CcColumnType coltype;
+		SfColumnType coltype;
 
 		if (e->encoding == CC_ENC_SHRED || e->typid != type)
 			cc_corrupt(r, "sub-column of a column");
 		cc_builtin_attribute(type, &att);
-		cc_column_type(&att, &coltype);
+		sf_column_type(&att, &coltype);
 		shred->chunks[leaf] = cc_chunk_make(r, e, &coltype);
 	}
 	return shred->chunks[leaf];
 }
 
-const CcVector *
+const VxVector *
 cc_shred_vector(StReader *r, CcChunk *chunk, int leaf, uint32 vecno,
 				const uint64 *rows)
 {
@@ -96,7 +107,7 @@ find_present(const CcDocSource *source, uint32 n, CcLeafSet *present)
 		present[i] = always;
 	for (int leaf = 0; leaf < source->tree->nleaves; leaf++)
 	{
-		const CcVector *v = source->leaf[leaf];
+		const VxVector *v = source->leaf[leaf];
 		int			word = leaf / 64;
 		uint64		bit = UINT64CONST(1) << (leaf % 64);
 
@@ -172,7 +183,7 @@ cc_shred_decode(StReader *r, CcChunk *chunk, uint32 vecno, uint32 n,
 	for (uint32 i = 0; i < n; i++)
 	{
 		values[i] = (Datum) 0;
-		if (cc_vector_isnull(&chunk->v, i) ||
+		if (vx_vector_isnull(&chunk->v, i) ||
 			(rows != NULL && ((rows[i / 64] >> (i % 64)) & 1) == 0))
 			continue;
 		values[i] = append_document(r, chunk, source, &present[i], i, used);
@@ -189,7 +200,7 @@ cc_shred_decode(StReader *r, CcChunk *chunk, uint32 vecno, uint32 n,
 
 /* One value of a sub-column, as a vector of one row; false if it is null. */
 static bool
-point_vector(StReader *r, CcChunk *sub, uint32 vecno, uint32 i, CcVector *v,
+point_vector(StReader *r, CcChunk *sub, uint32 vecno, uint32 i, VxVector *v,
 			 Datum *value)
 {
 	bool		isnull = true;
@@ -199,8 +210,8 @@ point_vector(StReader *r, CcChunk *sub, uint32 vecno, uint32 i, CcVector *v,
 	if (isnull)
 		return false;
 	/* An int64 and a Datum are alike; numerics come as Datums. */
-	v->rep = sub->type.kind == CC_KIND_INT ? CC_REP_INT64 : CC_REP_DATUM;
-	if (v->rep == CC_REP_INT64)
+	v->rep = sub->type.kind == SF_KIND_INT ? VX_REP_INT64 : VX_REP_DATUM;
+	if (v->rep == VX_REP_INT64)
 		*value = DatumGetBool(*value);
 	v->n = 1;
 	v->has_nulls = false;
@@ -215,7 +226,7 @@ cc_shred_point(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i)
 	CcShred    *shred = chunk->shred;
 	int			nleaves = shred->tree->nleaves;
 	CcDocSource source = shred->source;
-	CcVector   *vectors = palloc((nleaves + 1) * sizeof(CcVector));
+	VxVector   *vectors = palloc((nleaves + 1) * sizeof(VxVector));
 	Datum	   *values = palloc((nleaves + 1) * sizeof(Datum));
 	CcLeafSet	present = {{0}};
 
@@ -269,7 +280,7 @@ cc_shred_document(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i,
 	for (int leaf = 0; leaf < nleaves; leaf++)
 	{
 		source->leaf[leaf] = cc_shred_vector(r, chunk, leaf, vecno, rows);
-		if (source->leaf[leaf] != NULL && !cc_vector_isnull(source->leaf[leaf], i))
+		if (source->leaf[leaf] != NULL && !vx_vector_isnull(source->leaf[leaf], i))
 			cc_leaf_add(&present, leaf);
 	}
 	source->residue = cc_shred_vector(r, chunk, nleaves, vecno, rows);

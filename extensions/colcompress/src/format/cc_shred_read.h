@@ -28,7 +28,7 @@ extern void cc_shred_open(StReader *r, CcChunk *chunk, StByteReader *b);
 extern CcChunk *cc_shred_chunk(StReader *r, CcChunk *chunk, int leaf);
 
 /* A vector of it, of large values in these rows; NULL if it is all null. */
-extern const CcVector *cc_shred_vector(StReader *r, CcChunk *chunk, int leaf,
+extern const VxVector *cc_shred_vector(StReader *r, CcChunk *chunk, int leaf,
 									   uint32 vecno, const uint64 *rows);
 
 /* Documents of a vector's rows (NULL: all), and of one row, that are not null. */

@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "cc_shred.h"
+#include "sf_bytes.h"
 
 /* Documents that are looked at, and the paths that are counted among them. */
 #define SAMPLE_DOCS 1024
@@ -363,7 +364,7 @@ cc_path_child(const CcPathTree *tree, int node, StStr key)
 void
 cc_path_tree_write(const CcPathTree *tree, StringInfo meta)
 {
-	cc_put_varint(meta, tree->nnodes - 1);
+	sf_put_varint(meta, tree->nnodes - 1);
 	for (int i = 1; i < tree->nnodes; i++)
 	{
 		const CcPathNode *n = &tree->nodes[i];
@@ -371,9 +372,9 @@ cc_path_tree_write(const CcPathTree *tree, StringInfo meta)
 
 		for (int k = 0; k < CC_LEAF_KINDS; k++)
 			kinds |= n->leaf[k] >= 0 ? 1 << k : 0;
-		cc_put_varint(meta, n->parent);
+		sf_put_varint(meta, n->parent);
 		appendStringInfoChar(meta, (char) kinds);
-		cc_put_bytes(meta, n->key.data, n->key.len);
+		sf_put_bytes(meta, n->key.data, n->key.len);
 	}
 }
 

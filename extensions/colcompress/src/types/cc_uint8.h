@@ -4,7 +4,7 @@
  *	  colcompress.uint8: unsigned integers of 64 bits.
  *
  * A Datum holds the 64 bits.  Vectors hold them as int64, as they stand; see
- * cc_expr_uint8.c for how they are compared there.
+ * cc_uint8_expr.c for how they are compared there.
  *
  *	 cc_uint8.c			input, output, casts, hashing
  *	 cc_uint8_ops.c		comparison and arithmetic, with int2, int4 and int8 too
@@ -45,5 +45,9 @@ typedef struct CcUint8Function
 
 /* NULL if the function is none of them. */
 extern const CcUint8Function *cc_uint8_function(PGFunction function);
+
+/* cc_uint8_expr.c: the kernel of a function of uint8 (VxFormat.set_kernel). */
+struct VxNode;
+extern void cc_uint8_set_kernel(struct VxNode *node);
 
 #endif							/* CC_UINT8_H */

@@ -25,7 +25,7 @@ static uint32
 check_batch(const StZoneCheck *check, RcBatch *batch, AttrNumber attno, uint32 nrows,
 			const StZone *zone, const StZone *whole, int64 batchno, List **problems)
 {
-	const RcVector *v = rc_batch_vector(batch, attno);
+	const VxVector *v = rc_batch_vector(batch, attno);
 	bool		use_zone = zone != NULL && st_zone_check_usable(check, zone);
 	bool		use_whole = whole != NULL && st_zone_check_usable(check, whole);
 	const char *wrong = NULL;
@@ -35,7 +35,7 @@ check_batch(const StZoneCheck *check, RcBatch *batch, AttrNumber attno, uint32 n
 	{
 		Datum		value;
 
-		if (rc_vector_isnull(v, i))
+		if (vx_vector_isnull(v, i))
 		{
 			nnulls++;
 			continue;

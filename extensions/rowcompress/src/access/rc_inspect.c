@@ -1,66 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * rc_inspect.c
- *	  Functions that show what a table is made of: row groups, their columns,
- *	  their batches, totals.  Who may see what: st_inspect.c.
+ *	  Functions that show what a table is made of: columns of row groups,
+ *	  their batches.  Who may see what: st_inspect.c.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/relation.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
 
 #include "rc_batch.h"
 #include "st_compat.h"
 #include "st_inspect.h"
 
-PG_FUNCTION_INFO_V1(rc_row_groups);
 PG_FUNCTION_INFO_V1(rc_column_chunks);
 PG_FUNCTION_INFO_V1(rc_batches);
-PG_FUNCTION_INFO_V1(rc_table_info);
-
-Datum
-rc_row_groups(PG_FUNCTION_ARGS)
-{
-	return st_row_groups_function(fcinfo);
-}
-
-Datum
-rc_table_info(PG_FUNCTION_ARGS)
-{
-	return st_table_info_function(fcinfo);
-}
-
-typedef void (*PutGroup) (ReturnSetInfo *rsinfo, Relation rel, const StGroup *group,
-						  int groupno);
-
-/* Rows of every row group, with memory of their own. */
-static void
-put_groups(FunctionCallInfo fcinfo, PutGroup put)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	StGroupList *groups;
-	Relation	rel = st_open_for_inspection(PG_GETARG_OID(0), &groups);
-	MemoryContext mcxt;
-
-	InitMaterializedSRF(fcinfo, 0);
-	mcxt = AllocSetContextCreate(CurrentMemoryContext, "row group", ALLOCSET_DEFAULT_SIZES);
-	for (int i = 0; i < groups->ngroups; i++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(mcxt);
-
-		put(rsinfo, rel, &groups->groups[i], i + 1);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(mcxt);
-	}
-	MemoryContextDelete(mcxt);
-	relation_close(rel, AccessShareLock);
-}
 
 static void
 put_columns(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupno)
@@ -80,13 +38,7 @@ put_columns(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int group
 		CHECK_FOR_INTERRUPTS();
 		if (att->attisdropped || !rc_reader_column_info(reader, att->attnum, &info))
 			continue;
-		values[0] = Int32GetDatum(groupno);
-		values[1] = Int64GetDatum((int64) group->first_row);
-		values[2] = Int16GetDatum(att->attnum);
-		values[3] = NameGetDatum(&att->attname);
-		values[4] = ObjectIdGetDatum(att->atttypid);
-		values[5] = CStringGetTextDatum(info.encoding);
-		values[6] = CStringGetTextDatum(info.codec);
+		st_show_column(group, groupno, att, info.encoding, info.codec, values);
 		values[7] = Int64GetDatum((int64) info.raw_bytes);
 		values[8] = Int64GetDatum((int64) info.stored_bytes);
 		values[9] = Int64GetDatum((int64) info.nulls);
@@ -109,8 +61,7 @@ put_columns(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int group
 Datum
 rc_column_chunks(PG_FUNCTION_ARGS)
 {
-	put_groups(fcinfo, put_columns);
-	return (Datum) 0;
+	return st_show_groups(fcinfo, put_columns);
 }
 
 static void
@@ -140,6 +91,5 @@ put_batches(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int group
 Datum
 rc_batches(PG_FUNCTION_ARGS)
 {
-	put_groups(fcinfo, put_batches);
-	return (Datum) 0;
+	return st_show_groups(fcinfo, put_batches);
 }

@@ -241,23 +241,23 @@ take_large(RcBatch *batch, RcPiece *piece, StByteReader *b)
 
 /* The encoding must be one that the column's kind has. */
 static bool
-encoding_fits(RcKind kind, uint8 encoding)
+encoding_fits(SfKind kind, uint8 encoding)
 {
 	switch (encoding)
 	{
 		case RC_ENC_INT:
-			return kind == RC_KIND_INT;
+			return kind == SF_KIND_INT;
 		case RC_ENC_FLOAT8:
-			return kind == RC_KIND_FLOAT8;
+			return kind == SF_KIND_FLOAT8;
 		case RC_ENC_FLOAT4:
-			return kind == RC_KIND_FLOAT4;
+			return kind == SF_KIND_FLOAT4;
 		case RC_ENC_DECIMAL64:
 		case RC_ENC_DECIMAL128:
-			return kind == RC_KIND_NUMERIC;
+			return kind == SF_KIND_NUMERIC;
 		case RC_ENC_CODE:
 		case RC_ENC_STR:
 		case RC_ENC_FRAMES:
-			return kind >= RC_KIND_NUMERIC;
+			return kind >= SF_KIND_NUMERIC;
 		default:
 			return false;
 	}
@@ -338,8 +338,9 @@ rc_piece_large(const RcPiece *piece, uint32 row)
 	return -1;
 }
 
-void
-rc_read_large(StReader *r, const RcPiece *piece, int i, uint8 *dst)
+Datum
+rc_read_large(StReader *r, const SfColumnType *type, const RcPiece *piece, int i,
+			  uint8 *dst)
 {
 	uint32		n = piece->nlarge;
 	uint32		len = piece->large[n + i];
@@ -347,17 +348,20 @@ rc_read_large(StReader *r, const RcPiece *piece, int i, uint8 *dst)
 	uint64		off = piece->large_off;
 	uint8	   *packed;
 
+	if (type->kind == SF_KIND_FIXED && len != type->typlen)
+		rc_corrupt(r, "large value");
 	for (int k = 0; k < i; k++)
 		off += piece->large[2 * n + k];
 	r->bytes_decoded += len;
 	if (stored == len)
 	{
 		rc_read(r, off, len, dst);
-		return;
+		return sf_value_datum(type, dst, len);
 	}
 	packed = MemoryContextAllocHuge(CurrentMemoryContext, stored);
 	rc_read(r, off, stored, packed);
 	if (st_codec_decompress(r->codec_ctx, r->codec, packed, stored, dst, len) != ST_OK)
 		rc_corrupt(r, "codec frame of a large value");
 	pfree(packed);
+	return sf_value_datum(type, dst, len);
 }

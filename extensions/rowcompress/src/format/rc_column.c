@@ -37,7 +37,7 @@ element_size(RcStorage storage)
 }
 
 void
-rc_column_init(RcColumn *col, const RcColumnType *type, RcTotals *totals,
+rc_column_init(RcColumn *col, const SfColumnType *type, RcTotals *totals,
 			   MemoryContext mcxt)
 {
 	memset(col, 0, sizeof(*col));
@@ -46,16 +46,16 @@ rc_column_init(RcColumn *col, const RcColumnType *type, RcTotals *totals,
 	col->type = *type;
 	switch (col->type.kind)
 	{
-		case RC_KIND_ABSENT:
+		case SF_KIND_ABSENT:
 			col->storage = RC_STORE_NONE;
 			break;
-		case RC_KIND_INT:
+		case SF_KIND_INT:
 			col->storage = RC_STORE_INT;
 			break;
-		case RC_KIND_FLOAT8:
+		case SF_KIND_FLOAT8:
 			col->storage = RC_STORE_FLOAT8;
 			break;
-		case RC_KIND_FLOAT4:
+		case SF_KIND_FLOAT4:
 			col->storage = RC_STORE_FLOAT4;
 			break;
 		default:
@@ -211,9 +211,9 @@ add_reference(RcColumn *col, RcCodec *codec, Datum value)
 	struct varlena *v = (struct varlena *) DatumGetPointer(value);
 	Size		weight;
 
-	if (col->type.kind == RC_KIND_FIXED)
+	if (col->type.kind == SF_KIND_FIXED)
 		return add_bytes(col, codec, DatumGetPointer(value), col->type.typlen);
-	if (col->type.kind == RC_KIND_CSTRING)
+	if (col->type.kind == SF_KIND_CSTRING)
 		return add_bytes(col, codec, DatumGetCString(value), strlen(DatumGetCString(value)));
 	if (!VARATT_IS_EXTERNAL(v) && !VARATT_IS_COMPRESSED(v))
 		return add_bytes(col, codec, VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v));
@@ -224,31 +224,13 @@ add_reference(RcColumn *col, RcCodec *codec, Datum value)
 	return weight;
 }
 
-static inline int64
-int_from_datum(const RcColumnType *type, Datum value)
-{
-	switch (type->typlen)
-	{
-		case 1:
-			return type->is_signed ? (int8) DatumGetChar(value) :
-				(uint8) DatumGetChar(value);
-		case 2:
-			return DatumGetInt16(value);
-		case 4:
-			return type->is_signed ? (int64) DatumGetInt32(value) :
-				(int64) DatumGetUInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
 static inline Size
 add_value(RcColumn *col, RcCodec *codec, Datum value)
 {
 	switch (col->storage)
 	{
 		case RC_STORE_INT:
-			col->u.i64[col->nrows] = int_from_datum(&col->type, value);
+			col->u.i64[col->nrows] = sf_int_from_datum(&col->type, value);
 			break;
 		case RC_STORE_FLOAT8:
 			col->u.f64[col->nrows] = DatumGetFloat8(value);

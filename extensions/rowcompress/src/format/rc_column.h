@@ -91,7 +91,7 @@ typedef struct RcArena
  */
 typedef struct RcColumn
 {
-	RcColumnType type;
+	SfColumnType type;
 	RcStorage	storage;
 	uint32		nrows;
 	uint32		capacity;		/* rows that the arrays have room for */
@@ -137,7 +137,7 @@ typedef struct RcBatches
 	uint32		first[RC_MAX_BATCHES + 1];
 } RcBatches;
 
-extern void rc_column_init(RcColumn *col, const RcColumnType *type, RcTotals *totals,
+extern void rc_column_init(RcColumn *col, const SfColumnType *type, RcTotals *totals,
 						   MemoryContext mcxt);
 
 /* Makes the column empty, for the next group. */
@@ -193,11 +193,6 @@ extern Size rc_encode_strings(const StStrScheme *scheme, const StStr *v, uint32 
 /* Zones and null counts of all batches. */
 extern void rc_zone_write(const RcColumn *col, const RcScheme *scheme,
 						  const RcBatches *batches, StringInfo meta);
-
-/* Small helpers for metas. */
-extern void rc_put_varint(StringInfo buf, uint64 v);
-extern void rc_put_bytes(StringInfo buf, const void *data, Size len);
-extern void rc_put_int_array(StringInfo buf, const int64 *v, int n);
 
 /* Room for need more bytes at the end of buf, which may grow past 1 GB. */
 extern uint8 *rc_reserve(StringInfo buf, Size need);

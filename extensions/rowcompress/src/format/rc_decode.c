@@ -11,207 +11,157 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "miscadmin.h"
 
 #include "rc_reader.h"
 #include "st_compat.h"
 #include "st_float.h"
 #include "st_int.h"
 
-uint32
-rc_value_room(const RcColumnType *type)
+/*
+ * Memory for a vector's elements: the batch's, or for scans the column's, which
+ * has room for a whole vector, as the engine's loops ask for.
+ */
+static void *
+make_values(RcBatch *batch, RcChunk *chunk, Size element)
 {
-	switch (type->kind)
-	{
-		case RC_KIND_FIXED:
-			return 0;
-		case RC_KIND_CSTRING:
-			return 1;			/* the terminator of the value before */
-		default:
-			return VARHDRSZ;
-	}
+	Size		most = chunk->type.kind == SF_KIND_NUMERIC ? sizeof(int128) : sizeof(int64);
+
+	if (!batch->scanned)
+		return rc_batch_alloc(batch, batch->nrows * element);
+	if (chunk->values == NULL)
+		chunk->values = MemoryContextAllocZero(batch->reader->mcxt, ST_VECTOR_SIZE * most);
+	return chunk->values;
 }
 
-uint32
-rc_value_align(const RcColumnType *type)
-{
-	if (type->kind == RC_KIND_CSTRING)
-		return 1;
-	return type->kind == RC_KIND_FIXED ? type->align :
-		Max(type->align, sizeof(int32));
-}
-
-Datum
-rc_value_datum(const RcColumnType *type, uint8 *data, uint32 len)
-{
-	switch (type->kind)
-	{
-		case RC_KIND_FIXED:
-			return PointerGetDatum(data);
-		case RC_KIND_CSTRING:
-			data[len] = '\0';
-			return PointerGetDatum(data);
-		default:
-			SET_VARSIZE(data - VARHDRSZ, len + VARHDRSZ);
-			return PointerGetDatum(data - VARHDRSZ);
-	}
-}
-
-/* As fetch_att() gives a by-value attribute of that length. */
-Datum
-rc_int_datum(int16 typlen, int64 v)
-{
-	switch (typlen)
-	{
-		case 1:
-			return CharGetDatum((char) v);
-		case 2:
-			return Int16GetDatum((int16) v);
-		case 4:
-			return Int32GetDatum((int32) v);
-		default:
-			return Int64GetDatum(v);
-	}
-}
-
-/* oid over a column written as int4, or the other way round. */
-int64
-rc_change_sign(const RcChunk *chunk, int64 v)
-{
-	if (chunk->entry->is_signed == chunk->type.is_signed)
-		return v;
-	switch (chunk->type.typlen)
-	{
-		case 1:
-			return chunk->type.is_signed ? (int64) (int8) v : (int64) (uint8) v;
-		case 4:
-			return chunk->type.is_signed ? (int64) (int32) v : (int64) (uint32) v;
-		default:
-			return v;
-	}
-}
-
-/* Copies n elements of a decoded vector into memory of the batch. */
 static void
-keep(RcBatch *batch, RcVector *v, const void *values, Size element)
+keep(RcBatch *batch, RcChunk *chunk, VxVector *v, const void *values, Size element)
 {
-	v->u.i64 = rc_batch_alloc(batch, batch->nrows * element);
+	v->u.i64 = make_values(batch, chunk, element);
 	memcpy(v->u.i64, values, batch->nrows * element);
 }
 
 static void
-decode_ints(RcBatch *batch, const RcChunk *chunk, RcPiece *piece)
+decode_ints(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, VxVector *v)
 {
-	int64		v[ST_VECTOR_SIZE];
+	int64		ints[ST_VECTOR_SIZE];
 
-	if (st_int_decode(piece->values, piece->len, batch->nrows, (int64_t *) v) != ST_OK)
+	if (st_int_decode(piece->values, piece->len, batch->nrows, (int64_t *) ints) != ST_OK)
 		rc_corrupt(batch->reader, "integers of a batch");
-	piece->v.rep = piece->encoding == RC_ENC_INT ? RC_REP_INT64 : RC_REP_DECIMAL64;
+	v->rep = piece->encoding == RC_ENC_INT ? VX_REP_INT64 : VX_REP_DECIMAL64;
+	v->constant = !v->has_nulls && piece->values[0] == ST_INT_CONSTANT;
 	if (piece->encoding == RC_ENC_INT && chunk->entry->is_signed != chunk->type.is_signed)
 	{
 		for (uint32 i = 0; i < batch->nrows; i++)
-			v[i] = rc_change_sign(chunk, v[i]);
+			ints[i] = sf_change_sign(&chunk->type, ints[i]);
 	}
-	keep(batch, &piece->v, v, sizeof(int64));
+	keep(batch, chunk, v, ints, sizeof(int64));
 }
 
 static void
-decode_wide(RcBatch *batch, RcPiece *piece)
+decode_wide(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, VxVector *v)
 {
-	StInt128	v[ST_VECTOR_SIZE];
+	StInt128	wide[ST_VECTOR_SIZE];
 
-	if (st_int128_decode(piece->values, piece->len, batch->nrows, v) != ST_OK)
+	if (st_int128_decode(piece->values, piece->len, batch->nrows, wide) != ST_OK)
 		rc_corrupt(batch->reader, "integers of a batch");
-	piece->v.rep = RC_REP_DECIMAL128;
-	keep(batch, &piece->v, v, sizeof(int128));
+	v->rep = VX_REP_DECIMAL128;
+	keep(batch, chunk, v, wide, sizeof(int128));
 }
 
 static void
-decode_floats(RcBatch *batch, RcPiece *piece)
+decode_floats(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, VxVector *v)
 {
 	union
 	{
 		double		f64[ST_VECTOR_SIZE];
 		float		f32[ST_VECTOR_SIZE];
-	}			v;
+	}			floats;
 	bool		wide = piece->encoding == RC_ENC_FLOAT8;
 	StStatus	status;
 
 	if (wide)
-		status = st_f64_decode(piece->values, piece->len, batch->nrows, v.f64);
+		status = st_f64_decode(piece->values, piece->len, batch->nrows, floats.f64);
 	else
-		status = st_f32_decode(piece->values, piece->len, batch->nrows, v.f32);
+		status = st_f32_decode(piece->values, piece->len, batch->nrows, floats.f32);
 	if (status != ST_OK)
 		rc_corrupt(batch->reader, "floats of a batch");
-	piece->v.rep = wide ? RC_REP_FLOAT8 : RC_REP_FLOAT4;
-	keep(batch, &piece->v, &v, wide ? sizeof(double) : sizeof(float));
+	v->rep = wide ? VX_REP_FLOAT8 : VX_REP_FLOAT4;
+	keep(batch, chunk, v, &floats, wide ? sizeof(double) : sizeof(float));
 }
 
 static void
-decode_codes(RcBatch *batch, RcChunk *chunk, RcPiece *piece)
+decode_codes(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, VxVector *v)
 {
-	uint32		v[ST_VECTOR_SIZE];
+	uint32		codes[ST_VECTOR_SIZE];
 	uint32		max = 0;
 
-	piece->v.rep = RC_REP_CODE;
-	piece->v.dict = rc_chunk_dictionary(batch->reader, chunk);
-	if (st_int_decode_u32(piece->values, piece->len, batch->nrows, v) != ST_OK)
+	v->rep = VX_REP_CODE;
+	v->dict = rc_chunk_dictionary(batch->reader, chunk);
+	if (st_int_decode_u32(piece->values, piece->len, batch->nrows, codes) != ST_OK)
 		rc_corrupt(batch->reader, "codes of a batch");
 	for (uint32 i = 0; i < batch->nrows; i++)
-		max = Max(max, v[i]);
-	if (max >= chunk->ndict)
+		max = Max(max, codes[i]);
+	if (max >= v->dict->nvalues)
 		rc_corrupt(batch->reader, "codes of a batch");
-	keep(batch, &piece->v, v, sizeof(uint32));
+	keep(batch, chunk, v, codes, sizeof(uint32));
+}
+
+/* Values of the type's fixed length have it, but for nulls and large ones. */
+static inline void
+check_length(const RcBatch *batch, const RcChunk *chunk, const RcPiece *piece,
+			 const VxVector *v, uint32 i, uint32 len)
+{
+	if (chunk->type.kind == SF_KIND_FIXED && len != chunk->type.typlen &&
+		!vx_vector_isnull(v, i) && rc_piece_large(piece, i) < 0)
+		rc_corrupt(batch->reader, "strings of a batch");
 }
 
 static void
-decode_strings(RcBatch *batch, RcChunk *chunk, RcPiece *piece)
+decode_strings(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, VxVector *v)
 {
 	StReader   *r = batch->reader;
 	uint32		off[ST_VECTOR_SIZE];
 	uint32		lens[ST_VECTOR_SIZE];
-	uint32		room = rc_value_room(&chunk->type);
-	uint32		align = rc_value_align(&chunk->type);
+	uint32		room = sf_value_room(&chunk->type);
+	uint32		align = sf_value_align(&chunk->type);
 	size_t		need;
-	Datum	   *values;
+	uint8	   *arena;
 
 	rc_chunk_scheme(r, chunk);
 	if (chunk->str == NULL ||
 		st_str_decoded_size(chunk->str, piece->values, piece->len, batch->nrows,
 							room, align, &need) != ST_OK)
 		rc_corrupt(r, "strings of a batch");
-	piece->arena = rc_batch_alloc(batch, need + 1);
+	arena = rc_batch_alloc(batch, need + 1);
 	if (st_str_decode(chunk->str, piece->values, piece->len, batch->nrows, room, align,
-					  piece->arena, need, off, lens) != ST_OK)
+					  arena, need, off, lens) != ST_OK)
 		rc_corrupt(r, "strings of a batch");
-	piece->v.rep = RC_REP_DATUM;
-	piece->v.nlarge = piece->nlarge;
-	piece->v.u.datum = values = rc_batch_alloc(batch, batch->nrows * sizeof(Datum));
+	v->rep = VX_REP_DATUM;
+	v->u.datum = make_values(batch, chunk, sizeof(Datum));
 	for (uint32 i = 0; i < batch->nrows; i++)
 	{
-		if (chunk->type.kind == RC_KIND_FIXED && lens[i] != chunk->type.typlen &&
-			!rc_vector_isnull(&piece->v, i) && rc_piece_large(piece, i) < 0)
-			rc_corrupt(r, "strings of a batch");
-		values[i] = rc_value_datum(&chunk->type, piece->arena + off[i], lens[i]);
+		check_length(batch, chunk, piece, v, i, lens[i]);
+		v->u.datum[i] = sf_value_datum(&chunk->type, arena + off[i], lens[i]);
 	}
 	for (uint32 i = 0; i < piece->nlarge; i++)
-		values[piece->large[i]] = (Datum) 0;
+		v->u.datum[piece->large[i]] = (Datum) 0;
 }
 
 static void
-decode_frames(RcBatch *batch, RcChunk *chunk, RcPiece *piece, AttrNumber attno)
+decode_frames(RcBatch *batch, RcChunk *chunk, RcPiece *piece, AttrNumber attno,
+			  VxVector *v)
 {
-	Size		room = rc_value_room(&chunk->type);
-	Size		align = Max(rc_value_align(&chunk->type), sizeof(int32));
+	Size		room = sf_value_room(&chunk->type);
+	Size		align = Max(sf_value_align(&chunk->type), sizeof(int32));
 	Size		total = rc_frames_length(batch->reader, piece, 0, batch->nrows);
-	Datum	   *values;
 	uint8	   *p;
 
 	/* a value's header, itself, its terminator, and what aligns the next */
 	total += batch->nrows * (room + 1 + align);
-	piece->arena = p = rc_batch_alloc(batch, total);
-	piece->v.rep = RC_REP_DATUM;
-	piece->v.nlarge = piece->nlarge;
-	piece->v.u.datum = values = rc_batch_alloc(batch, batch->nrows * sizeof(Datum));
+	p = rc_batch_alloc(batch, total);
+	v->rep = VX_REP_DATUM;
+	v->u.datum = make_values(batch, chunk, sizeof(Datum));
 	for (uint32 frame = 0; frame < piece->nframes; frame++)
 	{
 		uint32		first;
@@ -222,75 +172,125 @@ decode_frames(RcBatch *batch, RcChunk *chunk, RcPiece *piece, AttrNumber attno)
 		{
 			uint32		len = piece->lens[i];
 
-			if (chunk->type.kind == RC_KIND_FIXED && len != chunk->type.typlen &&
-				!rc_vector_isnull(&piece->v, i) && rc_piece_large(piece, i) < 0)
-				rc_corrupt(batch->reader, "strings of a batch");
+			check_length(batch, chunk, piece, v, i, len);
 			memcpy(p + room, bytes, len);
 			bytes += len;
-			values[i] = rc_value_datum(&chunk->type, p + room, len);
+			v->u.datum[i] = sf_value_datum(&chunk->type, p + room, len);
 			p += TYPEALIGN(align, room + len + 1);
 		}
 	}
 	for (uint32 i = 0; i < piece->nlarge; i++)
-		values[piece->large[i]] = (Datum) 0;
+		v->u.datum[piece->large[i]] = (Datum) 0;
 }
 
-/* A batch of nulls in a column that has values elsewhere. */
+/*
+ * A batch of nulls in a column that has values elsewhere: as these are, so
+ * that a column's vectors in a row group are alike.
+ */
 static void
-decode_nulls(RcBatch *batch, RcPiece *piece)
+decode_nulls(RcBatch *batch, RcChunk *chunk, VxVector *v)
 {
-	Size		words = (batch->nrows + 63) / 64 * sizeof(uint64);
-
-	piece->valid = rc_batch_alloc(batch, words);
-	memset(piece->valid, 0, words);
-	piece->v.rep = RC_REP_DATUM;
-	piece->v.u.datum = rc_batch_alloc(batch, batch->nrows * sizeof(Datum));
-	memset(piece->v.u.datum, 0, batch->nrows * sizeof(Datum));
+	v->has_nulls = true;
+	switch (chunk->type.kind)
+	{
+		case SF_KIND_INT:
+			v->rep = VX_REP_INT64;
+			break;
+		case SF_KIND_FLOAT8:
+			v->rep = VX_REP_FLOAT8;
+			break;
+		case SF_KIND_FLOAT4:
+			v->rep = VX_REP_FLOAT4;
+			break;
+		default:
+			rc_chunk_scheme(batch->reader, chunk);
+			v->rep = chunk->dict.nvalues > 0 ? VX_REP_CODE : VX_REP_DATUM;
+			if (v->rep == VX_REP_CODE)
+				v->dict = rc_chunk_dictionary(batch->reader, chunk);
+			break;
+	}
+	v->u.i64 = make_values(batch, chunk, sizeof(int64));
+	memset(v->u.i64, 0, batch->nrows * sizeof(int64));
 }
 
-const RcVector *
-rc_batch_vector(RcBatch *batch, AttrNumber attno)
+static VxVector *
+decode(RcBatch *batch, AttrNumber attno, RcPiece *piece)
 {
-	StReader   *r = batch->reader;
-	RcPiece    *piece;
-	RcChunk    *chunk;
+	RcChunk    *chunk = rc_chunk_open(batch->reader, attno);
+	VxVector   *v = rc_batch_alloc(batch, sizeof(VxVector));
 
-	if (rc_column_is_missing(r, attno))
-		return rc_missing_vector(r, attno);
-	piece = rc_batch_piece(batch, attno);
-	if (piece->decoded)
-		return &piece->v;
-	chunk = rc_chunk_open(r, attno);
-	piece->v.typlen = chunk->type.typlen;
-	piece->v.scale = piece->scale;
-	piece->v.valid = piece->valid;
+	memset(v, 0, sizeof(VxVector));
+	v->n = batch->nrows;
+	v->typlen = chunk->type.typlen;
+	v->scale = piece->scale;
+	v->has_nulls = piece->valid != NULL;
+	if (v->has_nulls)
+		memcpy(v->valid, piece->valid, (batch->nrows + 63) / 64 * sizeof(uint64));
 	switch (piece->encoding)
 	{
 		case 0:
-			decode_nulls(batch, piece);
-			piece->v.valid = piece->valid;
+			decode_nulls(batch, chunk, v);
 			break;
 		case RC_ENC_INT:
 		case RC_ENC_DECIMAL64:
-			decode_ints(batch, chunk, piece);
+			decode_ints(batch, chunk, piece, v);
 			break;
 		case RC_ENC_DECIMAL128:
-			decode_wide(batch, piece);
+			decode_wide(batch, chunk, piece, v);
 			break;
 		case RC_ENC_FLOAT8:
 		case RC_ENC_FLOAT4:
-			decode_floats(batch, piece);
+			decode_floats(batch, chunk, piece, v);
 			break;
 		case RC_ENC_CODE:
-			decode_codes(batch, chunk, piece);
+			decode_codes(batch, chunk, piece, v);
 			break;
 		case RC_ENC_FRAMES:
-			decode_frames(batch, chunk, piece, attno);
+			decode_frames(batch, chunk, piece, attno, v);
 			break;
 		default:
-			decode_strings(batch, chunk, piece);
+			decode_strings(batch, chunk, piece, v);
 			break;
 	}
-	piece->decoded = true;
-	return &piece->v;
+	return v;
+}
+
+const VxVector *
+rc_batch_vector(RcBatch *batch, AttrNumber attno)
+{
+	RcPiece    *piece;
+
+	if (rc_column_is_missing(batch->reader, attno))
+		return rc_missing_vector(batch->reader, attno, batch->nrows);
+	piece = rc_batch_piece(batch, attno);
+	if (piece->v == NULL)
+		piece->v = decode(batch, attno, piece);
+	return piece->v;
+}
+
+const VxVector *
+rc_batch_vector_selected(RcBatch *batch, AttrNumber attno, const uint64 *rows)
+{
+	const VxVector *v = rc_batch_vector(batch, attno);
+	StReader   *r = batch->reader;
+	const RcPiece *piece;
+
+	if (v->rep != VX_REP_DATUM || rc_column_is_missing(r, attno))
+		return v;
+	piece = rc_batch_piece(batch, attno);
+	for (uint32 i = 0; i < piece->nlarge; i++)
+	{
+		uint32		row = piece->large[i];
+		const SfColumnType *type = &rc_chunk_open(r, attno)->type;
+		Size		room = sf_value_room(type);
+		uint8	   *dst;
+
+		if (v->u.datum[row] != (Datum) 0 ||
+			(rows[row >> 6] & (UINT64CONST(1) << (row & 63))) == 0)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		dst = rc_batch_alloc(batch, room + piece->large[piece->nlarge + i] + 1);
+		v->u.datum[row] = rc_read_large(r, type, piece, i, dst + room);
+	}
+	return v;
 }

@@ -25,6 +25,7 @@
 #include "miscadmin.h"
 
 #include "rc_column.h"
+#include "sf_bytes.h"
 #include "st_bitmap.h"
 #include "st_bytes.h"
 #include "st_compat.h"
@@ -44,37 +45,6 @@ static inline void
 commit_bytes(StringInfo buf, Size len)
 {
 	buf->len += len;
-}
-
-void
-rc_put_varint(StringInfo buf, uint64 v)
-{
-	uint8		bytes[ST_VARINT_MAX];
-	StByteWriter w;
-
-	st_writer_init(&w, bytes, sizeof(bytes));
-	st_write_varint(&w, v);
-	appendBinaryStringInfo(buf, (char *) bytes, st_writer_len(&w));
-}
-
-void
-rc_put_bytes(StringInfo buf, const void *data, Size len)
-{
-	rc_put_varint(buf, len);
-	appendBinaryStringInfo(buf, data, len);
-}
-
-/* An array of up to ST_VECTOR_SIZE integers, behind its length in bytes. */
-void
-rc_put_int_array(StringInfo buf, const int64 *v, int n)
-{
-	size_t		len;
-	uint8	   *tmp = palloc(st_int_bound(n));
-
-	if (st_int_encode((const int64_t *) v, n, tmp, st_int_bound(n), &len) != ST_OK)
-		elog(ERROR, "could not encode an array of %d integers", n);
-	rc_put_bytes(buf, tmp, len);
-	pfree(tmp);
 }
 
 Size
@@ -161,10 +131,10 @@ rc_encode_frames(RcCodec *codec, const StCodecDict *dict, const StStr *v, uint32
 		stored[nframes++] = len;
 		first = end;
 	}
-	rc_put_int_array(buf, lens, n);
-	rc_put_varint(buf, nframes);
-	rc_put_int_array(buf, firsts, nframes);
-	rc_put_int_array(buf, stored, nframes);
+	sf_put_int_array(buf, lens, n);
+	sf_put_varint(buf, nframes);
+	sf_put_int_array(buf, firsts, nframes);
+	sf_put_int_array(buf, stored, nframes);
 	appendBinaryStringInfo(buf, frames.data, frames.len);
 	pfree(frames.data);
 	pfree(raw.data);
@@ -253,7 +223,7 @@ encode_decimals(RcColumn *col, uint32 first, uint32 n, StringInfo buf)
 
 	if (scale_numerics(col, first, n, v, &scale, &wide))
 	{
-		rc_put_varint(buf, scale);
+		sf_put_varint(buf, scale);
 		if (wide)
 		{
 			Size		bound = st_int128_bound(n);
@@ -345,7 +315,7 @@ encode_values(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 		encode_codes(col, scheme, first, n, buf);
 		return RC_ENC_CODE;
 	}
-	if (col->type.kind == RC_KIND_NUMERIC &&
+	if (col->type.kind == SF_KIND_NUMERIC &&
 		(encoding = encode_decimals(col, first, n, buf)) != 0)
 		return encoding;
 	return encode_small(col, codec, scheme, first, n, buf);
@@ -383,10 +353,10 @@ put_places(const RcColumn *col, uint32 first, uint32 n, uint64 *offset, StringIn
 	if (nlarge > 0)
 	{
 		appendBinaryStringInfo(buf, (char *) &start, sizeof(start));
-		rc_put_varint(buf, nlarge);
-		rc_put_int_array(buf, rows, nlarge);
-		rc_put_int_array(buf, lens, nlarge);
-		rc_put_int_array(buf, stored, nlarge);
+		sf_put_varint(buf, nlarge);
+		sf_put_int_array(buf, rows, nlarge);
+		sf_put_int_array(buf, lens, nlarge);
+		sf_put_int_array(buf, stored, nlarge);
 	}
 	pfree(rows);
 	return nlarge > 0;

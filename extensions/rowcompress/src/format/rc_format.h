@@ -29,10 +29,9 @@
 
 #include "postgres.h"
 
-#include "fmgr.h"
-
 #include "access/tupdesc.h"
 
+#include "sf_type.h"
 #include "st_core.h"
 #include "st_store.h"
 
@@ -63,9 +62,6 @@ extern const StFormat rc_format;
 /* What a large value counts when a batch is measured: its place. */
 #define RC_LARGE_WEIGHT		64
 
-/* Strings' zones keep prefixes of this many bytes. */
-#define RC_ZONE_PREFIX		24
-
 /* Longer bounds of other types of variable length are not kept at all. */
 #define RC_ZONE_MAX_BYTES	256
 
@@ -81,21 +77,6 @@ extern const StFormat rc_format;
 
 /* Shorter pieces and values are not given to a codec at all. */
 #define RC_CODEC_MIN_BYTES	48
-
-/* How the values of a column are held, decided by the column's type. */
-typedef enum RcKind
-{
-	RC_KIND_ABSENT = 0,			/* dropped column: no pieces */
-	RC_KIND_INT = 1,			/* pass-by-value, as int64 */
-	RC_KIND_FLOAT8 = 2,
-	RC_KIND_FLOAT4 = 3,
-	RC_KIND_NUMERIC = 4,		/* scaled integers, or bytes if they do not fit */
-	RC_KIND_BYTES = 5,			/* varlena: bytes behind the header */
-	RC_KIND_FIXED = 6,			/* pass-by-reference of fixed length */
-	RC_KIND_CSTRING = 7			/* zero-terminated */
-} RcKind;
-
-#define RC_MAX_KIND RC_KIND_CSTRING
 
 /* Encoding of a piece: low bits of its first byte. */
 typedef enum RcEncoding
@@ -148,28 +129,12 @@ typedef struct RcFooterColumn
 	uint64		stored_bytes;	/* and what became of them, large ones included */
 	uint32		nnulls;
 	Oid			typid;			/* of the column when it was written */
-	uint8		kind;			/* RcKind */
-	uint8		is_signed;		/* RC_KIND_INT: values were sign-extended */
+	uint8		kind;			/* SfKind */
+	uint8		is_signed;		/* SF_KIND_INT: values were sign-extended */
 	uint8		unused[6];
 } RcFooterColumn;
 
 StaticAssertDecl(sizeof(RcFooterHeader) == 32, "on-disk struct");
 StaticAssertDecl(sizeof(RcFooterColumn) == 48, "on-disk struct");
-
-/* What the code needs to know about a column's type. */
-typedef struct RcColumnType
-{
-	Oid			typid;			/* base type, domains looked through */
-	RcKind		kind;
-	int16		typlen;
-	bool		typbyval;
-	bool		is_signed;
-	uint8		align;			/* of the Datum in memory */
-	Oid			opfamily;		/* btree family of its zones, or InvalidOid */
-	bool		byte_order;		/* zones of strings, in byte order */
-	PGFunction	compare;		/* order of other types passed by reference */
-} RcColumnType;
-
-extern void rc_column_type(Form_pg_attribute att, RcColumnType *type);
 
 #endif							/* RC_FORMAT_H */

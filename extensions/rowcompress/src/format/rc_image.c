@@ -15,7 +15,7 @@
 #include "utils/memutils.h"
 
 #include "rc_image.h"
-#include "rc_zone.h"
+#include "sf_bytes.h"
 #include "st_checksum.h"
 #include "st_compat.h"
 
@@ -201,10 +201,10 @@ write_footer(const ImageBatches *b, const RcFooterColumn *entries, StGroup *grou
 	StringInfoData index;
 
 	initStringInfo(&index);
-	rc_put_int_array(&index, b->first, b->batches.n);
-	rc_put_int_array(&index, b->off, b->batches.n);
-	rc_put_int_array(&index, b->len, b->batches.n);
-	rc_put_int_array(&index, b->large, b->batches.n);
+	sf_put_int_array(&index, b->first, b->batches.n);
+	sf_put_int_array(&index, b->off, b->batches.n);
+	sf_put_int_array(&index, b->len, b->batches.n);
+	sf_put_int_array(&index, b->large, b->batches.n);
 	header.index_len = index.len;
 	header.checksum = st_checksum64(entries, entries_len, RC_FOOTER_MAGIC) ^
 		st_checksum64(index.data, index.len, rows->nrows);

@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "rc_reader.h"
@@ -41,7 +39,7 @@ rc_chunk_open(StReader *r, AttrNumber attno)
 	if (chunk != NULL)
 		return chunk;
 	chunk = MemoryContextAllocZero(r->mcxt, sizeof(RcChunk));
-	rc_column_type(TupleDescAttr(r->desc, attno - 1), &chunk->type);
+	sf_column_type(TupleDescAttr(r->desc, attno - 1), &chunk->type);
 	if (!rc_column_is_missing(r, attno))
 	{
 		chunk->entry = &r->entries[attno - 1];
@@ -63,7 +61,8 @@ read_dictionary(StReader *r, RcChunk *chunk, StByteReader *b)
 	if (stored == NULL || n == 0 || n > r->nrows || stored_len > raw_len ||
 		raw_len > MaxAllocSize)
 		rc_corrupt(r, "dictionary of a column");
-	chunk->ndict = n;
+	chunk->dict.nvalues = n;
+	chunk->dict.sorted = true;
 	chunk->dict_len = raw_len;
 	chunk->dict_bytes = MemoryContextAlloc(r->mcxt, raw_len);
 	if (stored_len == raw_len)
@@ -128,96 +127,35 @@ rc_chunk_scheme(StReader *r, RcChunk *chunk)
 	chunk->scheme_read = true;
 }
 
-/* Decodes the entries of one part (up to 1,024) of a dictionary. */
-static void
-decode_part(StReader *r, RcChunk *chunk, StByteReader *b, const StStrScheme *raw,
-			Datum *values, int n)
-{
-	uint32	   *off = palloc(ST_VECTOR_SIZE * sizeof(uint32));
-	uint32	   *lens = palloc(ST_VECTOR_SIZE * sizeof(uint32));
-	uint64		len = st_read_varint(b);
-	const uint8 *p = st_read_span(b, len);
-	uint32		room = rc_value_room(&chunk->type);
-	uint32		align = rc_value_align(&chunk->type);
-	size_t		need;
-	uint8	   *arena;
-
-	if (p == NULL || st_str_decoded_size(raw, p, len, n, room, align, &need) != ST_OK)
-		rc_corrupt(r, "dictionary of a column");
-	arena = MemoryContextAllocHuge(r->mcxt, need + 1);
-	if (st_str_decode(raw, p, len, n, room, align, arena, need, off, lens) != ST_OK)
-		rc_corrupt(r, "dictionary of a column");
-	for (int i = 0; i < n; i++)
-	{
-		if (chunk->type.kind == RC_KIND_FIXED && lens[i] != chunk->type.typlen)
-			rc_corrupt(r, "dictionary of a column");
-		values[i] = rc_value_datum(&chunk->type, arena + off[i], lens[i]);
-	}
-	pfree(off);
-	pfree(lens);
-}
-
-const Datum *
+const VxDictionary *
 rc_chunk_dictionary(StReader *r, RcChunk *chunk)
 {
-	StByteReader b;
-	StStrScheme *raw;
 	Datum	   *values;
 
-	if (chunk->dict != NULL)
-		return chunk->dict;
+	if (chunk->dict.values != NULL)
+		return &chunk->dict;
 	rc_chunk_scheme(r, chunk);
 	if (chunk->dict_bytes == NULL)
 		rc_corrupt(r, "meta of a column");
-	raw = palloc(sizeof(StStrScheme));
-	st_str_scheme_raw(raw);
-	values = MemoryContextAlloc(r->mcxt, chunk->ndict * sizeof(Datum));
-	st_reader_init(&b, chunk->dict_bytes, chunk->dict_len);
-	for (uint32 first = 0; first < chunk->ndict; first += ST_VECTOR_SIZE)
-		decode_part(r, chunk, &b, raw, values + first,
-					Min(ST_VECTOR_SIZE, chunk->ndict - first));
-	if (st_reader_finish(&b) != ST_OK)
+	values = MemoryContextAlloc(r->mcxt, chunk->dict.nvalues * sizeof(Datum));
+	if (!sf_dictionary_decode(&chunk->type, chunk->dict_bytes, chunk->dict_len,
+							  chunk->dict.nvalues, values, r->mcxt))
 		rc_corrupt(r, "dictionary of a column");
-	pfree(raw);
 	pfree(chunk->dict_bytes);
 	chunk->dict_bytes = NULL;
-	chunk->dict = values;
-	return values;
+	chunk->dict.values = values;
+	return &chunk->dict;
 }
 
-/*
- * Null, or for a column that was added to the table later, its missing value
- * (ALTER TABLE ADD COLUMN ... DEFAULT).
- */
-const RcVector *
-rc_missing_vector(StReader *r, AttrNumber attno)
+const VxVector *
+rc_missing_vector(StReader *r, AttrNumber attno, uint32 n)
 {
-	static const uint64 nulls[ST_VECTOR_SIZE / 64] = {0};
 	RcChunk    *chunk = rc_chunk_open(r, attno);
-	RcVector   *v = chunk->missing;
-	Datum		value = (Datum) 0;
-	bool		isnull = true;
 
-	if (v != NULL)
-		return v;
-	if (attno > r->natts)
-	{
-		MemoryContext old = MemoryContextSwitchTo(r->mcxt);
-
-		value = getmissingattr(r->desc, attno, &isnull);
-		if (!isnull)
-			value = datumCopy(value, chunk->type.typbyval, chunk->type.typlen);
-		MemoryContextSwitchTo(old);
-	}
-	v = MemoryContextAllocZero(r->mcxt, sizeof(RcVector));
-	v->rep = RC_REP_DATUM;
-	v->constant = true;
-	v->typlen = chunk->type.typlen;
-	v->valid = isnull ? nulls : NULL;
-	v->u.datum = MemoryContextAlloc(r->mcxt, sizeof(Datum));
-	v->u.datum[0] = value;
-	chunk->missing = v;
-	return v;
+	if (chunk->missing == NULL)
+		chunk->missing = sf_missing_vector(r->desc, attno, attno > r->natts, r->mcxt);
+	chunk->missing->n = n;
+	return chunk->missing;
 }
 
 bool
@@ -227,7 +165,7 @@ rc_reader_column_info(StReader *r, AttrNumber attno, RcColumnInfo *info)
 	RcChunk    *chunk;
 
 	memset(info, 0, sizeof(*info));
-	if (attno > r->natts || r->entries[attno - 1].kind == RC_KIND_ABSENT)
+	if (attno > r->natts || r->entries[attno - 1].kind == SF_KIND_ABSENT)
 		return false;
 	entry = &r->entries[attno - 1];
 	chunk = rc_chunk_open(r, attno);
@@ -242,11 +180,11 @@ rc_reader_column_info(StReader *r, AttrNumber attno, RcColumnInfo *info)
 	}
 	switch (entry->kind)
 	{
-		case RC_KIND_INT:
+		case SF_KIND_INT:
 			info->encoding = "integer";
 			return true;
-		case RC_KIND_FLOAT8:
-		case RC_KIND_FLOAT4:
+		case SF_KIND_FLOAT8:
+		case SF_KIND_FLOAT4:
 			info->encoding = "float";
 			return true;
 		default:
@@ -254,10 +192,10 @@ rc_reader_column_info(StReader *r, AttrNumber attno, RcColumnInfo *info)
 	}
 	rc_chunk_scheme(r, chunk);
 	info->codec_dict_bytes = chunk->codec_dict_len;
-	info->distinct = chunk->ndict;
-	if (chunk->ndict > 0)
+	info->distinct = chunk->dict.nvalues;
+	if (chunk->dict.nvalues > 0)
 		info->encoding = "dictionary";
-	else if (entry->kind == RC_KIND_NUMERIC)
+	else if (entry->kind == SF_KIND_NUMERIC)
 		info->encoding = "decimal";
 	else if (chunk->str == NULL)
 		rc_corrupt(r, "meta of a column");

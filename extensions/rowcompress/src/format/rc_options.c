@@ -11,6 +11,7 @@
 
 #include "rc_format.h"
 #include "rc_options.h"
+#include "sf_options.h"
 #include "st_codec.h"
 #include "st_compat.h"
 
@@ -89,39 +90,12 @@ static const StOptionDef defs[] = {
 	}
 };
 
-#define LEVEL_DEF 1
-
-/*
- * The level must be one of the codec's; not set, it is the codec's default.
- * The same holds for a level inherited from a table of another codec.
- */
-static void
-complete(StOptions *options, const bool *isset, int elevel)
-{
-	int			codec = options->codec;
-
-	if (isset[LEVEL_DEF] && codec != ST_CODEC_NONE &&
-		st_codec_level_valid(codec, options->level))
-		return;
-	if (isset[LEVEL_DEF] && elevel >= ERROR)
-		ereport(elevel,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("level %d is out of range for compression \"%s\"",
-						options->level, st_codec_name(codec)),
-				 codec == ST_CODEC_NONE ?
-				 errdetail("Compression \"none\" has no levels.") :
-				 errdetail("Valid levels are between 1 and %d.",
-						   st_codec_level_max(codec)),
-				 errhint("Set both options at once, or reset option \"level\".")));
-	options->level = st_codec_level_default(codec);
-}
-
 const StOptionSet rc_option_set = {
 	.provider = "rowcompress",
 	.size = sizeof(RcOptions),
 	.ndefs = lengthof(defs),
 	.defs = defs,
-	.complete = complete
+	.complete = sf_options_complete
 };
 
 void

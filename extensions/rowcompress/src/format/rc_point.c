@@ -35,7 +35,7 @@
 static uint8 *
 point_buffer(StReader *r, RcChunk *chunk, Size len)
 {
-	Size		room = rc_value_room(&chunk->type);
+	Size		room = sf_value_room(&chunk->type);
 
 	rc_ensure(r, &chunk->point, &chunk->point_cap, room + len + 1);
 	return chunk->point + room;
@@ -55,13 +55,9 @@ point_decimal(StReader *r, RcChunk *chunk, int128 v, int scale, bool wide)
 static Datum
 point_large(StReader *r, RcChunk *chunk, const RcPiece *piece, int i)
 {
-	uint32		len = piece->large[piece->nlarge + i];
-	uint8	   *dst = point_buffer(r, chunk, len);
+	uint8	   *dst = point_buffer(r, chunk, piece->large[piece->nlarge + i]);
 
-	if (chunk->type.kind == RC_KIND_FIXED && len != chunk->type.typlen)
-		rc_corrupt(r, "large value");
-	rc_read_large(r, piece, i, dst);
-	return rc_value_datum(&chunk->type, dst, len);
+	return rc_read_large(r, &chunk->type, piece, i, dst);
 }
 
 /* Finding a string's length costs as much as finding it: most fit a guess. */
@@ -71,7 +67,7 @@ static Datum
 point_string(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, uint32 row)
 {
 	StReader   *r = batch->reader;
-	uint32		room = rc_value_room(&chunk->type);
+	uint32		room = sf_value_room(&chunk->type);
 	Size		have = Max(STRING_GUESS, chunk->point_cap - Min(room + 1, chunk->point_cap));
 	uint8	   *dst = point_buffer(r, chunk, have);
 	StStatus	status = ST_CORRUPT;
@@ -88,9 +84,9 @@ point_string(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, uint32 row)
 						   dst, len, &len);
 	}
 	if (status != ST_OK ||
-		(chunk->type.kind == RC_KIND_FIXED && len != chunk->type.typlen))
+		(chunk->type.kind == SF_KIND_FIXED && len != chunk->type.typlen))
 		rc_corrupt(r, "strings of a batch");
-	return rc_value_datum(&chunk->type, dst, len);
+	return sf_value_datum(&chunk->type, dst, len);
 }
 
 static Datum
@@ -101,10 +97,10 @@ point_framed(RcBatch *batch, RcChunk *chunk, AttrNumber attno, RcPiece *piece, u
 	const uint8 *bytes = rc_frame_value(batch, attno, piece, row, &len);
 	uint8	   *dst = point_buffer(r, chunk, len);
 
-	if (chunk->type.kind == RC_KIND_FIXED && len != chunk->type.typlen)
+	if (chunk->type.kind == SF_KIND_FIXED && len != chunk->type.typlen)
 		rc_corrupt(r, "strings of a batch");
 	memcpy(dst, bytes, len);
-	return rc_value_datum(&chunk->type, dst, len);
+	return sf_value_datum(&chunk->type, dst, len);
 }
 
 /* The value of a row that is neither null nor large, on its own. */
@@ -125,7 +121,9 @@ point_value(RcBatch *batch, RcChunk *chunk, AttrNumber attno, RcPiece *piece, ui
 		case RC_ENC_INT:
 			if (st_int_at(src, len, n, row, (int64_t *) &v) != ST_OK)
 				break;
-			return rc_int_datum(chunk->type.typlen, rc_change_sign(chunk, v));
+			if (chunk->entry->is_signed != chunk->type.is_signed)
+				v = sf_change_sign(&chunk->type, v);
+			return vx_int_datum(chunk->type.typlen, v);
 		case RC_ENC_DECIMAL64:
 			if (st_int_at(src, len, n, row, (int64_t *) &v) != ST_OK)
 				break;
@@ -145,9 +143,9 @@ point_value(RcBatch *batch, RcChunk *chunk, AttrNumber attno, RcPiece *piece, ui
 		case RC_ENC_CODE:
 			(void) rc_chunk_dictionary(r, chunk);
 			if (st_int_at(src, len, n, row, (int64_t *) &v) != ST_OK || v < 0 ||
-				v >= chunk->ndict)
+				v >= chunk->dict.nvalues)
 				break;
-			return chunk->dict[v];
+			return chunk->dict.values[v];
 		case RC_ENC_FRAMES:
 			return point_framed(batch, chunk, attno, piece, row);
 		default:
@@ -157,47 +155,30 @@ point_value(RcBatch *batch, RcChunk *chunk, AttrNumber attno, RcPiece *piece, ui
 }
 
 Datum
-rc_vector_value(RcBatch *batch, AttrNumber attno, const RcVector *v, uint32 row)
+rc_vector_value(RcBatch *batch, AttrNumber attno, const VxVector *v, uint32 row)
 {
 	StReader   *r = batch->reader;
-	RcChunk    *chunk;
 
-	switch (v->rep)
-	{
-		case RC_REP_INT64:
-			return rc_int_datum(v->typlen, v->u.i64[row]);
-		case RC_REP_FLOAT8:
-			return Float8GetDatum(v->u.f64[row]);
-		case RC_REP_FLOAT4:
-			return Float4GetDatum(v->u.f32[row]);
-		case RC_REP_CODE:
-			return v->dict[v->u.code[row]];
-		case RC_REP_DECIMAL64:
-			return point_decimal(r, rc_chunk_open(r, attno), v->u.i64[row], v->scale, false);
-		case RC_REP_DECIMAL128:
-			return point_decimal(r, rc_chunk_open(r, attno), v->u.i128[row], v->scale, true);
-		case RC_REP_DATUM:
-			break;
-	}
-	if (v->constant)
-		return v->u.datum[0];
-	if (v->nlarge > 0)
+	if (v->rep == VX_REP_DECIMAL64)
+		return point_decimal(r, rc_chunk_open(r, attno), v->u.i64[row], v->scale, false);
+	if (v->rep == VX_REP_DECIMAL128)
+		return point_decimal(r, rc_chunk_open(r, attno), v->u.i128[row], v->scale, true);
+	if (v->rep == VX_REP_DATUM && !rc_column_is_missing(r, attno))
 	{
 		const RcPiece *piece = rc_batch_piece(batch, attno);
 		int			i = rc_piece_large(piece, row);
 
-		chunk = rc_chunk_open(r, attno);
 		if (i >= 0)
-			return point_large(r, chunk, piece, i);
+			return point_large(r, rc_chunk_open(r, attno), piece, i);
 	}
-	return v->u.datum[row];
+	return vx_vector_datum(v, row);
 }
 
 static inline Datum
-decoded_value(RcBatch *batch, AttrNumber attno, const RcVector *v, uint32 row,
+decoded_value(RcBatch *batch, AttrNumber attno, const VxVector *v, uint32 row,
 			  bool *isnull)
 {
-	*isnull = rc_vector_isnull(v, row);
+	*isnull = vx_vector_isnull(v, row);
 	return *isnull ? (Datum) 0 : rc_vector_value(batch, attno, v, row);
 }
 
@@ -209,8 +190,8 @@ piece_value(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 row, bool *
 	RcChunk    *chunk = batch->reader->chunks[attno - 1];
 	int			large;
 
-	if (piece->decoded)
-		return decoded_value(batch, attno, &piece->v, row, isnull);
+	if (piece->v != NULL)
+		return decoded_value(batch, attno, piece->v, row, isnull);
 	*isnull = piece->encoding == 0 ||
 		(piece->valid != NULL &&
 		 (piece->valid[row >> 6] & (UINT64CONST(1) << (row & 63))) == 0);
@@ -227,27 +208,8 @@ rc_batch_value(RcBatch *batch, AttrNumber attno, uint32 row, bool *isnull)
 	StReader   *r = batch->reader;
 
 	if (rc_column_is_missing(r, attno))
-		return decoded_value(batch, attno, rc_missing_vector(r, attno), row, isnull);
+		return decoded_value(batch, attno, rc_missing_vector(r, attno, batch->nrows), row, isnull);
 	return piece_value(batch, attno, rc_batch_piece(batch, attno), row, isnull);
-}
-
-/* The batch that holds a row of the group. */
-static uint32
-find_batch(const StReader *r, uint32 row)
-{
-	uint32		lo = 0;
-	uint32		hi = r->nbatches;
-
-	while (hi - lo > 1)
-	{
-		uint32		mid = lo + (hi - lo) / 2;
-
-		if (r->batch_first[mid] <= row)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
 }
 
 /* Gives back the memory of a huge value that nobody looks at any more. */
@@ -294,6 +256,18 @@ wants_whole(const StReader *r, const bool *needed)
 	return needed == NULL || n * WHOLE_SHARE > r->natts;
 }
 
+/* That of the scan at hand, or one of the cache. */
+static RcBatch *
+find_batch(StReader *r, uint32 row, const bool *needed)
+{
+	RcBatch    *batch = r->scanned;
+
+	if (batch != NULL && row >= r->batch_first[batch->batchno] &&
+		row < r->batch_first[batch->batchno + 1])
+		return batch;
+	return rc_cache_get(r, rc_reader_batch_of_row(r, row), wants_whole(r, needed));
+}
+
 void
 rc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 			  bool *isnull)
@@ -306,7 +280,7 @@ rc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 		rc_corrupt(r, "row asked for");
 	if (batch == NULL || row < r->batch_first[batch->batchno] ||
 		row >= r->batch_first[batch->batchno + 1])
-		batch = rc_cache_get(r, find_batch(r, row), wants_whole(r, needed));
+		batch = find_batch(r, row, needed);
 	row -= r->batch_first[batch->batchno];
 	sequential = row == batch->last_row + 1;
 	batch->last_row = row;
@@ -328,12 +302,12 @@ rc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 		}
 		if (rc_column_is_missing(r, a + 1))
 		{
-			values[a] = decoded_value(batch, a + 1, rc_missing_vector(r, a + 1), row,
-									  &isnull[a]);
+			values[a] = decoded_value(batch, a + 1,
+									  rc_missing_vector(r, a + 1, batch->nrows), row, &isnull[a]);
 			continue;
 		}
 		piece = rc_batch_piece(batch, a + 1);
-		if (!piece->decoded && (sequential || decode_now(piece)))
+		if (piece->v == NULL && (sequential || decode_now(piece)))
 			(void) rc_batch_vector(batch, a + 1);
 		values[a] = piece_value(batch, a + 1, piece, row, &isnull[a]);
 	}

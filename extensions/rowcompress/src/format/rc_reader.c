@@ -15,47 +15,23 @@
 #include "utils/memutils.h"
 
 #include "rc_reader.h"
+#include "sf_bytes.h"
 #include "st_bytes.h"
 #include "st_checksum.h"
 #include "st_compat.h"
-#include "st_runs.h"
+#include "st_file.h"
 #include "st_int.h"
 
 void
 rc_corrupt(const StReader *r, const char *what)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("row group " UINT64_FORMAT " of table \"%s\" is damaged",
-					r->group.first_row, RelationGetRelationName(r->rel)),
-			 errdetail("The %s is not what was written (blocks %s).", what,
-					   st_group_blocks(&r->group))));
+	sf_corrupt(r->rel, &r->group, what);
 }
 
 void
 rc_ensure(StReader *r, uint8 **buf, Size *cap, Size need)
 {
-	if (need <= *cap)
-		return;
-	if (*buf)
-		pfree(*buf);
-	*buf = NULL;
-	*cap = 0;
-	need = Max(need, 128);
-	*buf = MemoryContextAllocHuge(r->mcxt, need);
-	*cap = need;
-}
-
-static void
-refuse_version(const StReader *r, uint32 version)
-{
-	if (version > RC_FORMAT_VERSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("row group " UINT64_FORMAT " of table \"%s\" has format version %u, but this library reads up to %d",
-						r->group.first_row, RelationGetRelationName(r->rel),
-						version, RC_FORMAT_VERSION),
-				 errhint("Install a newer version of rowcompress.")));
+	sf_ensure(r->mcxt, buf, cap, need, 128);
 }
 
 static void
@@ -107,8 +83,10 @@ read_index(StReader *r, const uint8 *bytes, Size len)
 		r->batch_off[i] = v[i];
 		r->batch_len[i] = (uint32) lens[i];
 	}
-	/* bytes of large values: for tools, nothing here depends on them */
+	/* bytes of large values: whether there are any */
 	take_int_array(r, &b, v);
+	for (uint32 i = 0; i < r->nbatches; i++)
+		r->has_large |= v[i] != 0;
 	if (st_reader_finish(&b) != ST_OK)
 		rc_corrupt(r, "index of batches");
 	pfree(lens);
@@ -123,14 +101,14 @@ read_footer(StReader *r)
 	Size		entries_len;
 	uint8	   *index;
 
-	refuse_version(r, g->format_version);
+	sf_check_version(r->rel, g, g->format_version, RC_FORMAT_VERSION);
 	if (g->footer_len < sizeof(h) || g->footer_len > g->image_len ||
 		g->footer_off > g->image_len - g->footer_len)
 		rc_corrupt(r, "footer's place");
 	st_read_image(r->rel, g, g->footer_off, sizeof(h), &h);
 	if (h.magic != RC_FOOTER_MAGIC)
 		rc_corrupt(r, "footer");
-	refuse_version(r, h.version);
+	sf_check_version(r->rel, g, h.version, RC_FORMAT_VERSION);
 	entries_len = h.natts * sizeof(RcFooterColumn);
 	if (h.nrows != g->nrows || h.nrows == 0 || h.nrows > RC_MAX_ROWS ||
 		h.nbatches == 0 || h.nbatches > RC_MAX_BATCHES ||
@@ -249,6 +227,24 @@ rc_reader_batch_start(const StReader *r, uint32 batchno)
 {
 	Assert(batchno <= r->nbatches);
 	return r->batch_first[batchno];
+}
+
+uint32
+rc_reader_batch_of_row(const StReader *r, uint32 row)
+{
+	uint32		lo = 0;
+	uint32		hi = r->nbatches;
+
+	while (hi - lo > 1)
+	{
+		uint32		mid = lo + (hi - lo) / 2;
+
+		if (r->batch_first[mid] <= row)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 uint32

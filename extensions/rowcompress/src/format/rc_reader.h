@@ -32,17 +32,17 @@
 typedef struct RcChunk
 {
 	const RcFooterColumn *entry;
-	RcColumnType type;			/* of the column as it is now */
+	SfColumnType type;			/* of the column as it is now */
 	bool		scheme_read;
 	StStrScheme *str;
 	uint8	   *dict_bytes;		/* dictionary, not decoded yet */
 	Size		dict_len;
-	Datum	   *dict;
-	uint32		ndict;
+	VxDictionary dict;			/* values: NULL until they are decoded */
 	StCodecDict *codec_dict;	/* freed with the reader */
 	Size		codec_dict_len;
-	struct RcZoneArrays *zones; /* parsed at first use */
-	RcVector   *missing;		/* columns that the group does not have */
+	struct RcZones *zones;		 /* parsed at first use */
+	VxVector   *missing;		/* columns that the group does not have */
+	void	   *values;			/* vector of a scan: room for ST_VECTOR_SIZE */
 	uint8	   *point;			/* single value */
 	Size		point_cap;
 } RcChunk;
@@ -78,6 +78,8 @@ struct StReader
 	uint64	   *verified;		/* pages whose checksum is known to be right */
 	RcBatch   **cached;			/* by batch number; NULL until a fetch */
 	RcBatch    *current;		/* of the last fetch: not to be evicted */
+	RcBatch    *scanned;		/* of the last vector */
+	bool		has_large;		/* large values, in any column */
 	MemoryContextCallback release;
 	MemoryContextCallback release_batches;
 };
@@ -86,7 +88,6 @@ struct StReader
 typedef struct RcPiece
 {
 	bool		located;
-	bool		decoded;
 	uint8		encoding;		/* 0: all null */
 	uint8		touched;		/* single values taken */
 	int16		scale;
@@ -101,8 +102,7 @@ typedef struct RcPiece
 	uint32		nlarge;
 	uint64		large_off;		/* in the image */
 	uint32	   *large;			/* nlarge each: rows, lengths, stored lengths */
-	RcVector	v;
-	uint8	   *arena;
+	VxVector   *v;				/* NULL: not decoded */
 } RcPiece;
 
 struct RcBatch
@@ -118,6 +118,7 @@ struct RcBatch
 	uint8	   *next;			/* and what is free of the last usual one */
 	Size		left;
 	bool		whole;			/* all bytes are there */
+	bool		scanned;		/* vectors are in memory of their columns */
 	uint8	   *bytes;			/* directory and pieces */
 	RcPiece    *pieces;			/* of the group's columns */
 };
@@ -136,7 +137,7 @@ rc_column_is_missing(const StReader *r, AttrNumber attno)
 {
 	Assert(attno > 0 && attno <= r->nchunks);
 	return attno > r->natts ||
-		r->entries[attno - 1].kind == RC_KIND_ABSENT ||
+		r->entries[attno - 1].kind == SF_KIND_ABSENT ||
 		r->entries[attno - 1].nnulls == r->nrows;
 }
 
@@ -146,11 +147,11 @@ extern RcChunk *rc_chunk_open(StReader *r, AttrNumber attno);
 /* Reads the scheme part of the column's meta, once. */
 extern void rc_chunk_scheme(StReader *r, RcChunk *chunk);
 
-/* Values of the dictionary, decoded at first use; sets chunk->ndict. */
-extern const Datum *rc_chunk_dictionary(StReader *r, RcChunk *chunk);
+/* The dictionary, decoded at first use. */
+extern const VxDictionary *rc_chunk_dictionary(StReader *r, RcChunk *chunk);
 
-/* The vector of a column that the group does not have. */
-extern const RcVector *rc_missing_vector(StReader *r, AttrNumber attno);
+/* The vector of n rows of a column that the group does not have. */
+extern const VxVector *rc_missing_vector(StReader *r, AttrNumber attno, uint32 n);
 
 /* Reads what is not there yet of a batch's bytes. */
 extern void rc_batch_read_all(RcBatch *batch);
@@ -185,18 +186,9 @@ extern const uint8 *rc_frame_value(RcBatch *batch, AttrNumber attno, RcPiece *pi
 /* Index of a row among the large values of a piece, or -1. */
 extern int	rc_piece_large(const RcPiece *piece, uint32 row);
 
-/* Copies large value i of a piece to dst, which has room for its length. */
-extern void rc_read_large(StReader *r, const RcPiece *piece, int i, uint8 *dst);
-
-/* Free bytes in front of a value of bytes, and its alignment. */
-extern uint32 rc_value_room(const RcColumnType *type);
-extern uint32 rc_value_align(const RcColumnType *type);
-
-/* Makes a Datum of the len bytes at data, room bytes in front being free. */
-extern Datum rc_value_datum(const RcColumnType *type, uint8 *data, uint32 len);
-
-/* int64 of a value whose sign is not what today's type has. */
-extern int64 rc_change_sign(const RcChunk *chunk, int64 v);
+/* Makes large value i of a piece at dst, room bytes in front being free. */
+extern Datum rc_read_large(StReader *r, const SfColumnType *type, const RcPiece *piece,
+						   int i, uint8 *dst);
 
 /* rc_cache.c */
 extern RcBatch *rc_cache_get(StReader *r, uint32 batchno, bool whole);

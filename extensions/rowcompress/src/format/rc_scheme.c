@@ -24,6 +24,7 @@
 
 #include "rc_column.h"
 #include "rc_scheme.h"
+#include "sf_bytes.h"
 #include "st_compat.h"
 #include "st_dict.h"
 #include "st_hint.h"
@@ -105,12 +106,12 @@ write_dictionary(RcCodec *codec, const RcScheme *scheme, StringInfo meta)
 
 		resetStringInfo(&part);
 		rc_encode_strings(raw, scheme->entries + first, n, &part);
-		rc_put_bytes(&buf, part.data, part.len);
+		sf_put_bytes(&buf, part.data, part.len);
 	}
 	stored = rc_codec_frame(codec, NULL, buf.data, buf.len);
-	rc_put_varint(meta, scheme->nentries);
-	rc_put_varint(meta, buf.len);
-	rc_put_bytes(meta, stored < buf.len ? (char *) codec->packed : buf.data, stored);
+	sf_put_varint(meta, scheme->nentries);
+	sf_put_varint(meta, buf.len);
+	sf_put_bytes(meta, stored < buf.len ? (char *) codec->packed : buf.data, stored);
 	pfree(part.data);
 	pfree(buf.data);
 	pfree(raw);
@@ -351,7 +352,7 @@ rc_scheme_choose(RcColumn *col, RcCodec *codec, const RcBatches *batches,
 	memset(scheme, 0, sizeof(*scheme));
 	if (col->storage != RC_STORE_BYTES || col->nnulls == col->nrows)
 		return;
-	if (col->type.kind == RC_KIND_NUMERIC)
+	if (col->type.kind == SF_KIND_NUMERIC)
 	{
 		scheme->str = palloc(sizeof(StStrScheme));
 		st_str_scheme_raw(scheme->str);
@@ -389,10 +390,10 @@ rc_scheme_write(const RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 	{
 		uint8	   *saved = palloc(st_str_scheme_bound());
 
-		rc_put_bytes(meta, saved,
+		sf_put_bytes(meta, saved,
 					 st_str_scheme_save(scheme->str, saved, st_str_scheme_bound()));
 		pfree(saved);
 	}
 	if (scheme->trained)
-		rc_put_bytes(meta, scheme->trained->bytes, scheme->trained->len);
+		sf_put_bytes(meta, scheme->trained->bytes, scheme->trained->len);
 }

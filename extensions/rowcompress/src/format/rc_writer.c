@@ -114,9 +114,9 @@ make_writer(Relation rel, MemoryContext parent)
 	w->rows.natts = desc->natts;
 	for (int i = 0; i < w->rows.natts; i++)
 	{
-		RcColumnType type;
+		SfColumnType type;
 
-		rc_column_type(TupleDescAttr(desc, i), &type);
+		sf_column_type(TupleDescAttr(desc, i), &type);
 		rc_column_init(&w->rows.columns[i], &type, &w->totals, own);
 	}
 	w->rows.codec.mcxt = own;
@@ -129,7 +129,7 @@ make_writer(Relation rel, MemoryContext parent)
 }
 
 static bool
-same_type(const RcColumnType *a, const RcColumnType *b)
+same_type(const SfColumnType *a, const SfColumnType *b)
 {
 	return a->typid == b->typid && a->kind == b->kind && a->typlen == b->typlen &&
 		a->typbyval == b->typbyval && a->is_signed == b->is_signed &&
@@ -155,9 +155,9 @@ take_spare(Relation rel, MemoryContext parent)
 	}
 	for (int i = 0; i < w->rows.natts; i++)
 	{
-		RcColumnType type;
+		SfColumnType type;
 
-		rc_column_type(TupleDescAttr(desc, i), &type);
+		sf_column_type(TupleDescAttr(desc, i), &type);
 		if (!same_type(&type, &w->rows.columns[i].type))
 		{
 			MemoryContextDelete(w->own);

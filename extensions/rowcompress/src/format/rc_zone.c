@@ -24,11 +24,10 @@
 
 #include "catalog/pg_opfamily_d.h"
 #include "catalog/pg_type_d.h"
-#include "mb/pg_wchar.h"
-#include "utils/float.h"
 
 #include "rc_column.h"
-#include "rc_zone.h"
+#include "sf_bytes.h"
+#include "sf_zone.h"
 #include "st_compat.h"
 #include "st_dict.h"
 #include "st_float.h"
@@ -40,11 +39,6 @@
 #define FOR_VALUES(col, batches, b, row) \
 	for (uint32 row = (batches)->first[b]; row < (batches)->first[(b) + 1]; row++) \
 		if ((col)->nnulls == 0 || !rc_column_isnull(col, row))
-
-#define INT_LESS(a, b) ((a) < (b))
-
-/* PostgreSQL's order of floats: NaN equals itself and is above all else. */
-#define FLOAT_LESS(a, b) (isnan(b) ? !isnan(a) : (a) < (b))
 
 #define DEFINE_MINMAX(name, type, field, less) \
 static void \
@@ -72,9 +66,9 @@ name(const RcColumn *col, const RcBatches *batches, type *min, type *max) \
 	} \
 }
 
-DEFINE_MINMAX(minmax_i64, int64, i64, INT_LESS)
-DEFINE_MINMAX(minmax_f64, double, f64, FLOAT_LESS)
-DEFINE_MINMAX(minmax_f32, float, f32, FLOAT_LESS)
+DEFINE_MINMAX(minmax_i64, int64, i64, SF_INT_LESS)
+DEFINE_MINMAX(minmax_f64, double, f64, SF_FLOAT_LESS)
+DEFINE_MINMAX(minmax_f32, float, f32, SF_FLOAT_LESS)
 
 typedef struct MinMax
 {
@@ -88,76 +82,7 @@ typedef struct MinMax
 				max;
 } MinMax;
 
-#define DEFINE_WRITE(name, type, codec) \
-static void \
-name(StringInfo meta, const type *v, int n) \
-{ \
-	uint8	   *buf = palloc(codec##_bound(n)); \
-	size_t		len; \
-\
-	if (codec##_encode(v, n, buf, codec##_bound(n), &len) != ST_OK) \
-		elog(ERROR, "could not encode zones"); \
-	rc_put_bytes(meta, buf, len); \
-	pfree(buf); \
-}
-
-DEFINE_WRITE(write_f64, double, st_f64)
-DEFINE_WRITE(write_f32, float, st_f32)
-
-static void
-write_strings(StringInfo meta, const StStr *v, int n)
-{
-	StStrScheme *raw = palloc(sizeof(StStrScheme));
-	StringInfoData buf;
-
-	st_str_scheme_raw(raw);
-	initStringInfo(&buf);
-	rc_encode_strings(raw, v, n, &buf);
-	rc_put_bytes(meta, buf.data, buf.len);
-	pfree(buf.data);
-	pfree(raw);
-}
-
 /* ---- strings, by their bytes ---- */
-
-static uint32
-without_trailing_blanks(const StStr *s)
-{
-	uint32		len = s->len;
-
-	while (len > 0 && s->data[len - 1] == ' ')
-		len--;
-	return len;
-}
-
-/* Cuts to RC_ZONE_PREFIX bytes; true if something was lost. */
-static bool
-cut(const RcColumn *col, StStr *s)
-{
-	if (s->len <= RC_ZONE_PREFIX)
-		return false;
-	if (col->type.opfamily == TEXT_BTREE_FAM_OID ||
-		col->type.opfamily == BPCHAR_BTREE_FAM_OID)
-		s->len = pg_mbcliplen((const char *) s->data, s->len, RC_ZONE_PREFIX);
-	else
-		s->len = RC_ZONE_PREFIX;
-	return true;
-}
-
-/*
- * Codes of a dictionary are in byte order, so its extremes have the extreme
- * codes; but not where trailing blanks do not count.
- */
-static bool
-codes_have_order(const RcColumn *col, const RcScheme *scheme)
-{
-	if (!scheme->dictionary)
-		return false;
-	for (uint32 i = 0; col->type.typid == BPCHAROID && i < scheme->nentries; i++)
-		if (without_trailing_blanks(&scheme->entries[i]) < scheme->entries[i].len)
-			return false;
-	return true;
-}
 
 /* Bounds of one batch by codes; false if all values are null. */
 static bool
@@ -194,7 +119,7 @@ string_bounds(const RcColumn *col, const RcBatches *batches, uint32 b,
 		if (s.len >= RC_LARGE_BYTES)
 			return false;
 		if (bpchar)
-			s.len = without_trailing_blanks(&s);
+			s.len = sf_zone_trimmed(&s);
 		if (!seen || st_str_compare(&s, min) < 0)
 			*min = s;
 		if (!seen || st_str_compare(&s, max) > 0)
@@ -210,7 +135,7 @@ string_bounds(const RcColumn *col, const RcBatches *batches, uint32 b,
 static Datum
 reference_datum(const RcColumn *col, const StStr *s, uint64 *buf)
 {
-	if (col->type.kind == RC_KIND_FIXED)
+	if (col->type.kind == SF_KIND_FIXED)
 	{
 		memcpy(buf, s->data, s->len);	/* aligned */
 		return PointerGetDatum(buf);
@@ -229,7 +154,7 @@ decimal_value(const RcColumn *col, const StStr *s, int128 *v, int *scale)
 {
 	uint64		buf[(VARHDRSZ + RC_ZONE_MAX_BYTES) / 8 + 1];
 
-	return col->type.kind == RC_KIND_NUMERIC &&
+	return col->type.kind == SF_KIND_NUMERIC &&
 		st_numeric_to_int128(reference_datum(col, s, buf), v, scale);
 }
 
@@ -308,7 +233,8 @@ static void
 zone_of_references(const RcColumn *col, const RcScheme *scheme,
 				   const RcBatches *batches, MinMax *mm, StringInfo meta)
 {
-	bool		ordered = codes_have_order(col, scheme);
+	bool		ordered = scheme->dictionary &&
+		sf_zone_codes_ordered(&col->type, scheme->entries, scheme->nentries);
 	int64	   *flags = palloc0(RC_MAX_BATCHES * sizeof(int64));
 
 	for (uint32 b = 0; b < batches->n; b++)
@@ -326,17 +252,17 @@ zone_of_references(const RcColumn *col, const RcScheme *scheme,
 		if (!known)
 		{
 			*min = *max = (StStr) {(const uint8 *) "", 0};
-			flags[b] = RC_ZONE_UNKNOWN;
+			flags[b] = SF_ZONE_UNKNOWN;
 		}
 		else if (col->type.byte_order)
 		{
-			(void) cut(col, min);
-			flags[b] = cut(col, max) ? RC_ZONE_CUT : 0;
+			(void) sf_zone_cut(&col->type, min);
+			flags[b] = sf_zone_cut(&col->type, max) ? SF_ZONE_CUT : 0;
 		}
 	}
-	write_strings(meta, mm->min.str, batches->n);
-	write_strings(meta, mm->max.str, batches->n);
-	rc_put_int_array(meta, flags, batches->n);
+	sf_put_string_array(meta, mm->min.str, batches->n);
+	sf_put_string_array(meta, mm->max.str, batches->n);
+	sf_put_int_array(meta, flags, batches->n);
 	pfree(flags);
 }
 
@@ -354,7 +280,7 @@ write_null_counts(const RcColumn *col, const RcBatches *batches, StringInfo meta
 		counts[b] = rc_column_validity(col, batches->first[b],
 									   batches->first[b + 1] - batches->first[b], words);
 	}
-	rc_put_int_array(meta, counts, batches->n);
+	sf_put_int_array(meta, counts, batches->n);
 	pfree(counts);
 }
 
@@ -390,24 +316,24 @@ rc_zone_write(const RcColumn *col, const RcScheme *scheme, const RcBatches *batc
 	write_null_counts(col, batches, meta);
 	if (kind == RC_ZONE_NONE)
 		return;
-	rc_put_varint(meta, col->type.opfamily);
+	sf_put_varint(meta, col->type.opfamily);
 	mm = palloc0(sizeof(MinMax));
 	switch (kind)
 	{
 		case RC_ZONE_INT:
 			minmax_i64(col, batches, mm->min.i64, mm->max.i64);
-			rc_put_int_array(meta, mm->min.i64, batches->n);
-			rc_put_int_array(meta, mm->max.i64, batches->n);
+			sf_put_int_array(meta, mm->min.i64, batches->n);
+			sf_put_int_array(meta, mm->max.i64, batches->n);
 			break;
 		case RC_ZONE_FLOAT8:
 			minmax_f64(col, batches, mm->min.f64, mm->max.f64);
-			write_f64(meta, mm->min.f64, batches->n);
-			write_f64(meta, mm->max.f64, batches->n);
+			sf_put_float8_array(meta, mm->min.f64, batches->n);
+			sf_put_float8_array(meta, mm->max.f64, batches->n);
 			break;
 		case RC_ZONE_FLOAT4:
 			minmax_f32(col, batches, mm->min.f32, mm->max.f32);
-			write_f32(meta, mm->min.f32, batches->n);
-			write_f32(meta, mm->max.f32, batches->n);
+			sf_put_float4_array(meta, mm->min.f32, batches->n);
+			sf_put_float4_array(meta, mm->max.f32, batches->n);
 			break;
 		default:
 			zone_of_references(col, scheme, batches, mm, meta);

@@ -21,8 +21,8 @@ BEGIN
 	LOOP
 		EXECUTE format('SELECT (%s)::text FROM (SELECT %s FROM fa) x', 'x', q) INTO ours;
 		EXECUTE format('SELECT (%s)::text FROM (SELECT %s FROM fa_heap fa) x', 'x', q) INTO heap;
-		EXECUTE format('EXPLAIN (COSTS OFF) SELECT %s FROM fa', q) INTO plan;
-		RETURN NEXT format('%s: %s%s', q, CASE WHEN plan LIKE '%RowcompressAggregate%' THEN 'by footers' ELSE 'by rows' END,
+		EXECUTE format('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT JSON) SELECT %s FROM fa', q) INTO plan;
+		RETURN NEXT format('%s: %s%s', q, CASE WHEN plan ~ '"Row Groups From Footers": [1-9]' THEN 'by footers' WHEN plan LIKE '%RowcompressAggregate%' THEN 'by vectors' ELSE 'by rows' END,
 						   CASE WHEN ours IS DISTINCT FROM heap THEN ', ' || ours || ' instead of ' || heap END);
 	END LOOP;
 END $$;

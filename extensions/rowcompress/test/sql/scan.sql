@@ -34,9 +34,9 @@ BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT JSON) ' || query INTO plan;
 	node := plan -> 0 -> 'Plan';
 	RETURN format('groups %s of %s pruned, batches %s',
-				  node ->> 'Row Groups Pruned', node ->> 'Row Groups',
-				  CASE WHEN (node ->> 'Batches Pruned')::int > 5 * (node ->> 'Batches Read')::int THEN 'nearly all pruned'
-					   WHEN (node ->> 'Batches Pruned')::int > 0 THEN 'some pruned' ELSE 'none pruned' END);
+				  node -> 'Row Groups' ->> 'Pruned', node -> 'Row Groups' ->> 'Total',
+				  CASE WHEN (node -> 'Batches' ->> 'Pruned')::int > 5 * (node -> 'Batches' ->> 'Read')::int THEN 'nearly all pruned'
+					   WHEN (node -> 'Batches' ->> 'Pruned')::int > 0 THEN 'some pruned' ELSE 'none pruned' END);
 END $$;
 SELECT q, pruned('SELECT id FROM sc WHERE ' || q) FROM (VALUES
 	('id = 5000'), ('id < 50'), ('9990 < id'), ('id BETWEEN 4990 AND 5010'), ('id IN (17, 23)'), ('id <> 5'), ('id = 5 OR id = 6'),

@@ -120,7 +120,7 @@ add_document(Sample *s, Datum doc)
 		pfree(jb);
 }
 
-/* Up to limit documents of a source, from all over it. */
+/* Samples up to limit documents of a source, from all parts of it. */
 static void
 sample_source(Sample *s, const Source *source, int limit)
 {

@@ -52,7 +52,7 @@ pg_noreturn extern void zs_raise(const StZsonDoc *doc, StStatus status);
 /* ST_NOSPACE if the value's bytes are not all there. */
 extern StStatus zs_is_here(const ZsDoc *z, const StZsonValue *v);
 
-/* What the quick way to a member says. */
+/* Results of the quick way to a member. */
 typedef enum ZsQuick
 {
 	ZS_QUICK_NO,				/* not for this document: use zs_field() */
@@ -96,7 +96,7 @@ extern Jsonb *zs_to_jsonb(Datum value);
 
 extern void zs_append_value(StringInfo out, ZsDoc *z, const StZsonValue *v);
 
-/* Of a whole value; of a value within one. */
+/* The text of a whole value, and of a value within one. */
 extern char *zs_to_cstring(Datum value);
 extern text *zs_to_text(ZsDoc *z, const StZsonValue *v);
 

@@ -20,7 +20,7 @@
 #define ZS_SCHEMA "zson_dict"
 #define ZS_DICT_PREFIX "dictionary_"
 
-/* What the first line of a dictionary's function says. */
+/* The first line of a dictionary's function. */
 typedef struct ZsDictInfo
 {
 	uint32		id;

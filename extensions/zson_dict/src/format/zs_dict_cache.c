@@ -56,7 +56,7 @@ static Slot *last_slot = &no_slot;
 static uint64 use_clock = 0;
 static uint64 changes = 0;		/* of functions, that we heard of */
 
-/* What a document's root keys lead to. */
+/* The dictionary for documents with these root keys, by their hash. */
 typedef struct Route
 {
 	uint64		hash;

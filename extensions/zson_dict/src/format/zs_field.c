@@ -72,7 +72,7 @@ field_pair(uint32 dict_id, const StStr *key)
 	return fields[h % PAIRS];
 }
 
-/* What is known of the key, NULL if nothing. */
+/* Returns what is known of the key, or NULL. */
 static inline const Field *
 known_field(uint32 dict_id, const StStr *key)
 {

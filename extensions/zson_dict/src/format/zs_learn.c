@@ -380,7 +380,7 @@ load(StZsonDict *dict, bytea *blob, MemoryContext context)
 	check(st_zson_dict_prepare_write(dict, palloc_in, context));
 }
 
-/* What the documents' tails hold, one after the other. */
+/* Collects the strings of all documents' tails, one after the other. */
 static uint8_t *
 collect_tails(Learner *l, const StZsonDict *dict, size_t *sizes, uint32 *n,
 			  Size *total)

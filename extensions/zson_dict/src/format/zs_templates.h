@@ -15,9 +15,9 @@
 #include "st_zson.h"
 
 /*
- * Called for each scalar below a container; key: number of the one that it,
- * or its array, stands under, -1 if there is none or the dictionary does not
- * know it.
+ * Called for each scalar below a container. key is the number of the key that
+ * it, or its array, stands under; -1 if there is none, or if the dictionary
+ * does not have it.
  */
 typedef void (*ZsScalarFunction) (void *arg, int key, const JsonbValue *v,
 								  uint32 doc);

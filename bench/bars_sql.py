@@ -1,0 +1,97 @@
+"""What ClickBench's and TPC-H's queries are to reach: lines of bars.py's table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from bench.results import Results
+from bench.sections import (
+    CLICKBENCH,
+    FOREIGN,
+    HOT,
+    HOT_PARALLEL,
+    PRIMARY,
+    PRIMARY_PARALLEL,
+    TPCH,
+)
+from bench.systems import DUCKDB, HEAP
+
+OURS = "colcompress"
+MORE = 1.0  # milliseconds added to every time: short ones are noise
+
+Figures = dict[str, tuple[float, float]]
+
+
+def _pairs(results: Results, dataset: str, section: str, other: str) -> Figures:
+    """Medians of ours and another system by name, of those that both have."""
+    found = {}
+    for name, cells in results.table(dataset, section).items():
+        one, two = cells.get(OURS), cells.get(other)
+        if one and two and None not in (one.median, two.median):
+            found[name] = (one.median, two.median)
+    return found
+
+
+def _line(text: str, worst: str, value: float, bar: float) -> list[str]:
+    return [text, worst, f"{value:.2f}", f"{bar:g}", "yes" if value <= bar else "NO"]
+
+
+def _ratios(figures: Figures) -> dict[str, float]:
+    return {name: (a + MORE) / (b + MORE) for name, (a, b) in figures.items()}
+
+
+def _mean(text: str, figures: Figures, bar: float) -> Iterator[list[str]]:
+    if figures:
+        logs = [math.log(ratio) for ratio in _ratios(figures).values()]
+        value = math.exp(sum(logs) / len(logs))
+        yield _line(f"{text}: geometric mean", "", value, bar)
+
+
+def _worst(text: str, ratios: dict[str, float], bar: float) -> Iterator[list[str]]:
+    if ratios:
+        worst = max(ratios, key=ratios.__getitem__)
+        yield _line(f"{text}: worst", worst, ratios[worst], bar)
+
+
+def _against(
+    results: Results, dataset: str, section: str, mean: float, worst: float | None
+) -> Iterator[list[str]]:
+    """Queries against DuckDB's."""
+    figures = _pairs(results, dataset, section, DUCKDB)
+    text = f"{dataset}: {section} / DuckDB's"
+    yield from _mean(text, figures, mean)
+    if worst is not None:
+        yield from _worst(text, _ratios(figures), worst)
+
+
+def _parallel(results: Results) -> Iterator[list[str]]:
+    """Against serial: 10 % or 2 ms more are allowed, as a share of what is."""
+    serial = results.table(CLICKBENCH, HOT)
+    found = {}
+    for name, cells in results.table(CLICKBENCH, HOT_PARALLEL).items():
+        one, two = cells.get(OURS), serial.get(name, {}).get(OURS)
+        if one and two and None not in (one.median, two.median):
+            found[name] = one.median / max(two.median * 1.1, two.median + 2)
+    text = f"{CLICKBENCH}: parallel / what serial allows (1.1 times or 2 ms more)"
+    yield from _worst(text, found, 1)
+
+
+def bars(results: Results) -> list[list[str]]:
+    """The lines of which there are figures."""
+    lines = [*_against(results, CLICKBENCH, HOT, 0.9, 2)]
+    lines += _against(results, CLICKBENCH, HOT_PARALLEL, 1.2, 3)
+    lines += _parallel(results)
+    size = _pairs(results, CLICKBENCH, "size", DUCKDB).get("table")
+    if size:
+        text = f"{CLICKBENCH}: table / DuckDB's file"
+        lines.append(_line(text, "", size[0] / size[1], 0.63))
+    load = _pairs(results, CLICKBENCH, "load", HEAP).get("COPY")
+    if load:
+        lines.append(_line(f"{CLICKBENCH}: COPY / heap's", "", load[0] / load[1], 1.3))
+    lines += _against(results, TPCH, PRIMARY, 1.5, 4)
+    lines += _against(results, TPCH, PRIMARY_PARALLEL, 2, None)
+    for section in (PRIMARY, FOREIGN):
+        figures = _pairs(results, TPCH, section, HEAP)
+        lines += _worst(f"{TPCH}: {section} / heap's", _ratios(figures), 1)
+    return lines

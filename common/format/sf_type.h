@@ -1,0 +1,97 @@
+/*-------------------------------------------------------------------------
+ *
+ * sf_type.h
+ *	  From a column's type to how its values are held, and back.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SF_TYPE_H
+#define SF_TYPE_H
+
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+#include "fmgr.h"
+
+#include "vx_vector.h"
+
+/* How the values of a column are held, decided by the column's type.  On disk. */
+typedef enum SfKind
+{
+	SF_KIND_ABSENT = 0,			/* dropped column: nothing */
+	SF_KIND_INT = 1,			/* pass-by-value, as int64 */
+	SF_KIND_FLOAT8 = 2,
+	SF_KIND_FLOAT4 = 3,
+	SF_KIND_NUMERIC = 4,		/* scaled integers, or bytes if they do not fit */
+	SF_KIND_BYTES = 5,			/* varlena: bytes behind the header */
+	SF_KIND_FIXED = 6,			/* pass-by-reference of fixed length */
+	SF_KIND_CSTRING = 7			/* zero-terminated */
+} SfKind;
+
+#define SF_MAX_KIND SF_KIND_CSTRING
+
+/* What the code needs to know about a column's type. */
+typedef struct SfColumnType
+{
+	Oid			typid;			/* base type, domains looked through */
+	SfKind		kind;
+	int16		typlen;
+	bool		typbyval;
+	bool		is_signed;
+	uint8		align;			/* of the Datum in memory */
+	Oid			opfamily;		/* btree family of its zones, or InvalidOid */
+	bool		byte_order;		/* zones of strings, in byte order */
+	PGFunction	compare;		/* order of other types passed by reference */
+} SfColumnType;
+
+extern void sf_column_type(Form_pg_attribute att, SfColumnType *type);
+
+/* A pass-by-value Datum as it is held. */
+static inline int64
+sf_int_from_datum(const SfColumnType *type, Datum value)
+{
+	switch (type->typlen)
+	{
+		case 1:
+			return type->is_signed ? (int8) DatumGetChar(value) :
+				(uint8) DatumGetChar(value);
+		case 2:
+			return DatumGetInt16(value);
+		case 4:
+			return type->is_signed ? (int64) DatumGetInt32(value) :
+				(int64) DatumGetUInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+/* oid over a column written as int4, or the other way round. */
+extern int64 sf_change_sign(const SfColumnType *type, int64 v);
+
+/* Free bytes in front of a value of bytes, and its alignment. */
+extern uint32 sf_value_room(const SfColumnType *type);
+extern uint32 sf_value_align(const SfColumnType *type);
+
+/*
+ * Makes a Datum of the len bytes at data.  The bytes in front are free, and
+ * one behind.
+ */
+extern Datum sf_value_datum(const SfColumnType *type, uint8 *data, uint32 len);
+
+/*
+ * Decodes a dictionary of n values: parts of up to ST_VECTOR_SIZE, each an
+ * array of plain strings.  False if the bytes are damaged.
+ */
+extern bool sf_dictionary_decode(const SfColumnType *type, const uint8 *bytes,
+								 Size len, uint32 n, Datum *values,
+								 MemoryContext mcxt);
+
+/*
+ * A vector for all rows of a column that a row group does not have: nulls, or
+ * where the column was added later (ALTER TABLE ADD COLUMN ... DEFAULT) its
+ * missing value.
+ */
+extern VxVector *sf_missing_vector(TupleDesc desc, AttrNumber attno, bool added,
+								   MemoryContext mcxt);
+
+#endif							/* SF_TYPE_H */

@@ -1,0 +1,276 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_compact.c
+ *	  Online compaction (I5): one step, in one transaction.
+ *
+ * A step takes rows away from the delta and from row groups and writes them
+ * into new row groups.  All it does are changes of tuples: heap tuples and
+ * descriptors are deleted, new descriptors and index entries inserted.  So
+ * older snapshots see the rows where they were, newer ones where they are,
+ * nobody sees one twice or not at all, and an abort or a crash at any point
+ * undoes all of it.
+ *
+ * Writers: a descriptor is deleted without waiting, which fails if any
+ * running transaction has locked it, as every transaction does that changes
+ * or locks a row of the group (st_lock.c).  After that no tombstone or anchor
+ * of the group can be made or be in progress.  Who comes later waits for this
+ * transaction and then looks into the origin map (st_origin.c).  Compaction
+ * itself never waits for a transaction.
+ *
+ * The transaction is serializable: a serializable reader of the old version
+ * thus has an rw-conflict with the compaction, and through that with whoever
+ * changes the new version.
+ *
+ * The old extent, tombstones and index entries stay for older snapshots; an
+ * entry for the retired group tells VACUUM (st_reclaim.c).  If no snapshot is
+ * older any more when the next step begins, the extent is entered into the
+ * directory of free ones then, so that one call does not need free space for
+ * all that it rewrites (st_retired_release()).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "st_compact_int.h"
+
+/*
+ * A VACUUM is worth it for so many pages that make up such a share of the
+ * file.
+ */
+#define MIN_WASTED_PAGES	64
+#define WASTED_SHARE		0.03
+
+/*
+ * Deletes the descriptor of a group and leaves a note for VACUUM.  False:
+ * somebody is at work there.
+ */
+static bool
+retire_group(StCatalog *catalog, const StGroupVersion *v)
+{
+	ItemPointerData tid = v->tid;
+
+	if (!st_catalog_delete(catalog, &tid))
+		return false;
+	st_retired_add(catalog, &v->group);
+	st_spare_forget(catalog, v->group.first_row);
+	return true;
+}
+
+/* Moves the rows of a retired group. */
+static void
+move_group(StCatalog *catalog, const StGroup *group, StCompactSink *sink)
+{
+	const StFormat *format = sink->format;
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "row group to be compacted",
+											   ALLOCSET_DEFAULT_SIZES);
+	uint64	   *deleted = st_deleted_rows_in(catalog, group, SnapshotSelf,
+											 mcxt, NULL);
+	StReader   *reader = format->reader_open(sink->rel, group, mcxt);
+	Datum	   *values = palloc(Max(sink->natts, 1) * sizeof(Datum));
+	bool	   *isnull = palloc(Max(sink->natts, 1) * sizeof(bool));
+	uint64		moved = 0;
+
+	for (uint32 row = 0; row < group->nrows; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (deleted != NULL &&
+			(deleted[row >> 6] & (UINT64CONST(1) << (row & 63))) != 0)
+			continue;
+		memset(isnull, true, sink->natts * sizeof(bool));
+		format->reader_row(reader, row, NULL, values, isnull);
+		st_sink_add(sink, values, isnull,
+					(group->first_row + row) | ST_OLD_IS_ROW);
+		moved++;
+	}
+	pgstat_count_heap_insert(sink->rel, -(int64) moved);
+	format->reader_close(reader);
+	MemoryContextDelete(mcxt);
+	pfree(values);
+	pfree(isnull);
+}
+
+static void
+report(const StCompactJob *job)
+{
+	const int	params[] = {
+		ST_PROGRESS_STEPS, ST_PROGRESS_DELTA_ROWS, ST_PROGRESS_GROUP_ROWS,
+		ST_PROGRESS_GROUPS_READ, ST_PROGRESS_GROUPS_WRITTEN,
+		ST_PROGRESS_TAKEN, ST_PROGRESS_WRITTEN
+	};
+	const int64 values[] = {
+		job->steps, job->delta_rows, job->group_rows,
+		job->groups_in, job->groups_out, 0, 0
+	};
+
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
+}
+
+static bool
+run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
+		 StCompactPlan *plan, const StExtentRanges *extents)
+{
+	StCompactSink sink;
+	StMeta		meta;
+	uint64		group_rows;
+	int			ngroups = 0;
+
+	st_meta_read(rel, &meta);
+	st_sink_begin(&sink, rel, catalog, meta.incarnation);
+	sink.before = plan->before;
+	job->moved_to = plan->before;
+	if (plan->spare_numbers && plan->ngroups == 1)
+		sink.next = st_spare_consume(catalog, plan->groups[0].group.first_row);
+	if (job->to_the_end && sink.order_hash != 0)
+		sink.spare_from = job->group_blocks;
+	for (int i = 0; i < plan->ngroups; i++)
+	{
+		if (!retire_group(catalog, &plan->groups[i]))
+		{
+			st_compact_skip(job, plan->groups[i].group.first_row);
+			continue;
+		}
+		move_group(catalog, &plan->groups[i].group, &sink);
+		plan->groups[ngroups++] = plan->groups[i];
+	}
+	group_rows = sink.rows;
+	if (plan->delta)
+		job->next_block = st_delta_move(rel, extents, job->next_block,
+										plan->max_rows, &sink);
+	st_sink_finish(&sink, plan->groups, ngroups);
+
+	job->group_rows += group_rows;
+	job->delta_rows += sink.rows - group_rows;
+	job->groups_in += ngroups;
+	job->groups_out += sink.groups;
+	job->released = ngroups == 0 && job->released;
+	job->steps++;
+	if (sink.rows > group_rows || (ngroups > 0 && ngroups == plan->ngroups))
+		job->progress++;
+	report(job);
+	return true;
+}
+
+/* Plans the next step; false if there is nothing to do. */
+static bool
+plan_step(Relation rel, StCatalog *catalog, StCompactJob *job, bool note,
+		  StCompactPlan *plan, StExtentRanges *extents)
+{
+	TransactionId oldest_xmin = RecentXmin;
+	StGroupVersions *versions = st_group_versions(rel, oldest_xmin,
+												  CurrentMemoryContext);
+
+	st_extent_ranges(extents, versions);
+	st_extent_ranges_add_free(extents, catalog);
+	return st_compact_plan(rel, catalog, job, versions, extents, note, plan);
+}
+
+static bool
+with_catalog(Relation rel, StCompactJob *job, LOCKMODE lockmode, bool run)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "compaction",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
+	StCatalog	catalog;
+	StExtentRanges extents;
+	StCompactPlan plan;
+	bool		found = false;
+
+	st_flush_pending(rel);
+	if (st_catalog_open(&catalog, rel, lockmode))
+	{
+		bool		released = false;
+
+		if (run && !job->released)
+		{
+			/* in a transaction of its own: extents are free after that */
+			job->released = true;
+			released = st_retired_release(&catalog);
+		}
+		found = released ||
+			plan_step(rel, &catalog, job, run, &plan, &extents);
+		if (found && run && !released)
+			run_plan(rel, &catalog, job, &plan, &extents);
+		if (!found && run && ((job->to_the_end && job->steps > 0) || job->tidy))
+			st_empty_pages_wanted(&catalog);
+		st_catalog_close(&catalog);
+	}
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextDelete(mcxt);
+	return found;
+}
+
+bool
+st_compact_step(Relation rel, StCompactJob *job)
+{
+	Assert(CheckRelationLockedByMe(rel, ShareUpdateExclusiveLock, true));
+	return with_catalog(rel, job, RowExclusiveLock, true);
+}
+
+bool
+st_compact_needed(Relation rel, StCompactJob *job)
+{
+	return with_catalog(rel, job, AccessShareLock, false);
+}
+
+/* Is there a note about a row group that a step has replaced? */
+static bool
+has_retired(Relation rel)
+{
+	StCatalog	catalog;
+	StCatalogScan scan;
+	bool		found;
+
+	if (!st_catalog_open(&catalog, rel, AccessShareLock))
+		return false;
+	st_catalog_scan_begin(&scan, &catalog, ST_RETIRED, 0, ST_MAX_ROW_NUMBER,
+						  SnapshotSelf);
+	found = st_catalog_scan_next(&scan, ForwardScanDirection) != NULL;
+	st_catalog_scan_end(&scan);
+	st_catalog_close(&catalog);
+	return found;
+}
+
+bool
+st_compact_waits(Relation rel, StCompactJob *job)
+{
+	return st_meta_has_row_groups(rel, NULL) && has_retired(rel);
+}
+
+bool
+st_compact_wastes(Relation rel, StCompactJob *job)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "compaction",
+											   ALLOCSET_DEFAULT_SIZES);
+	StGroupVersions *versions;
+	Oid			toastrelid = rel->rd_rel->reltoastrelid;
+	uint64		pages = RelationGetNumberOfBlocks(rel);
+	uint64		wasted = pages;
+
+	st_flush_pending(rel);
+	versions = st_group_versions(rel, RecentXmin, mcxt);
+	for (int i = 0; i < versions->n; i++)
+	{
+		if (versions->v[i].state == HEAPTUPLE_LIVE)
+			wasted -= Min(wasted, versions->v[i].group.nblocks);
+	}
+	MemoryContextDelete(mcxt);
+	if (OidIsValid(toastrelid))
+	{
+		Relation	toast = table_open(toastrelid, AccessShareLock);
+
+		wasted += RelationGetNumberOfBlocks(toast);
+		table_close(toast, AccessShareLock);
+	}
+	return wasted >= Max(MIN_WASTED_PAGES, pages * WASTED_SHARE);
+}

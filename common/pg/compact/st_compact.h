@@ -1,0 +1,147 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_compact.h
+ *	  Online compaction of a table of the store (I5).
+ *
+ * An extension offers it as a procedure: it gives each step a transaction of
+ * its own and takes care of rights, partitions and reports.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_COMPACT_H
+#define ST_COMPACT_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "storage/block.h"
+#include "utils/rel.h"
+
+/*
+ * The wishes of one call of compact() or merge(), and what it has done so far.
+ * Zeroed at the start.
+ */
+typedef struct StCompactJob
+{
+	/* wishes */
+	bool		to_the_end;		/* all rows of the delta, all groups, full order */
+	bool		tidy;			/* all rows of the delta, so that its pages go */
+
+	/* life of one call; in mcxt */
+	MemoryContext mcxt;
+	BlockNumber next_block;		/* delta pages before are done */
+	uint64	   *skipped;		/* first rows of groups that others held */
+	int			nskipped;
+	int			maxskipped;
+	BlockNumber group_blocks;	/* pages of all row groups at the start */
+	uint64		first_new_row;	/* groups from here on were made by this call */
+	double		blocks_left;	/* pages of row groups that may be rewritten */
+	int			order_steps;	/* that only sorted */
+	bool		started;
+	bool		released;		/* extents of replaced groups, as far as may be */
+	bool		moved_last;		/* the last group of the file was moved once */
+	BlockNumber moved_to;		/* before this block, if that was the last step */
+
+	/* results */
+	int64		delta_rows;		/* moved out of the delta */
+	int64		group_rows;		/* moved from one group to another */
+	int64		groups_in;
+	int64		groups_out;
+	int			steps;
+	int			progress;		/* steps that moved rows, or all of their groups */
+} StCompactJob;
+
+/*
+ * One step: reads and writes about a row group (some, where rows are sorted).
+ * To be called at the start of a transaction that does nothing else, with
+ * ShareUpdateExclusiveLock on rel and an active snapshot; the caller commits.
+ * False, having changed nothing: there is nothing left to do.  A step that only
+ * makes room for the next one is not counted in job->steps.
+ *
+ * Runs functions of indexes: the caller has switched to the table's owner.
+ * Raises an error if anything fails; then nothing has happened.
+ */
+extern bool st_compact_step(Relation rel, StCompactJob *job);
+
+/* A cheap look from outside: would a step find work? */
+extern bool st_compact_needed(Relation rel, StCompactJob *job);
+
+/*
+ * Another one: is so much of the table outside of its row groups (and so, if
+ * a job went to the end, free or dead) that VACUUM is worth it?
+ */
+extern bool st_compact_wastes(Relation rel, StCompactJob *job);
+
+/*
+ * One more: have steps replaced row groups that VACUUM has not done with yet?
+ * It can once no older snapshot is left.
+ */
+extern bool st_compact_waits(Relation rel, StCompactJob *job);
+
+/*
+ * st_toast_pack.c: is the TOAST relation mostly free?  And: if so, and if
+ * nobody is at work there, writes it anew, in a transaction that does nothing
+ * else, with ShareUpdateExclusiveLock on rel.
+ */
+extern bool st_toast_wastes(Relation rel, StCompactJob *job);
+extern bool st_toast_pack(Relation rel, StCompactJob *job);
+
+/* Runs one of these as the owner of the table, with a snapshot. */
+typedef bool (*StCompactFunction) (Relation rel, StCompactJob *job);
+extern bool st_compact_as_owner(Relation rel, StCompactJob *job,
+								StCompactFunction function);
+
+/* ---- st_compact_call.c: bodies of SQL procedures and functions ---- */
+
+/*
+ * VACUUM of the table, in transactions of its own: it ends the running one and
+ * begins another.  At top level only.  Its statement is left in mcxt, which is
+ * the current context afterwards.  skip_locked: does nothing if somebody has
+ * the table.
+ */
+extern void st_compact_vacuum(Oid relid, bool skip_locked, MemoryContext mcxt);
+
+/* compact(relation regclass, max_steps integer), merge(relation regclass) */
+extern void st_compact_call(FunctionCallInfo fcinfo, const char *am_name);
+extern void st_merge_call(FunctionCallInfo fcinfo, const char *am_name);
+
+/*
+ * Set of (pid integer, database oid, relation oid, then as bigint: steps,
+ * rows of the delta, rows of groups, groups read, groups written, rows of the
+ * running step taken, rows of it written), of every running compaction that
+ * the user may see.
+ */
+extern void st_compact_progress(FunctionCallInfo fcinfo);
+
+/* ---- st_compact_worker.c ---- */
+
+/*
+ * Starts a background worker that compacts the table: it calls function(main
+ * argument) of the library, and that st_compact_worker_main().  False if the
+ * server has no place for it.
+ */
+extern bool st_compact_worker_start(Relation rel, const char *library,
+									const char *function);
+
+/* Is the table still to be compacted?  Asked before each step. */
+typedef bool (*StCompactAllowed) (Relation rel);
+extern void st_compact_worker_main(Datum main_arg, StCompactAllowed allowed);
+
+/* Starts one after a commit that makes the delta large enough. */
+extern void st_compact_on_commit(const char *library, const char *function,
+								 StCompactAllowed allowed);
+
+/* Parameters of the server's progress reporting. */
+typedef enum StProgressParam
+{
+	ST_PROGRESS_STEPS,
+	ST_PROGRESS_DELTA_ROWS,
+	ST_PROGRESS_GROUP_ROWS,
+	ST_PROGRESS_GROUPS_READ,
+	ST_PROGRESS_GROUPS_WRITTEN,
+	ST_PROGRESS_TAKEN,
+	ST_PROGRESS_WRITTEN,
+	ST_PROGRESS_PARAMS			/* how many */
+} StProgressParam;
+
+#endif							/* ST_COMPACT_H */

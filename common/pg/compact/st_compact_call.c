@@ -1,0 +1,344 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_compact_call.c
+ *	  What an access method's procedures compact() and merge() do.
+ *
+ * A call first looks whether there is anything to do, in the caller's own
+ * transaction and with AccessShareLock; mostly there is not.  Then every step
+ * (st_compact.c) has a transaction of its own, with ShareUpdateExclusiveLock
+ * on the table: one compaction or VACUUM at a time, readers and writers go
+ * on.  So neither can run in a transaction block.
+ *
+ * merge() goes on until the file is as small as it can be made.  Rows that
+ * leave the delta leave pages behind.  Only VACUUM can free those, because it
+ * removes index entries.  Then the last row groups of the file can move there,
+ * and VACUUM cuts off where they were.  So it runs VACUUM where that is worth
+ * it.  Not if it was called by another procedure, whose transactions the
+ * server's VACUUM could not end.  Last, it packs the TOAST relation
+ * (st_toast_pack.c).
+ *
+ * A step runs functions of indexes: as the owner of the table, in a
+ * security-restricted operation, with a safe search path.
+ *
+ * A partitioned table stands for its partitions of this access method.
+ *
+ * Progress is reported as the server's own commands do it, under a command
+ * number that the server's views do not know (st_compact_progress()).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_inherits.h"
+#include "commands/vacuum.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/parsenodes.h"
+#include "parser/parse_node.h"
+#include "pgstat.h"
+#include "utils/acl.h"
+#include "utils/backend_status.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/portal.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "st_compact.h"
+#include "st_compat.h"
+#include "st_store.h"
+
+/* merge() runs VACUUM so many times at most. */
+#define MAX_VACUUMS	3
+
+/* A number that is none of the server's. */
+#define PROGRESS_COMMAND_ST_COMPACT ((ProgressCommandType) 1005)
+
+typedef struct CompactCall
+{
+	const char *verb;			/* for messages */
+	const char *am_name;
+	StCompactJob job;			/* of the table at hand */
+	bool		to_the_end;
+	bool		may_vacuum;
+	int			max_steps;		/* of all tables together */
+	int			steps;
+	MemoryContext mcxt;
+} CompactCall;
+
+/*
+ * Opens a table that may be compacted.  NULL if it is gone, or is to be left
+ * out: then a warning says so, if that was not to be expected.
+ */
+static Relation
+open_table(const CompactCall *call, Oid relid, LOCKMODE lockmode)
+{
+	Relation	rel = try_relation_open(relid, lockmode);
+
+	if (rel == NULL)
+		return NULL;
+	if (st_relation_format(rel) != NULL && !RELATION_IS_OTHER_TEMP(rel) &&
+		!st_can_maintain(rel))
+		ereport(WARNING,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to compact \"%s\", skipping it",
+						RelationGetRelationName(rel))));
+	else if (st_relation_format(rel) != NULL && !RELATION_IS_OTHER_TEMP(rel))
+		return rel;
+	relation_close(rel, lockmode);
+	return NULL;
+}
+
+bool
+st_compact_as_owner(Relation rel, StCompactJob *job, StCompactFunction step)
+{
+	Oid			save_userid;
+	int			save_sec_context;
+	int			save_nestlevel;
+	bool		result;
+
+	GetUserIdAndSecContext(&save_userid, &save_sec_context);
+	SetUserIdAndSecContext(rel->rd_rel->relowner,
+						   save_sec_context | SECURITY_RESTRICTED_OPERATION);
+	save_nestlevel = NewGUCNestLevel();
+	st_restrict_search_path();
+	PushActiveSnapshot(GetTransactionSnapshot());
+
+	result = step(rel, job);
+
+	PopActiveSnapshot();
+	AtEOXact_GUC(false, save_nestlevel);
+	SetUserIdAndSecContext(save_userid, save_sec_context);
+	return result;
+}
+
+/* In the running transaction: one of the two questions of st_compact.h. */
+static bool
+ask(CompactCall *call, Oid relid, StCompactFunction question)
+{
+	StCompactJob probe = {.to_the_end = call->to_the_end};
+	Relation	rel = open_table(call, relid, AccessShareLock);
+	bool		result;
+
+	if (rel == NULL)
+		return false;
+	probe.mcxt = call->mcxt;
+	result = st_compact_as_owner(rel, &probe, question);
+	relation_close(rel, AccessShareLock);
+	return result;
+}
+
+/* A step in a transaction of its own, which is begun here. */
+static bool
+run_step(CompactCall *call, Oid relid, StCompactFunction step)
+{
+	Relation	rel;
+	bool		result;
+
+	SPI_commit();
+	XactIsoLevel = XACT_SERIALIZABLE;
+	rel = open_table(call, relid, ShareUpdateExclusiveLock);
+	if (rel == NULL)
+		return false;
+	result = st_compact_as_owner(rel, &call->job, step);
+	relation_close(rel, NoLock);
+	return result;
+}
+
+/* Steps until nothing is left to do; false if there was nothing. */
+static bool
+run_steps(CompactCall *call, Oid relid)
+{
+	if (!ask(call, relid, st_compact_needed))
+		return false;
+
+	memset(&call->job, 0, sizeof(call->job));
+	call->job.to_the_end = call->to_the_end;
+	call->job.mcxt = call->mcxt;
+	pgstat_progress_start_command(PROGRESS_COMMAND_ST_COMPACT, relid);
+	while (call->steps + call->job.steps < call->max_steps &&
+		   run_step(call, relid, st_compact_step))
+		;
+	call->steps += call->job.steps;
+	SPI_commit();
+	pgstat_progress_end_command();
+	return call->job.steps > 0;
+}
+
+void
+st_compact_vacuum(Oid relid, bool skip_locked, MemoryContext mcxt)
+{
+	VacuumStmt *stmt;
+
+	MemoryContextSwitchTo(mcxt);
+	stmt = makeNode(VacuumStmt);
+	stmt->is_vacuumcmd = true;
+	stmt->rels = list_make1(makeVacuumRelation(NULL, relid, NIL));
+	if (skip_locked)
+		stmt->options = list_make1(makeDefElem("skip_locked", NULL, -1));
+	ExecVacuum(make_parsestate(NULL), stmt, true);
+	/* What was current before may be gone with the transaction. */
+	MemoryContextSwitchTo(mcxt);
+}
+
+/* VACUUM has transactions of its own, which SPI must not see. */
+static void
+vacuum_table(CompactCall *call, Oid relid)
+{
+	MemoryContext oldcxt;
+
+	SPI_commit();
+	SPI_finish();
+	oldcxt = CurrentMemoryContext;
+	st_compact_vacuum(relid, false, call->mcxt);
+	MemoryContextSwitchTo(oldcxt);
+	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+}
+
+static void
+run_steps_and_vacuum(CompactCall *call, Oid relid)
+{
+	if (!run_steps(call, relid) || !call->may_vacuum ||
+		!ask(call, relid, st_compact_wastes))
+		return;
+	for (int i = 0; i < MAX_VACUUMS; i++)
+	{
+		vacuum_table(call, relid);
+		if (!run_steps(call, relid) || !ask(call, relid, st_compact_wastes))
+			break;
+	}
+}
+
+static void
+compact_table(CompactCall *call, Oid relid)
+{
+	run_steps_and_vacuum(call, relid);
+	if (call->to_the_end && ask(call, relid, st_toast_wastes) &&
+		run_step(call, relid, st_toast_pack))
+		SPI_commit();
+}
+
+/* The table itself, or what a partitioned table consists of. */
+static List *
+tables_of(const CompactCall *call, Oid relid)
+{
+	Relation	rel = relation_open(relid, AccessShareLock);
+	MemoryContext oldcxt = MemoryContextSwitchTo(call->mcxt);
+	List	   *result;
+
+	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
+		st_relation_format(rel) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a %s table",
+						RelationGetRelationName(rel), call->am_name)));
+	if (RELATION_IS_OTHER_TEMP(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary tables of other sessions")));
+	if (!st_can_maintain(rel))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(rel->rd_rel->relkind),
+					   RelationGetRelationName(rel));
+
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		result = find_all_inheritors(relid, NoLock, NULL);
+	else
+		result = list_make1_oid(relid);
+	MemoryContextSwitchTo(oldcxt);
+	relation_close(rel, AccessShareLock);
+	return result;
+}
+
+static void
+run_call(FunctionCallInfo fcinfo, CompactCall *call)
+{
+	CallContext *context = (CallContext *) fcinfo->context;
+	List	   *tables;
+	ListCell   *lc;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("relation must not be null")));
+	if (context == NULL || !IsA(context, CallContext) || context->atomic)
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("%s cannot run inside a transaction block", call->verb),
+				 errdetail("It has transactions of its own.")));
+	PreventCommandIfReadOnly(call->verb);
+	PreventCommandDuringRecovery(call->verb);
+
+	call->mcxt = AllocSetContextCreate(PortalContext, "compaction calls",
+									   ALLOCSET_SMALL_SIZES);
+	call->may_vacuum = call->to_the_end &&
+		!SPI_inside_nonatomic_context() && !IsInTransactionBlock(true);
+	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	tables = tables_of(call, PG_GETARG_OID(0));
+	foreach(lc, tables)
+		compact_table(call, lfirst_oid(lc));
+	SPI_finish();
+	MemoryContextDelete(call->mcxt);
+}
+
+void
+st_compact_call(FunctionCallInfo fcinfo, const char *am_name)
+{
+	CompactCall call = {.verb = "compact", .am_name = am_name};
+
+	call.max_steps = PG_ARGISNULL(1) ? PG_INT32_MAX : PG_GETARG_INT32(1);
+	if (call.max_steps < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_steps must be at least 1")));
+	run_call(fcinfo, &call);
+}
+
+void
+st_merge_call(FunctionCallInfo fcinfo, const char *am_name)
+{
+	CompactCall call = {.verb = "merge", .am_name = am_name};
+
+	call.max_steps = PG_INT32_MAX;
+	call.to_the_end = true;
+	run_call(fcinfo, &call);
+}
+
+/* ---- progress ---- */
+
+void
+st_compact_progress(FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	int			n = pgstat_fetch_stat_numbackends();
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 1; i <= n; i++)
+	{
+		PgBackendStatus *entry = st_backend_status(i);
+		Datum		values[3 + ST_PROGRESS_PARAMS];
+		bool		nulls[3 + ST_PROGRESS_PARAMS] = {0};
+
+		if (entry == NULL ||
+			entry->st_progress_command != PROGRESS_COMMAND_ST_COMPACT ||
+			!(has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) ||
+			  has_privs_of_role(GetUserId(), entry->st_userid)))
+			continue;
+		values[0] = Int32GetDatum(entry->st_procpid);
+		values[1] = ObjectIdGetDatum(entry->st_databaseid);
+		values[2] = ObjectIdGetDatum(entry->st_progress_command_target);
+		for (int p = 0; p < ST_PROGRESS_PARAMS; p++)
+			values[3 + p] = Int64GetDatum(entry->st_progress_param[p]);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
+							 nulls);
+	}
+}

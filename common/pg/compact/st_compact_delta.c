@@ -1,0 +1,183 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_compact_delta.c
+ *	  Compaction: taking rows out of the delta.
+ *
+ * A row may be moved if the step's snapshot sees it and nobody holds a lock
+ * on it.  heap_delete() without waiting decides that: it refuses a tuple that
+ * a running transaction locks, in whatever mode, or changes.
+ *
+ * Logical decoding must not see the deletion.  It has no old key to send, and
+ * so sends nothing, if the relation has no replica identity: that is what the
+ * relcache entry says while heap_delete() looks at it.
+ *
+ * The buffer's pin keeps a tuple from being pruned between the look and the
+ * deletion; its bytes do not change while we hold it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "st_compact_int.h"
+
+/* The first block from *block on that is in no extent; *pos is a cursor. */
+static BlockNumber
+next_delta_block(const StExtentRanges *extents, int *pos, BlockNumber block)
+{
+	if (block <= ST_META_BLOCK)
+		block = ST_META_BLOCK + 1;
+	while (*pos < extents->n && extents->v[*pos].start <= block)
+	{
+		block = Max(block, extents->v[*pos].end);
+		(*pos)++;
+	}
+	return block;
+}
+
+/* Tuples of a page, pinned, that the snapshot sees. */
+static int
+visible_tuples(Relation rel, Buffer buffer, Snapshot snapshot,
+			   OffsetNumber *offsets)
+{
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	Page		page = BufferGetPage(buffer);
+	int			n = 0;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (!PageIsNew(page))
+	{
+		OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+		for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
+		{
+			ItemId		item = PageGetItemId(page, off);
+			HeapTupleData tuple;
+
+			if (!ItemIdIsNormal(item))
+				continue;
+			ItemPointerSet(&tuple.t_self, block, off);
+			tuple.t_tableOid = RelationGetRelid(rel);
+			tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+			tuple.t_len = ItemIdGetLength(item);
+			if (HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer))
+				offsets[n++] = off;
+		}
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return n;
+}
+
+uint64
+st_delta_count(Relation rel, const StExtentRanges *extents, BlockNumber start,
+			   uint64 limit)
+{
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
+	uint64		count = 0;
+	int			pos = 0;
+
+	for (BlockNumber block = next_delta_block(extents, &pos, start);
+		 block < nblocks && count < limit;
+		 block = next_delta_block(extents, &pos, block + 1))
+	{
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL,
+									strategy);
+		count += visible_tuples(rel, buffer, GetActiveSnapshot(), offsets);
+		ReleaseBuffer(buffer);
+	}
+	FreeAccessStrategy(strategy);
+	return count;
+}
+
+/* Deletes a tuple without waiting, unseen by logical decoding. */
+static bool
+delete_quietly(Relation rel, ItemPointer tid)
+{
+	char		identity = rel->rd_rel->relreplident;
+	TM_FailureData tmfd;
+	TM_Result	result;
+
+	if (!RelationIsLogicallyLogged(rel))
+		return heap_delete(rel, tid, GetCurrentCommandId(true),
+						   InvalidSnapshot, false, &tmfd, false) == TM_Ok;
+
+	rel->rd_rel->relreplident = REPLICA_IDENTITY_NOTHING;
+	PG_TRY();
+	{
+		result = heap_delete(rel, tid, GetCurrentCommandId(true),
+							 InvalidSnapshot, false, &tmfd, false);
+	}
+	PG_FINALLY();
+	{
+		rel->rd_rel->relreplident = identity;
+	}
+	PG_END_TRY();
+	return result == TM_Ok;
+}
+
+/* Moves the rows of one page. */
+static void
+move_page(Relation rel, Buffer buffer, StCompactSink *sink, Datum *values,
+		  bool *isnull)
+{
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	Page		page = BufferGetPage(buffer);
+	int			n = visible_tuples(rel, buffer, GetActiveSnapshot(), offsets);
+
+	for (int i = 0; i < n; i++)
+	{
+		ItemId		item = PageGetItemId(page, offsets[i]);
+		HeapTupleData tuple;
+
+		ItemPointerSet(&tuple.t_self, block, offsets[i]);
+		if (!delete_quietly(rel, &tuple.t_self))
+			continue;
+		tuple.t_tableOid = RelationGetRelid(rel);
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		heap_deform_tuple(&tuple, RelationGetDescr(rel), values, isnull);
+		st_sink_add(sink, values, isnull, st_delta_position(&tuple.t_self));
+	}
+}
+
+BlockNumber
+st_delta_move(Relation rel, const StExtentRanges *extents, BlockNumber start,
+			  uint64 limit, StCompactSink *sink)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
+	Datum	   *values = palloc(Max(sink->natts, 1) * sizeof(Datum));
+	bool	   *isnull = palloc(Max(sink->natts, 1) * sizeof(bool));
+	int			pos = 0;
+	BlockNumber block = next_delta_block(extents, &pos, start);
+
+	while (block < nblocks && sink->rows < limit)
+	{
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL,
+									strategy);
+		move_page(rel, buffer, sink, values, isnull);
+		ReleaseBuffer(buffer);
+		block = next_delta_block(extents, &pos, block + 1);
+	}
+	FreeAccessStrategy(strategy);
+	pfree(values);
+	pfree(isnull);
+	return block;
+}

@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_compact_int.h
+ *	  What the files of compaction share: st_compact.c (steps),
+ *	  st_compact_plan.c (what to do next), st_compact_delta.c (rows of the
+ *	  delta), st_compact_write.c (new row groups and their index entries).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_COMPACT_INT_H
+#define ST_COMPACT_INT_H
+
+#include "postgres.h"
+
+#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
+#include "utils/tuplesort.h"
+
+#include "st_compact.h"
+#include "st_read.h"
+#include "st_space.h"
+
+/* ---- new row groups: st_compact_write.c ---- */
+
+/* Marks StMoved.old as a row number, not a place in the delta. */
+#define ST_OLD_IS_ROW	(UINT64CONST(1) << 63)
+
+typedef struct StCompactIndexes
+{
+	int			n;
+	Relation   *relations;
+	IndexInfo **infos;
+	EState	   *estate;
+	TupleTableSlot *slot;
+	bool	   *needed;			/* columns, or NULL for all */
+} StCompactIndexes;
+
+typedef struct StCompactSink
+{
+	Relation	rel;
+	StCatalog  *catalog;
+	const StFormat *format;
+	uint64		incarnation;
+	uint32		max_rows;
+	BlockNumber before;			/* free extents before it are used */
+	StSpareRows next;			/* row numbers of the next group, if nrows > 0 */
+	BlockNumber spare_from;		/* groups that reach behind it get spare numbers */
+	int			natts;
+
+	/* the group under construction */
+	StWriter   *writer;
+	uint32		nrows;
+	MemoryContext group_mcxt;
+
+	/* rows on their way through a sort; NULL: they are written as they come */
+	Tuplesortstate *sort;
+	TupleTableSlot *sort_slot;
+	uint64		order_hash;		/* of that sort, or 0 */
+
+	StCompactIndexes indexes;
+
+	/* where rows went, in the order of their new places */
+	StMoved    *moved;
+	uint64		nmoved;
+	uint64		maxmoved;
+
+	uint64		rows;			/* taken */
+	uint32		groups;			/* written */
+} StCompactSink;
+
+extern void st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
+						  uint64 incarnation);
+
+/* Takes a row (values copied); old is its place before. */
+extern void st_sink_add(StCompactSink *sink, Datum *values, bool *isnull,
+						uint64 old);
+
+/*
+ * Writes everything, index entries and origin maps included.  groups are
+ * those whose rows were taken, sorted by first_row.
+ */
+extern void st_sink_finish(StCompactSink *sink, const StGroupVersion *groups,
+						   int ngroups);
+
+/* ---- rows of the delta: st_compact_delta.c ---- */
+
+/*
+ * Counts rows of the delta that could be moved, from block *start on, up to
+ * a limit.
+ */
+extern uint64 st_delta_count(Relation rel, const StExtentRanges *extents,
+							 BlockNumber start, uint64 limit);
+
+/*
+ * Moves rows of the delta into the sink until it has taken limit rows.
+ * Returns the block from which to go on.
+ */
+extern BlockNumber st_delta_move(Relation rel, const StExtentRanges *extents,
+								 BlockNumber start, uint64 limit,
+								 StCompactSink *sink);
+
+/* ---- what to do next: st_compact_plan.c ---- */
+
+typedef struct StCompactPlan
+{
+	int			ngroups;
+	StGroupVersion *groups;		/* to be rewritten, sorted by first_row */
+	bool		delta;			/* take rows of the delta, too */
+	uint64		max_rows;		/* rows to take, all in all */
+	BlockNumber before;			/* free extents before it may be used */
+	bool		spare_numbers;	/* the one group has some, to be used */
+} StCompactPlan;
+
+extern bool st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
+							const StGroupVersions *versions,
+							const StExtentRanges *extents, bool note,
+							StCompactPlan *plan);
+/* A group that may be taken. */
+typedef struct StCandidate
+{
+	const StGroupVersion *version;
+	uint64		live;			/* rows that are not deleted */
+	bool		chosen;
+} StCandidate;
+
+/* ---- order of the whole table: st_compact_order.c ---- */
+
+/*
+ * Chooses groups to be sorted together, of up to max_rows rows (but two at
+ * least).  Returns how many, 0 if the table is in order or has none.  note:
+ * remember what was found out.
+ */
+extern int	st_compact_choose_order(Relation rel, StCatalog *catalog,
+									StCandidate *c, int n, uint64 max_rows,
+									bool note);
+
+extern void st_compact_skip(StCompactJob *job, uint64 first_row);
+
+#endif							/* ST_COMPACT_INT_H */

@@ -1,0 +1,380 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_compact_write.c
+ *	  Compaction: writing new row groups.
+ *
+ * Rows come in, one after another or through a sort by the option orderby, and
+ * go out into row groups of the running transaction: extent, finished
+ * descriptor, then index entries for the new TIDs.  The entries are made
+ * without a unique check.  The same key has an entry at the row's old place,
+ * which this transaction has deleted.  Another inserter of the key finds that
+ * entry, waits for us, looks again, and finds the new one.  The same holds for
+ * exclusion constraints, and for deferred ones.
+ *
+ * Where the rows went is written down in the origin map at the end.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+
+#include "st_compact_int.h"
+#include "st_sort.h"
+
+/* Progress is reported after so many rows. */
+#define PROGRESS_ROWS	1000
+
+/* ---- indexes ---- */
+
+/* Columns that any of the indexes needs; NULL for all. */
+static bool *
+needed_columns(Relation rel, const StCompactIndexes *ix)
+{
+	int			natts = RelationGetNumberOfAttributes(rel);
+	bool	   *all = palloc0(Max(natts, 1) * sizeof(bool));
+
+	for (int i = 0; i < ix->n; i++)
+	{
+		bool	   *one = st_index_needed_columns(rel, ix->infos[i]);
+
+		if (one == NULL)
+			return NULL;
+		for (int a = 0; a < natts; a++)
+			all[a] |= one[a];
+		pfree(one);
+	}
+	return all;
+}
+
+static void
+indexes_open(StCompactIndexes *ix, Relation rel)
+{
+	List	   *list = RelationGetIndexList(rel);
+	ListCell   *lc;
+
+	memset(ix, 0, sizeof(*ix));
+	if (list == NIL)
+		return;
+	ix->relations = palloc(list_length(list) * sizeof(Relation));
+	ix->infos = palloc(list_length(list) * sizeof(IndexInfo *));
+	ix->estate = CreateExecutorState();
+	foreach(lc, list)
+	{
+		Relation	index = index_open(lfirst_oid(lc), RowExclusiveLock);
+		IndexInfo  *info = BuildIndexInfo(index);
+
+		if (!info->ii_ReadyForInserts)
+		{
+			index_close(index, NoLock);
+			continue;
+		}
+		info->ii_PredicateState = info->ii_Predicate == NIL ? NULL :
+			ExecPrepareQual(info->ii_Predicate, ix->estate);
+		ix->relations[ix->n] = index;
+		ix->infos[ix->n++] = info;
+	}
+	list_free(list);
+	ix->slot = table_slot_create(rel, NULL);
+	GetPerTupleExprContext(ix->estate)->ecxt_scantuple = ix->slot;
+	ix->needed = needed_columns(rel, ix);
+}
+
+static void
+indexes_close(StCompactIndexes *ix)
+{
+	for (int i = 0; i < ix->n; i++)
+		index_close(ix->relations[i], NoLock);
+	if (ix->slot != NULL)
+		ExecDropSingleTupleTableSlot(ix->slot);
+	if (ix->estate != NULL)
+		FreeExecutorState(ix->estate);
+}
+
+/* Entries for the row in the slot. */
+static void
+index_row(StCompactIndexes *ix, Relation rel)
+{
+	ExprContext *econtext = GetPerTupleExprContext(ix->estate);
+
+	ResetPerTupleExprContext(ix->estate);
+	for (int i = 0; i < ix->n; i++)
+	{
+		IndexInfo  *info = ix->infos[i];
+		Datum		values[INDEX_MAX_KEYS];
+		bool		isnull[INDEX_MAX_KEYS];
+		MemoryContext oldcxt;
+
+		if (info->ii_PredicateState != NULL &&
+			!ExecQual(info->ii_PredicateState, econtext))
+			continue;
+		oldcxt = MemoryContextSwitchTo(GetPerTupleMemoryContext(ix->estate));
+		FormIndexDatum(info, ix->slot, ix->estate, values, isnull);
+		(void) index_insert(ix->relations[i], values, isnull,
+							&ix->slot->tts_tid, rel, UNIQUE_CHECK_NO, false,
+							info);
+		MemoryContextSwitchTo(oldcxt);
+	}
+}
+
+/* Entries for all rows of a group that was just written. */
+static void
+index_group(StCompactSink *sink, const StGroup *group)
+{
+	StCompactIndexes *ix = &sink->indexes;
+	StRowReader rows;
+
+	if (ix->n == 0)
+		return;
+	st_row_reader_init(&rows, sink->rel, ix->needed);
+	for (uint32 row = 0; row < group->nrows; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		st_row_reader_fetch(&rows, group, row, ix->slot);
+		index_row(ix, sink->rel);
+	}
+	ExecClearTuple(ix->slot);
+	st_row_reader_end(&rows);
+}
+
+/* ---- groups ---- */
+
+/* True: those that were spare. */
+static bool
+take_row_numbers(StCompactSink *sink, StGroup *group)
+{
+	if (sink->next.nrows < sink->nrows)
+	{
+		group->first_row = st_reserve_rows(sink->rel, sink->nrows);
+		return false;
+	}
+	group->first_row = sink->next.first_row;
+	sink->next.nrows = 0;
+	return true;
+}
+
+static void
+finish_group(StCompactSink *sink, bool full)
+{
+	StDescriptorRunsPayload payload;
+	Size		len;
+	StGroup		group;
+	StImage    *img;
+	StSpareRows spare;
+	bool		is_spare;
+
+	if (sink->writer == NULL)
+		return;
+
+	memset(&group, 0, sizeof(group));
+	group.nrows = sink->nrows;
+	spare = sink->next;
+	is_spare = take_row_numbers(sink, &group);
+	group.incarnation = sink->incarnation;
+	group.full = full;
+	group.order_hash = sink->order_hash;
+	img = st_image_create(sink->group_mcxt);
+	sink->format->writer_finish(sink->writer, img, &group);
+	st_extent_write(sink->rel, img, &group, ST_MAX_RUNS, sink->before);
+	if (is_spare)
+		st_spare_used(sink->catalog, &spare);
+	else if (st_group_end(&group) > sink->spare_from)
+		st_spare_reserve(sink->catalog, &group);
+
+	len = st_descriptor_encode(&group, true, &payload);
+	st_catalog_insert(sink->catalog, ST_DESCRIPTOR, group.first_row, &payload,
+					  len, GetCurrentCommandId(true), 0, NULL);
+	pgstat_count_heap_insert(sink->rel, group.nrows);
+
+	sink->writer = NULL;
+	MemoryContextReset(sink->group_mcxt);
+
+	for (uint32 i = 0; i < group.nrows; i++)
+		sink->moved[sink->nmoved - group.nrows + i].row = group.first_row + i;
+	sink->groups++;
+	index_group(sink, &group);
+}
+
+static void
+remember_move(StCompactSink *sink, uint64 old)
+{
+	if (sink->nmoved == sink->maxmoved)
+	{
+		sink->maxmoved = Max(1024, sink->maxmoved * 2);
+		sink->moved = sink->moved == NULL ?
+			palloc_extended(sink->maxmoved * sizeof(StMoved), MCXT_ALLOC_HUGE) :
+			repalloc_huge(sink->moved, sink->maxmoved * sizeof(StMoved));
+	}
+	sink->moved[sink->nmoved++].old = old;
+}
+
+static void
+write_row(StCompactSink *sink, const Datum *values, const bool *isnull,
+		  uint64 old)
+{
+	if (sink->writer == NULL)
+	{
+		sink->writer = sink->format->writer_create(sink->rel, sink->group_mcxt);
+		sink->nrows = 0;
+	}
+	sink->format->writer_add(sink->writer, values, isnull);
+	remember_move(sink, old);
+	sink->nrows++;
+	if (sink->nmoved % PROGRESS_ROWS == 0)
+		pgstat_progress_update_param(ST_PROGRESS_WRITTEN, sink->nmoved);
+	if (sink->format->writer_full(sink->writer) ||
+		sink->nrows >= sink->max_rows)
+		finish_group(sink, true);
+}
+
+/* ---- the sink ---- */
+
+/* The table's row type, and the old place of a row. */
+static TupleDesc
+sort_descriptor(TupleDesc desc)
+{
+	TupleDesc	result = CreateTemplateTupleDesc(desc->natts + 1);
+
+	for (int i = 1; i <= desc->natts; i++)
+		TupleDescCopyEntry(result, i, desc, i);
+	TupleDescInitEntry(result, desc->natts + 1, "old", INT8OID, -1, 0);
+	return result;
+}
+
+void
+st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
+			  uint64 incarnation)
+{
+	TupleDesc	desc = sort_descriptor(RelationGetDescr(rel));
+
+	memset(sink, 0, sizeof(*sink));
+	sink->rel = rel;
+	sink->catalog = catalog;
+	sink->format = st_relation_format(rel);
+	sink->incarnation = incarnation;
+	sink->max_rows = sink->format->max_rows(rel);
+	sink->before = MaxBlockNumber;
+	sink->spare_from = MaxBlockNumber;
+	sink->natts = RelationGetNumberOfAttributes(rel);
+	sink->group_mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											 "compacted row group",
+											 ALLOCSET_DEFAULT_SIZES);
+	sink->sort = st_sort_by_orderby(rel, desc);
+	if (sink->sort != NULL)
+		sink->sort_slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	sink->order_hash = st_orderby_hash(rel);
+	indexes_open(&sink->indexes, rel);
+}
+
+static void
+sort_row(StCompactSink *sink, const Datum *values, const bool *isnull,
+		 uint64 old)
+{
+	TupleTableSlot *slot = sink->sort_slot;
+
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, values, sink->natts * sizeof(Datum));
+	memcpy(slot->tts_isnull, isnull, sink->natts * sizeof(bool));
+	slot->tts_values[sink->natts] = Int64GetDatum((int64) old);
+	slot->tts_isnull[sink->natts] = false;
+	ExecStoreVirtualTuple(slot);
+	tuplesort_puttupleslot(sink->sort, slot);
+}
+
+void
+st_sink_add(StCompactSink *sink, Datum *values, bool *isnull, uint64 old)
+{
+	TupleDesc	desc = RelationGetDescr(sink->rel);
+
+	for (int i = 0; i < sink->natts; i++)
+	{
+		if (TupleDescAttr(desc, i)->attisdropped)
+			isnull[i] = true;
+	}
+	sink->rows++;
+	if (sink->rows % PROGRESS_ROWS == 0)
+		pgstat_progress_update_param(ST_PROGRESS_TAKEN, sink->rows);
+	if (sink->sort != NULL)
+		sort_row(sink, values, isnull, old);
+	else
+		write_row(sink, values, isnull, old);
+}
+
+static void
+write_sorted(StCompactSink *sink)
+{
+	TupleTableSlot *slot = sink->sort_slot;
+
+	tuplesort_performsort(sink->sort);
+	while (tuplesort_gettupleslot(sink->sort, true, false, slot, NULL))
+	{
+		CHECK_FOR_INTERRUPTS();
+		slot_getallattrs(slot);
+		write_row(sink, slot->tts_values, slot->tts_isnull,
+				  (uint64) DatumGetInt64(slot->tts_values[sink->natts]));
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	tuplesort_end(sink->sort);
+	sink->sort = NULL;
+}
+
+static int
+compare_moved(const void *a, const void *b)
+{
+	uint64		x = ((const StMoved *) a)->old;
+	uint64		y = ((const StMoved *) b)->old;
+
+	return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/*
+ * Rows of the delta sort before those of groups.  Each group has a map of its
+ * own, as its chunks must not reach over rows of another one.
+ */
+static void
+write_origins(StCompactSink *sink, const StGroupVersion *groups, int ngroups)
+{
+	uint64		i = 0;
+
+	if (sink->nmoved > 1)
+		qsort(sink->moved, sink->nmoved, sizeof(StMoved), compare_moved);
+	while (i < sink->nmoved && (sink->moved[i].old & ST_OLD_IS_ROW) == 0)
+		i++;
+	st_origin_add_delta(sink->catalog, sink->moved, i);
+
+	for (int g = 0; g < ngroups; g++)
+	{
+		uint64		end = groups[g].group.first_row + groups[g].group.nrows;
+		uint64		first = i;
+
+		while (i < sink->nmoved &&
+			   (sink->moved[i].old & ~ST_OLD_IS_ROW) < end)
+			sink->moved[i++].old &= ~ST_OLD_IS_ROW;
+		if (i > first)
+			st_origin_add_rows(sink->catalog, sink->moved + first, i - first);
+	}
+	Assert(i == sink->nmoved);
+}
+
+void
+st_sink_finish(StCompactSink *sink, const StGroupVersion *groups, int ngroups)
+{
+	if (sink->sort != NULL)
+		write_sorted(sink);
+	finish_group(sink, false);
+	write_origins(sink, groups, ngroups);
+	indexes_close(&sink->indexes);
+	if (sink->moved != NULL)
+		pfree(sink->moved);
+	sink->moved = NULL;
+	MemoryContextDelete(sink->group_mcxt);
+}

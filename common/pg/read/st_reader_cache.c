@@ -1,0 +1,244 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_reader_cache.c
+ *	  Open readers of row groups, kept across statements.
+ *
+ * A row group never changes, so a reader (its footer, its decoded blocks) is
+ * as good in the next transaction as in this one.  The key is the file, the
+ * file's random incarnation and the group's first row, none of which is ever
+ * used twice.  Says nothing about visibility: callers have seen the group's
+ * descriptor with their snapshot.
+ *
+ * Memory is bounded: least recently used readers go first.  A relcache
+ * invalidation (ALTER TABLE, DROP, TRUNCATE, ...) drops the relation's
+ * readers, those in use when they are released.  A reader whose row() raised
+ * an error is not used again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "lib/ilist.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+#include "st_callbacks.h"
+#include "st_read.h"
+
+#define ST_READER_CACHE_BYTES	((Size) 64 * 1024 * 1024)
+
+typedef struct StReaderKey
+{
+	RelFileLocator locator;
+	uint64		incarnation;
+	uint64		first_row;
+} StReaderKey;
+
+struct StCachedReader
+{
+	dlist_node	lru;			/* first = least recently used */
+	StReaderKey key;
+	Oid			relid;
+	const StFormat *format;
+	StReader   *reader;
+	MemoryContext mcxt;			/* this struct lives there, too */
+	Size		bytes;
+	int			pins;
+	bool		dead;			/* not in the hash table any more */
+	bool		busy;			/* inside of row(), or row() failed */
+};
+
+typedef struct StReaderEntry
+{
+	StReaderKey key;			/* first: hash key */
+	StCachedReader *cached;
+} StReaderEntry;
+
+static HTAB *readers = NULL;
+static dlist_head lru_list = DLIST_STATIC_INIT(lru_list);
+static Size cache_bytes = 0;
+
+static void
+cached_free(StCachedReader *c)
+{
+	dlist_delete(&c->lru);
+	cache_bytes -= c->bytes;
+	c->format->reader_close(c->reader);
+	MemoryContextDelete(c->mcxt);
+}
+
+/* Takes a reader out of the table; frees it unless it is in use. */
+static void
+cached_kill(StCachedReader *c)
+{
+	if (!c->dead)
+		hash_search(readers, &c->key, HASH_REMOVE, NULL);
+	c->dead = true;
+	if (c->pins == 0)
+		cached_free(c);
+}
+
+static void
+cache_trim(void)
+{
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &lru_list)
+	{
+		StCachedReader *c = dlist_container(StCachedReader, lru, iter.cur);
+
+		if (cache_bytes <= ST_READER_CACHE_BYTES)
+			break;
+		if (c->pins == 0)
+			cached_kill(c);
+	}
+}
+
+static StReaderKey
+reader_key(Relation rel, const StGroup *group)
+{
+	StReaderKey key;
+
+	memset(&key, 0, sizeof(key));
+	key.locator = st_relation_locator(rel);
+	key.incarnation = group->incarnation;
+	key.first_row = group->first_row;
+	return key;
+}
+
+static StCachedReader *
+cached_open(Relation rel, const StGroup *group, const StReaderKey *key)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "cached row group reader",
+											   ALLOCSET_SMALL_SIZES);
+	StCachedReader *c = MemoryContextAllocZero(mcxt, sizeof(StCachedReader));
+	StReaderEntry *entry;
+
+	c->key = *key;
+	c->relid = RelationGetRelid(rel);
+	c->format = st_relation_format(rel);
+	c->mcxt = mcxt;
+	c->reader = c->format->reader_open(rel, group, mcxt);
+
+	/* Nothing below fails after the entry is made. */
+	entry = hash_search(readers, key, HASH_ENTER, NULL);
+	entry->cached = c;
+	MemoryContextSetParent(mcxt, CacheMemoryContext);
+	dlist_push_tail(&lru_list, &c->lru);
+	return c;
+}
+
+StCachedReader *
+st_reader_acquire(Relation rel, const StGroup *group)
+{
+	StReaderKey key = reader_key(rel, group);
+	StReaderEntry *entry;
+	StCachedReader *c;
+
+	if (readers == NULL)
+	{
+		HASHCTL		ctl;
+
+		ctl.keysize = sizeof(StReaderKey);
+		ctl.entrysize = sizeof(StReaderEntry);
+		ctl.hcxt = CacheMemoryContext;
+		readers = hash_create("row group readers", 64, &ctl,
+							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+
+	entry = hash_search(readers, &key, HASH_FIND, NULL);
+	if (entry != NULL && entry->cached->busy)
+	{
+		cached_kill(entry->cached);
+		entry = NULL;
+	}
+	if (entry != NULL)
+	{
+		c = entry->cached;
+		dlist_delete(&c->lru);
+		dlist_push_tail(&lru_list, &c->lru);
+	}
+	else
+		c = cached_open(rel, group, &key);
+
+	c->pins++;
+	c->format->reader_attach(c->reader, rel);
+	return c;
+}
+
+bool
+st_reader_account(StCachedReader *c)
+{
+	Size		bytes = MemoryContextMemAllocated(c->mcxt, true);
+
+	cache_bytes += bytes - c->bytes;
+	c->bytes = bytes;
+	if (cache_bytes > ST_READER_CACHE_BYTES)
+		cache_trim();
+	return cache_bytes <= ST_READER_CACHE_BYTES;
+}
+
+void
+st_reader_release(StCachedReader *c)
+{
+	c->pins--;
+	if (c->dead && c->pins == 0)
+		cached_free(c);
+	else
+		(void) st_reader_account(c);
+}
+
+void
+st_reader_row(StCachedReader *c, uint32 row, const bool *needed,
+			  Datum *values, bool *isnull)
+{
+	c->busy = true;
+	c->format->reader_row(c->reader, row, needed, values, isnull);
+	c->busy = false;
+}
+
+static void
+reader_relcache_callback(Datum arg, Oid relid)
+{
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &lru_list)
+	{
+		StCachedReader *c = dlist_container(StCachedReader, lru, iter.cur);
+
+		if ((relid == InvalidOid || c->relid == relid) && !c->dead)
+			cached_kill(c);
+	}
+}
+
+/* Scans that ended in an error have left their pins. */
+static void
+reader_xact_callback(XactEvent event, void *arg)
+{
+	dlist_mutable_iter iter;
+
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT &&
+		event != XACT_EVENT_PREPARE && event != XACT_EVENT_PARALLEL_COMMIT &&
+		event != XACT_EVENT_PARALLEL_ABORT)
+		return;
+
+	dlist_foreach_modify(iter, &lru_list)
+	{
+		StCachedReader *c = dlist_container(StCachedReader, lru, iter.cur);
+
+		c->pins = 0;
+		if (c->dead)
+			cached_free(c);
+		else if (c->busy)
+			cached_kill(c);
+	}
+}
+
+void
+st_reader_cache_init(void)
+{
+	st_callbacks_relcache(reader_relcache_callback, (Datum) 0);
+	RegisterXactCallback(reader_xact_callback, NULL);
+}

@@ -1,0 +1,286 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_compat.c
+ *	  Differences between the supported server versions: see st_compat.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/nbtree.h"
+#include "access/nbtxlog.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/xlog.h"
+#include "access/xloginsert.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
+#include "commands/cluster.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "optimizer/appendinfo.h"
+#include "optimizer/cost.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "storage/smgr.h"
+#include "utils/acl.h"
+#include "utils/backend_status.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+/* Nothing of ICU is needed here, and its headers may not be installed. */
+#undef USE_ICU
+#include "utils/pg_locale.h"
+#include "utils/pgstat_internal.h"
+#include "utils/selfuncs.h"
+
+#include "st_compat.h"
+
+Buffer
+st_extend_locked(Relation rel, BufferAccessStrategy strategy)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExtendBufferedRel(BMR_REL(rel), MAIN_FORKNUM, strategy,
+							 EB_LOCK_FIRST | EB_SKIP_EXTENSION_LOCK);
+#else
+	return ReadBufferExtended(rel, MAIN_FORKNUM, P_NEW, RBM_ZERO_AND_LOCK,
+							  strategy);
+#endif
+}
+
+Buffer
+st_extend_file_locked(RelFileLocator locator, char persistence)
+{
+#if PG_VERSION_NUM >= 160000
+	SMgrRelation smgr = smgropen(locator, INVALID_PROC_NUMBER);
+
+	return ExtendBufferedRel(BMR_SMGR(smgr, persistence), MAIN_FORKNUM, NULL,
+							 EB_LOCK_FIRST | EB_SKIP_EXTENSION_LOCK);
+#else
+	return ReadBufferWithoutRelcache(locator, MAIN_FORKNUM, P_NEW,
+									 RBM_ZERO_AND_LOCK, NULL,
+									 persistence == RELPERSISTENCE_PERMANENT);
+#endif
+}
+
+void
+st_xlog_register_data(const void *data, uint32 len)
+{
+#if PG_VERSION_NUM >= 180000
+	XLogRegisterData(data, len);
+#else
+	XLogRegisterData(unconstify(char *, (const char *) data), len);
+#endif
+}
+
+#if PG_VERSION_NUM < 160000
+bool
+st_object_ownercheck(Oid classid, Oid objectid, Oid roleid)
+{
+	if (classid != RelationRelationId)
+		elog(ERROR, "unexpected catalog %u", classid);
+	return pg_class_ownercheck(objectid, roleid);
+}
+#endif
+
+bool
+st_can_maintain(Relation rel)
+{
+#if PG_VERSION_NUM >= 170000
+	return pg_class_aclcheck(RelationGetRelid(rel), GetUserId(),
+							 ACL_MAINTAIN) == ACLCHECK_OK;
+#else
+	return object_ownercheck(RelationRelationId, RelationGetRelid(rel), GetUserId());
+#endif
+}
+
+void
+st_restrict_search_path(void)
+{
+#if PG_VERSION_NUM >= 170000
+	RestrictSearchPath();
+#else
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+#endif
+}
+
+bool
+st_collation_is_c(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+	return lc_collate_is_c(collation);
+#endif
+}
+
+void
+st_report_live_rows(Relation rel, double rows)
+{
+	PgStat_EntryRef *ref;
+	PgStat_StatTabEntry *entry;
+
+	if (!pgstat_track_counts)
+		return;
+	ref = pgstat_get_entry_ref_locked(PGSTAT_KIND_RELATION, MyDatabaseId,
+									  RelationGetRelid(rel), false);
+	entry = &((PgStatShared_Relation *) ref->shared_stats)->stats;
+#if PG_VERSION_NUM >= 160000
+	entry->live_tuples = rows;
+#else
+	entry->n_live_tuples = rows;
+#endif
+	pgstat_unlock_entry(ref);
+}
+
+double
+st_estimate_array_length(PlannerInfo *root, Node *array)
+{
+#if PG_VERSION_NUM >= 170000
+	return estimate_array_length(root, array);
+#else
+	return estimate_array_length(array);
+#endif
+}
+
+void
+st_path_disable(Path *path)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes++;
+#else
+	path->startup_cost += disable_cost;
+	path->total_cost += disable_cost;
+#endif
+}
+
+void
+st_path_inherit_disabled(Path *path, const Path *input)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes = input->disabled_nodes;
+#endif
+}
+
+bool
+st_conditional_xact_lock_wait(TransactionId xid, bool log_failure)
+{
+#if PG_VERSION_NUM >= 180000
+	return ConditionalXactLockTableWait(xid, log_failure && log_lock_failures);
+#else
+	return ConditionalXactLockTableWait(xid);
+#endif
+}
+
+void
+st_fill_reuse_page(xl_btree_reuse_page *record, Relation rel,
+				   FullTransactionId removed_by)
+{
+	memset(record, 0, sizeof(*record));
+#if PG_VERSION_NUM >= 160000
+	record->locator = rel->rd_locator;
+	record->snapshotConflictHorizon = removed_by;
+	record->isCatalogRel = RelationIsAccessibleInLogicalDecoding(rel);
+#else
+	record->node = rel->rd_node;
+	record->latestRemovedFullXid = removed_by;
+#endif
+	record->block = InvalidBlockNumber;
+}
+
+void
+st_vacuum_full(Oid relid)
+{
+	ClusterParams params = {0};
+
+#if PG_VERSION_NUM >= 180000
+	cluster_rel(table_open(relid, AccessExclusiveLock), InvalidOid, &params);
+#else
+	cluster_rel(relid, InvalidOid, &params);
+#endif
+}
+
+bool
+st_may_truncate(Relation rel)
+{
+	StdRdOptions *options = (StdRdOptions *) rel->rd_options;
+
+#if PG_VERSION_NUM >= 180000
+	if (options == NULL || !options->vacuum_truncate_set)
+		return vacuum_truncate;
+#else
+	if (options == NULL)
+		return true;
+#endif
+	return options->vacuum_truncate;
+}
+
+AclResult
+st_function_aclcheck(Oid function, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE);
+#else
+	return pg_proc_aclcheck(function, role, ACL_EXECUTE);
+#endif
+}
+
+void
+st_index_am_set_ordered(struct IndexAmRoutine *routine)
+{
+	routine->amcanorder = true;
+#if PG_VERSION_NUM >= 180000
+	routine->amconsistentequality = true;
+	routine->amconsistentordering = true;
+	routine->amtranslatestrategy = bttranslatestrategy;
+	routine->amtranslatecmptype = bttranslatecmptype;
+#endif
+}
+
+bool
+st_is_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype, bool *descending)
+{
+#if PG_VERSION_NUM >= 180000
+	CompareType order;
+
+	if (!get_ordering_op_properties(opno, opfamily, opcintype, &order))
+		return false;
+	*descending = order == COMPARE_GT;
+#else
+	int16		order;
+
+	if (!get_ordering_op_properties(opno, opfamily, opcintype, &order))
+		return false;
+	*descending = order == BTGreaterStrategyNumber;
+#endif
+	return true;
+}
+
+struct PgBackendStatus *
+st_backend_status(int index)
+{
+	LocalPgBackendStatus *local;
+
+#if PG_VERSION_NUM >= 160000
+	local = pgstat_get_local_beentry_by_index(index);
+#else
+	local = pgstat_fetch_stat_local_beentry(index);
+#endif
+	return local == NULL ? NULL : &local->backendStatus;
+}
+
+List *
+st_translate_to_child(PlannerInfo *root, List *exprs, RelOptInfo *child)
+{
+	if (exprs == NIL)
+		return NIL;
+#if PG_VERSION_NUM >= 160000
+	return (List *) adjust_appendrel_attrs_multilevel(root, (Node *) exprs, child,
+													  child->top_parent);
+#else
+	return (List *) adjust_appendrel_attrs_multilevel(root, (Node *) exprs, child->relids,
+													  child->top_parent_relids);
+#endif
+}

@@ -1,0 +1,363 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_compat.h
+ *	  Differences between the supported server versions, 15 to 18.
+ *
+ * The only header in which PG_VERSION_NUM stands.  A wrapper has the newest
+ * version's name and signature, or a name starting with st_ where that is
+ * impossible; ST_HAVE_* macros tell callbacks of which shape the server has.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_COMPAT_H
+#define ST_COMPAT_H
+
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "nodes/pathnodes.h"
+#include "storage/bufmgr.h"
+#include "utils/acl.h"
+#include "utils/rel.h"
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
+#error "PostgreSQL 15 to 18 are supported"
+#endif
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#include "storage/relfilelocator.h"
+#else
+#include "storage/relfilenode.h"
+#endif
+
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+
+#if PG_VERSION_NUM >= 170000
+#include "storage/procnumber.h"
+#include "storage/read_stream.h"
+#else
+#include "storage/backendid.h"
+#endif
+
+/* ---- functions that do not return (18: 28f04984f0c) ---- */
+
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn __attribute__((noreturn))
+#endif
+
+/* ---- relation files (16: b0a55e43299) ---- */
+
+#if PG_VERSION_NUM >= 160000
+#define st_relation_locator(rel) ((rel)->rd_locator)
+#define st_smgr_locator(smgr) ((smgr)->smgr_rlocator.locator)
+#else
+typedef RelFileNode RelFileLocator;
+typedef Oid RelFileNumber;
+
+#define RelFileLocatorEquals(a, b) RelFileNodeEquals(a, b)
+#define st_relation_locator(rel) ((rel)->rd_node)
+#define st_smgr_locator(smgr) ((smgr)->smgr_rnode.node)
+#endif
+
+#if PG_VERSION_NUM >= 160000
+#define st_locator_number(loc) ((loc).relNumber)
+#else
+#define st_locator_number(loc) ((loc).relNode)
+#endif
+
+/* Tells whether this transaction created the relation's present storage. */
+static inline bool
+st_has_new_storage(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	SubTransactionId changed = rel->rd_firstRelfilelocatorSubid;
+#else
+	SubTransactionId changed = rel->rd_firstRelfilenodeSubid;
+#endif
+
+	return rel->rd_createSubid != InvalidSubTransactionId ||
+		changed != InvalidSubTransactionId;
+}
+
+/* ---- old_snapshot_threshold (gone in 17: f691f5b80a8) ---- */
+
+#if PG_VERSION_NUM < 170000
+#include "utils/snapmgr.h"
+#define st_test_for_old_snapshot(snapshot, rel, page) \
+	TestForOldSnapshot(snapshot, rel, page)
+#else
+#define st_test_for_old_snapshot(snapshot, rel, page) ((void) 0)
+#endif
+
+/* ---- _bt_search(): heap relation (16: 61b313e47eb), no snapshot (17) ---- */
+
+#if PG_VERSION_NUM >= 170000
+#define st_bt_search(rel, heap, key, buffer) \
+	_bt_search(rel, heap, key, buffer, BT_READ)
+#elif PG_VERSION_NUM >= 160000
+#define st_bt_search(rel, heap, key, buffer) \
+	_bt_search(rel, heap, key, buffer, BT_READ, NULL)
+#else
+#define st_bt_search(rel, heap, key, buffer) \
+	_bt_search(rel, key, buffer, BT_READ, NULL)
+#endif
+
+/* ---- kinds of processes (17: 372700cba00) ---- */
+
+#if PG_VERSION_NUM < 170000
+#include "postmaster/autovacuum.h"
+#define AmAutoVacuumWorkerProcess() IsAutoVacuumWorkerProcess()
+#endif
+
+/* ---- backend numbers (17: 024c5211176) ---- */
+
+#if PG_VERSION_NUM < 170000
+typedef BackendId ProcNumber;
+
+#define INVALID_PROC_NUMBER InvalidBackendId
+#define ProcNumberForTempRelations() BackendIdForTempRelations()
+#endif
+
+/* ---- pages that are written past the buffer pool (16: faeedbcefd4) ---- */
+
+#if PG_VERSION_NUM < 160000
+#define PGIOAlignedBlock PGAlignedBlock
+#endif
+
+/* ---- TU_UpdateIndexes (16: 19d8e2308bc) ---- */
+
+#if PG_VERSION_NUM < 160000
+typedef bool TU_UpdateIndexes;
+
+#define TU_None false
+#define TU_All true
+#endif
+
+/* ---- pgstat_count_heap_update: newpage (16: ae4fdde1352) ---- */
+
+#if PG_VERSION_NUM >= 160000
+#define st_count_update(rel, hot, newpage) \
+	pgstat_count_heap_update(rel, hot, newpage)
+#else
+#define st_count_update(rel, hot, newpage) pgstat_count_heap_update(rel, hot)
+#endif
+
+/* ---- shapes of table AM callbacks ---- */
+
+/* 15: relation_set_new_filenode, later relation_set_new_filelocator. */
+#if PG_VERSION_NUM < 160000
+#define relation_set_new_filelocator relation_set_new_filenode
+#endif
+
+/* 17 on: ANALYZE hands out blocks by a ReadStream (041b96802ef). */
+#if PG_VERSION_NUM >= 170000
+#define ST_HAVE_ANALYZE_STREAM 1
+#endif
+
+/* 18 on: the table AM iterates over bitmaps itself (2b73a8cd33b). */
+#if PG_VERSION_NUM >= 180000
+#define ST_HAVE_BITMAP_STREAM 1
+#endif
+
+/*
+ * Extends the main fork by one page and returns it locked exclusively,
+ * pinned and zeroed.  The caller holds the relation extension lock.
+ */
+extern Buffer st_extend_locked(Relation rel, BufferAccessStrategy strategy);
+
+/* Like st_extend_locked() for a file that no relcache entry points to. */
+extern Buffer st_extend_file_locked(RelFileLocator locator, char persistence);
+
+/* 18: XLogRegisterData takes const void * (8c0d7bafad3 made it const). */
+extern void st_xlog_register_data(const void *data, uint32 len);
+
+/* 16: tuplesort_getdatum got the argument copy (24d2b2680a8). */
+#if PG_VERSION_NUM >= 160000
+#define st_tuplesort_getdatum(state, forward, copy, value, isnull) \
+	tuplesort_getdatum(state, forward, copy, value, isnull, NULL)
+#else
+#define st_tuplesort_getdatum(state, forward, copy, value, isnull) \
+	tuplesort_getdatum(state, forward, value, isnull, NULL)
+#endif
+
+/* 18: vac_update_relstats got the count of all-frozen pages (99f8f3fbbc8). */
+#if PG_VERSION_NUM >= 180000
+#define st_update_relstats(rel, pages, tuples, all_visible, all_frozen) \
+	vac_update_relstats(rel, pages, tuples, all_visible, all_frozen, \
+						(rel)->rd_rel->relhasindex, InvalidTransactionId, \
+						InvalidMultiXactId, NULL, NULL, false)
+#else
+#define st_update_relstats(rel, pages, tuples, all_visible, all_frozen) \
+	vac_update_relstats(rel, pages, tuples, all_visible, \
+						(rel)->rd_rel->relhasindex, InvalidTransactionId, \
+						InvalidMultiXactId, NULL, NULL, false)
+#endif
+
+/* 18: vacuum_delay_point got the argument is_analyze (bb8dff9995f). */
+#if PG_VERSION_NUM < 180000
+#define st_vacuum_delay_point(is_analyze) vacuum_delay_point()
+#else
+#define st_vacuum_delay_point(is_analyze) vacuum_delay_point(is_analyze)
+#endif
+
+/* 18: index_beginscan got the argument instrument (0fbceae841c). */
+#if PG_VERSION_NUM >= 180000
+#define st_index_beginscan_keys(heap, index, snapshot, nkeys) \
+	index_beginscan(heap, index, snapshot, NULL, nkeys, 0)
+#else
+#define st_index_beginscan_keys(heap, index, snapshot, nkeys) \
+	index_beginscan(heap, index, snapshot, nkeys, 0)
+#endif
+/*
+ * Parallel index scans: 17 tells the access method the numbers of keys, 18 the
+ * index; 18 renamed the offset of its memory.
+ */
+#if PG_VERSION_NUM >= 180000
+#define ST_ESTIMATE_PARALLEL_INDEX_ARGS Relation index, int nkeys, int norderbys
+#define st_parallel_index_state(scan) \
+	((void *) ((char *) (scan) + (scan)->ps_offset_am))
+#elif PG_VERSION_NUM >= 170000
+#define ST_ESTIMATE_PARALLEL_INDEX_ARGS int nkeys, int norderbys
+#else
+#define ST_ESTIMATE_PARALLEL_INDEX_ARGS void
+#endif
+#if PG_VERSION_NUM < 180000
+#define st_parallel_index_state(scan) \
+	((void *) ((char *) (scan) + (scan)->ps_offset))
+#endif
+
+#define st_index_beginscan(heap, index, snapshot) \
+	st_index_beginscan_keys(heap, index, snapshot, 0)
+
+/* 16: IndexVacuumInfo knows the heap (61b313e47eb). */
+#if PG_VERSION_NUM >= 160000
+#define st_index_vacuum_info_set_heap(info, rel) ((info)->heaprel = (rel))
+#else
+#define st_index_vacuum_info_set_heap(info, rel) ((void) (rel))
+#endif
+
+/* Btree's record for a page to be reused, of no page (16: 6af1793954e). */
+struct xl_btree_reuse_page;
+extern void st_fill_reuse_page(struct xl_btree_reuse_page *record, Relation rel,
+							   FullTransactionId removed_by);
+
+/*
+ * VACUUM FULL of a relation that the caller has locked exclusively and does
+ * not have open (18: cluster_rel() takes it open).
+ */
+extern void st_vacuum_full(Oid relid);
+
+/*
+ * Tells whether VACUUM may cut off a table's empty end (18: also a setting).
+ */
+extern bool st_may_truncate(Relation rel);
+
+/* ---- index access methods ---- */
+
+struct IndexAmRoutine;
+
+/*
+ * Marks an index access method as ordered by a btree's strategies (18: how
+ * strategies are to be read is its own business, 622f678c102).
+ */
+extern void st_index_am_set_ordered(struct IndexAmRoutine *routine);
+
+/* ---- rights ---- */
+
+/* 16: one function for all kinds of objects (c727f511bd7). */
+#if PG_VERSION_NUM < 160000
+#define object_ownercheck(classid, objectid, roleid) \
+	st_object_ownercheck(classid, objectid, roleid)
+extern bool st_object_ownercheck(Oid classid, Oid objectid, Oid roleid);
+#endif
+
+/* Right to call a function (16: object_aclcheck, c727f511bd7). */
+extern AclResult st_function_aclcheck(Oid function, Oid role);
+
+/*
+ * The operator is < or > of some btree operator family (18: a CompareType
+ * instead of a strategy number, 8123e91f5ae).
+ */
+extern bool st_is_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype,
+							  bool *descending);
+
+/* 17: MAINTAIN (ecb0fd33720), before that the owner's right. */
+extern bool st_can_maintain(Relation rel);
+
+/*
+ * Search path for maintenance as the table's owner, until the caller's GUC
+ * nest level ends (17: RestrictSearchPath).
+ */
+extern void st_restrict_search_path(void);
+
+/* The collation orders strings by their bytes (18: lc_collate_is_c is gone). */
+extern bool st_collation_is_c(Oid collation);
+
+/*
+ * Sets the number of live rows in the statistics of a table that VACUUM has
+ * just reported (16: live_tuples, d7e39d72ca1).
+ */
+extern void st_report_live_rows(Relation rel, double rows);
+
+/* 17: estimate_array_length() got the planner's state (9391f71523b). */
+extern double st_estimate_array_length(PlannerInfo *root, Node *array);
+
+/*
+ * Marks a path as one that a planner setting forbids (18: disabled_nodes
+ * instead of a cost, e2225346933).
+ */
+extern void st_path_disable(Path *path);
+
+/* Is it?  (Before 18 its cost says so.) */
+#if PG_VERSION_NUM >= 180000
+#define st_path_is_disabled(path) ((path)->disabled_nodes > 0)
+#else
+#define st_path_is_disabled(path) false
+#endif
+
+/* A path above another one is as forbidden as that. */
+extern void st_path_inherit_disabled(Path *path, const Path *input);
+
+/* Expressions over a rel's topmost parent, as over the rel itself (16: 2489d76c490). */
+extern List *st_translate_to_child(struct PlannerInfo *root, List *exprs,
+								   struct RelOptInfo *child);
+
+/*
+ * A hash join of this type drops rows of its outer side that find no match
+ * (16: 16dc2703c54, JOIN_RIGHT_ANTI; 18: aa86129e19d, JOIN_RIGHT_SEMI).
+ */
+#if PG_VERSION_NUM >= 180000
+#define st_join_drops_outer(type) \
+	((type) == JOIN_INNER || (type) == JOIN_SEMI || (type) == JOIN_RIGHT || \
+	 (type) == JOIN_RIGHT_ANTI || (type) == JOIN_RIGHT_SEMI)
+#elif PG_VERSION_NUM >= 160000
+#define st_join_drops_outer(type) \
+	((type) == JOIN_INNER || (type) == JOIN_SEMI || (type) == JOIN_RIGHT || \
+	 (type) == JOIN_RIGHT_ANTI)
+#else
+#define st_join_drops_outer(type) \
+	((type) == JOIN_INNER || (type) == JOIN_SEMI || (type) == JOIN_RIGHT)
+#endif
+
+/* 18: ConditionalXactLockTableWait() can log a failure (f10ec3c1b21). */
+extern bool st_conditional_xact_lock_wait(TransactionId xid, bool log_failure);
+
+/* 18: so can ConditionalLockTuple(). */
+#if PG_VERSION_NUM >= 180000
+#define st_conditional_lock_tuple(rel, tid, mode) \
+	ConditionalLockTuple(rel, tid, mode, false)
+#else
+#define st_conditional_lock_tuple(rel, tid, mode) \
+	ConditionalLockTuple(rel, tid, mode)
+#endif
+
+/* 16: pgstat_fetch_stat_local_beentry renamed (8dfa37b797f).  From 1 on. */
+struct PgBackendStatus;
+extern struct PgBackendStatus *st_backend_status(int index);
+
+#endif							/* ST_COMPAT_H */

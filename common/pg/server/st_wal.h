@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_wal.h
+ *	  Every WAL record that the store makes by itself, and how maintenance
+ *	  commands pace theirs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_WAL_H
+#define ST_WAL_H
+
+#include "postgres.h"
+
+#include "access/htup.h"
+#include "access/transam.h"
+#include "storage/buf.h"
+#include "storage/bufpage.h"
+#include "storage/smgr.h"
+#include "utils/rel.h"
+
+/*
+ * Makes the image the contents of a page that the caller has locked
+ * exclusively; logs it if wal is set.  With vmbuffer, which the caller has
+ * pinned, the page becomes all-visible and all-frozen.
+ */
+extern void st_wal_write_page(Relation rel, Buffer buffer, const char *image,
+							  bool wal, Buffer vmbuffer);
+
+/*
+ * Writes the first page of a new fork past the buffer pool; sets the page's
+ * checksum.  The file is fsynced if the page is logged: a checkpoint may have
+ * passed between the record and the write.
+ */
+extern void st_wal_write_first_page(SMgrRelation smgr, ForkNumber fork,
+									char *image, bool wal);
+
+/*
+ * Overwrites len bytes at offset off of a page that the caller has locked
+ * exclusively.  full_image: where the page may have hint bits.
+ */
+extern void st_wal_overwrite(Relation rel, Buffer buffer, Size off,
+							 const void *data, Size len, bool full_image);
+
+/*
+ * Makes xmax, a transaction or a multixact, the key share locker of a heap
+ * tuple whose page the caller has locked exclusively.
+ */
+extern void st_wal_lock_tuple(Relation rel, Buffer buffer, OffsetNumber off,
+							  TransactionId xmax, bool multi);
+
+/*
+ * Deletes a heap tuple of the running command, whose page the caller has
+ * locked exclusively, and names key as the old row to logical decoding; full:
+ * all of its columns and not only those of the replica identity.
+ */
+extern void st_wal_delete_tuple(Buffer buffer, OffsetNumber off,
+								HeapTuple key, bool full);
+
+/*
+ * Tells standbys to cancel queries whose snapshots may see what the
+ * transaction, or an older one, removed.  No-op where no standby can follow
+ * the relation.
+ */
+extern void st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by);
+
+/*
+ * Called between any two small changes, with nothing locked but relations:
+ * flushes this backend's WAL when a fair amount of it has come together.
+ */
+extern void st_wal_keep_up(void);
+
+#endif							/* ST_WAL_H */

@@ -1,0 +1,283 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_empty_pages.c
+ *	  VACUUM: pages that the delta left empty become free extents.
+ *
+ * When compaction has moved the rows of the delta, and VACUUM has removed what
+ * was left of them, whole runs of heap pages are empty.  Heap would use them
+ * for new rows, but not for row groups; so a table whose rows all came
+ * through the delta could not shrink.  Here runs of such pages are written as
+ * pages of a free extent and entered into the directory.
+ *
+ * Only as many pages become extents as compaction can use, because each costs
+ * a page image in WAL.  They are the first ones of the file, so that row
+ * groups move to the front and the end can be cut off.  Some empty pages stay
+ * for the rows to come: a good part in a table that is compacted now and then,
+ * a few after a merge, which leaves a note for that.  Where to look tells the
+ * free space map, which VACUUM has just brought up to date; what a page is, is
+ * decided under its lock.
+ *
+ * Crashes: a page is one of an extent at once, but in the directory only if
+ * the transaction commits.  So before the first page is written, those from
+ * there on are noted to be looked at again (st_orphan.c).
+ *
+ * Readers: a page without line pointers has nothing to show to any snapshot,
+ * whatever its form, and the extent is used by a row group only once all
+ * snapshots are newer than the entry.
+ *
+ * Locks: ShareUpdateExclusiveLock on the table, as always for VACUUM.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/freespace.h"
+
+#include "st_space.h"
+
+/* Shortest run of pages that is worth an extent. */
+#define MIN_RUN		8
+
+/* Free space of an empty page that keeps an array of unused line pointers. */
+#define EMPTY_PAGE_SPACE \
+	(BLCKSZ - SizeOfPageHeaderData - (MaxHeapTuplesPerPage + 1) * sizeof(ItemIdData) - 32)
+
+/* Pages that stay heap's: so many, or this share of those of row groups. */
+#define RESERVED_PAGES	16
+#define RESERVED_SHARE	4
+
+/* Row of the entry among those of ST_VACUUM_STATE. */
+#define ST_WANTED_ROW		2
+#define ST_WANTED_VERSION	1
+
+typedef struct StWantedPayload
+{
+	uint16		version;
+	uint16		unused;
+} StWantedPayload;
+
+StaticAssertDecl(sizeof(StWantedPayload) == 4, "on-disk size");
+
+/*
+ * The free extents wanted, as a share of the pages of row groups.  If far more
+ * pages are empty, so many are wanted that all row groups find a place: then
+ * they can move to the front.
+ */
+#define FREE_SHARE			4
+#define MANY_EMPTY_SHARE	2
+
+/* Counts of the file's pages by kind. */
+typedef struct Pages
+{
+	Relation	rel;
+	StCatalog  *cat;
+	BufferAccessStrategy strategy;
+	BlockNumber nblocks;
+	StExtentRanges known;		/* extents, sorted; may overlap */
+	BlockNumber groups;			/* pages in use */
+	BlockNumber free;			/* pages of free extents */
+	BlockNumber empty;			/* pages of the delta that seem empty */
+	bool		all;			/* leave only a few of them */
+} Pages;
+
+/* The TID of the entry of st_empty_pages_wanted(); false if there is none. */
+static bool
+find_wanted(StCatalog *cat, ItemPointer tid)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	bool		found;
+
+	st_catalog_scan_begin(&scan, cat, ST_VACUUM_STATE, ST_WANTED_ROW,
+						  ST_WANTED_ROW, SnapshotSelf);
+	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	found = entry != NULL;
+	if (found)
+		*tid = entry->tuple->t_self;
+	st_catalog_scan_end(&scan);
+	return found;
+}
+
+/* Called by a compaction that goes to the end, when it is there. */
+void
+st_empty_pages_wanted(StCatalog *cat)
+{
+	StWantedPayload payload = {.version = ST_WANTED_VERSION};
+	ItemPointerData tid;
+
+	if (find_wanted(cat, &tid))
+		return;
+	st_catalog_insert(cat, ST_VACUUM_STATE, ST_WANTED_ROW, &payload,
+					  sizeof(payload), GetCurrentCommandId(true), 0, NULL);
+}
+
+/* Is the block, in no extent, empty if the free space map is right? */
+static bool
+seems_empty(Relation rel, BlockNumber block)
+{
+	return GetRecordedFreeSpace(rel, block) >= EMPTY_PAGE_SPACE;
+}
+
+/*
+ * The next run of blocks that seem empty, from `from` on; *pos is a cursor of
+ * the extents.  False behind the last.
+ */
+static bool
+next_run(const Pages *p, int *pos, BlockNumber from, StExtentRange *run)
+{
+	BlockNumber block = Max(from, ST_META_BLOCK + 1);
+
+	run->start = run->end = InvalidBlockNumber;
+	while (block < p->nblocks)
+	{
+		st_vacuum_delay_point(false);
+		while (*pos < p->known.n && p->known.v[*pos].end <= block)
+			(*pos)++;
+		if (*pos < p->known.n && p->known.v[*pos].start <= block)
+		{
+			if (run->start != InvalidBlockNumber)
+				return true;
+			block = p->known.v[*pos].end;
+			continue;
+		}
+		if (seems_empty(p->rel, block))
+		{
+			if (run->start == InvalidBlockNumber)
+				run->start = block;
+			run->end = block + 1;
+		}
+		else if (run->start != InvalidBlockNumber)
+			return true;
+		block++;
+	}
+	return run->start != InvalidBlockNumber;
+}
+
+static void
+count_pages(Pages *p)
+{
+	StExtentRange run = {0};
+	BlockNumber end = 0;
+	int			nfree;
+	int			pos = 0;
+	StExtentRange *free_extents = st_free_extent_all(p->cat, SnapshotSelf, &nfree);
+
+	for (int i = 0; i < nfree; i++)
+		p->free += free_extents[i].end - free_extents[i].start;
+	pfree(free_extents);
+	for (int i = 0; i < p->known.n; i++)
+	{
+		const StExtentRange *r = &p->known.v[i];
+
+		if (r->end > end)
+			p->groups += r->end - Max(r->start, end);
+		end = Max(end, r->end);
+	}
+	p->groups -= Min(p->groups, p->free);
+	while (next_run(p, &pos, run.end, &run))
+		p->empty += run.end - run.start;
+}
+
+/* Returns how many of the empty pages shall become free extents. */
+static BlockNumber
+wanted_pages(const Pages *p)
+{
+	BlockNumber want = p->groups / FREE_SHARE;
+	BlockNumber stay = Max(RESERVED_PAGES, p->groups / RESERVED_SHARE);
+
+	if (p->all)
+		stay = RESERVED_PAGES;
+	if (p->all || p->empty > p->groups / MANY_EMPTY_SHARE)
+		want = p->groups + p->groups / 8;
+	if (p->free >= want || p->empty <= stay)
+		return 0;
+	return Min(want - p->free, p->empty - stay);
+}
+
+/* Claims pages of one run; returns how many. */
+static BlockNumber
+claim_run(Pages *p, const StExtentRange *run, BlockNumber limit,
+		  Buffer *vmbuffer)
+{
+	BlockNumber end = Min(run->end, run->start + limit);
+	BlockNumber start = run->start;
+	BlockNumber claimed = 0;
+
+	for (BlockNumber block = run->start; block <= end; block++)
+	{
+		st_vacuum_delay_point(false);
+		if (block < end &&
+			st_extent_claim_page(p->rel, block, vmbuffer, p->strategy))
+		{
+			RecordPageWithFreeSpace(p->rel, block, 0);
+			claimed++;
+			continue;
+		}
+		if (block > start)
+			st_free_extent_add(p->cat, start, block - start);
+		start = block + 1;
+	}
+	FreeSpaceMapVacuumRange(p->rel, run->start, end);
+	return claimed;
+}
+
+static void
+claim_pages(Pages *p, BlockNumber wanted)
+{
+	Buffer		vmbuffer = InvalidBuffer;
+	StExtentRange run = {0};
+	bool		begun = false;
+	int			pos = 0;
+
+	while (wanted > 0 && next_run(p, &pos, run.end, &run))
+	{
+		if (run.end - run.start < MIN_RUN)
+			continue;
+		if (!begun)
+		{
+			st_vacuum_begin_writing();
+			st_orphans_from(p->cat, run.start);
+			begun = true;
+		}
+		wanted -= claim_run(p, &run, wanted, &vmbuffer);
+	}
+	if (BufferIsValid(vmbuffer))
+		ReleaseBuffer(vmbuffer);
+	if (begun)
+		st_free_extent_coalesce(p->cat);
+}
+
+/* Called by VACUUM after heap's part and ours. */
+void
+st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
+					BufferAccessStrategy strategy)
+{
+	Pages		p = {0};
+	StCatalog	cat;
+	StMeta		meta;
+	ItemPointerData tid;
+	BlockNumber wanted;
+
+	st_meta_read(rel, &meta);
+	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, RowExclusiveLock))
+		return;
+	p.rel = rel;
+	p.cat = &cat;
+	p.strategy = strategy;
+	p.nblocks = RelationGetNumberOfBlocks(rel);
+	(void) st_known_extents(rel, &cat, oldest_xmin, &p.known);
+	count_pages(&p);
+	p.all = find_wanted(&cat, &tid);
+	wanted = wanted_pages(&p);
+	if (wanted >= MIN_RUN)
+		claim_pages(&p, wanted);
+	if (p.all)
+	{
+		st_vacuum_begin_writing();
+		(void) st_catalog_delete(&cat, &tid);
+	}
+	st_catalog_close(&cat);
+}

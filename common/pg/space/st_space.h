@@ -1,0 +1,135 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_space.h
+ *	  Space of the main fork: how row groups get pages, and how VACUUM gets
+ *	  them back.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_SPACE_H
+#define ST_SPACE_H
+
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "commands/vacuum.h"
+#include "storage/buf.h"
+
+#include "st_visibility.h"
+
+/* ------------------------------------------------------------------------
+ * Pages for row groups: st_extent_write.c, st_free_extent.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Writes the image to free extents, or to new pages at the end of rel, and
+ * sets the place and image_len of the group, whose first_row is set.  max_runs:
+ * into how many runs of pages it may be cut.  Free extents before block
+ * `before` may be taken: none (0) unless the group's descriptor belongs to the
+ * running subtransaction and goes if that is rolled back.
+ */
+extern void st_extent_write(Relation rel, const StImage *img, StGroup *group,
+							int max_runs, BlockNumber before);
+
+extern StExtentRange *st_free_extent_all(StCatalog *cat, Snapshot snapshot,
+										 int *n);
+extern void st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks);
+extern bool st_free_extent_known(StCatalog *cat, BlockNumber block);
+
+/* What of it can be taken now: the directory, read once. */
+typedef struct StFreeSpace StFreeSpace;
+extern StFreeSpace *st_free_space_read(StCatalog *cat);
+extern BlockNumber st_free_space_total(const StFreeSpace *space);
+extern BlockNumber st_free_space_missing(const StFreeSpace *space,
+										 BlockNumber nblocks, BlockNumber before);
+extern int	st_free_extent_take(Relation rel, uint32 nblocks, int max_runs,
+								BlockNumber before, StExtentRange *runs);
+extern void st_free_extent_coalesce(StCatalog *cat);
+extern BlockNumber st_free_extent_tail(StCatalog *cat, BlockNumber end);
+extern void st_free_extent_cut(StCatalog *cat, BlockNumber end);
+
+/* ---- spare row numbers: st_spare.c ---- */
+
+typedef struct StSpareRows
+{
+	uint64		first_row;
+	uint32		nrows;			/* 0: there are none */
+	uint32		lives;			/* so many times nrows */
+} StSpareRows;
+
+extern bool st_spare_find(StCatalog *cat, uint64 first_row, StSpareRows *out);
+extern StSpareRows st_spare_consume(StCatalog *cat, uint64 first_row);
+extern void st_spare_reserve(StCatalog *cat, const StGroup *group);
+extern void st_spare_used(StCatalog *cat, const StSpareRows *spare);
+extern void st_spare_forget(StCatalog *cat, uint64 first_row);
+
+/* ---- extents that are in use: st_extent_ranges.c ---- */
+
+/* Blocks that are no pages of the delta, sorted. */
+typedef struct StExtentRanges
+{
+	int			n;
+	StExtentRange *v;
+} StExtentRanges;
+
+extern void st_extent_ranges(StExtentRanges *out, const StGroupVersions *groups);
+extern void st_extent_ranges_add_free(StExtentRanges *out, StCatalog *cat);
+
+/*
+ * All extents that something refers to: of groups that are not dead to all,
+ * of retired ones, and free ones.  Returns the groups.
+ */
+extern StGroupVersions *st_known_extents(Relation rel, StCatalog *cat,
+										 TransactionId oldest_xmin,
+										 StExtentRanges *out);
+
+/* ------------------------------------------------------------------------
+ * What VACUUM does: st_reclaim.c
+ * ------------------------------------------------------------------------
+ */
+
+extern void st_reclaim_coalesce(Relation rel);
+extern bool st_reclaim(Relation rel, VacuumParams *params,
+					   TransactionId oldest_xmin, BufferAccessStrategy strategy);
+
+/* Gives free pages at the end of the file back: st_truncate.c */
+extern void st_truncate(Relation rel, int elevel);
+
+/* A row group that a compaction, transaction xid, replaced: st_retired.c */
+typedef struct StRetired
+{
+	StGroup		group;			/* rows and extent only */
+	TransactionId xid;
+	ItemPointerData tid;		/* of the entry */
+} StRetired;
+
+extern void st_retired_add(StCatalog *cat, const StGroup *group);
+extern StRetired *st_retired_read(StCatalog *cat, TransactionId oldest_xmin,
+								  int *n);
+extern bool st_retired_release(StCatalog *cat);
+extern void st_free_extents_of(StCatalog *cat, const StGroup *group);
+
+/* Removes anchors that nobody locks any more: st_reclaim_anchors.c */
+extern uint64 st_reclaim_anchors(Relation rel, TransactionId oldest_xmin,
+								 void (*begin_writing) (void));
+
+/* Extents that nothing refers to: st_orphan.c */
+extern void st_free_orphans(Relation rel, TransactionId oldest_xmin,
+							BufferAccessStrategy strategy,
+							void (*begin_writing) (void));
+extern void st_orphans_from(StCatalog *cat, BlockNumber block);
+
+/*
+ * Makes free extents of pages that the delta left empty: st_empty_pages.c.
+ * _wanted(): the next time of all but a few, because a compaction has taken
+ * all there is.
+ */
+extern void st_empty_pages_wanted(StCatalog *cat);
+extern void st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
+								BufferAccessStrategy strategy);
+
+/* VACUUM's transaction is about to make its first change. */
+extern void st_vacuum_begin_writing(void);
+
+#endif							/* ST_SPACE_H */

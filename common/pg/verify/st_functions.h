@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_functions.h
+ *	  C functions behind the SQL of common/sql, for one access method.
+ *
+ * SQL finds a C function by a name that no other library has.  So the
+ * extension writes ST_STORE_FUNCTIONS(cc) once, outside of any function, and
+ * has cc_set_options() and so on, and the entry point of its workers,
+ * cc_compact_worker_main().
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_FUNCTIONS_H
+#define ST_FUNCTIONS_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "st_auto_compact.h"
+#include "st_compact.h"
+#include "st_inspect.h"
+#include "st_options.h"
+#include "st_options_ddl.h"
+
+/* A function that SQL can call; body says what it returns, given fcinfo. */
+#define ST_SQL_FUNCTION(name, body) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum \
+	name(PG_FUNCTION_ARGS) \
+	{ \
+		return (body); \
+	}
+
+/* The same for one that returns nothing, or a set. */
+#define ST_SQL_PROCEDURE(name, call) \
+	ST_SQL_FUNCTION(name, (call, (Datum) 0))
+
+#define ST_STORE_FUNCTIONS(c) \
+	ST_SQL_FUNCTION(c##_set_options, st_options_set_function(fcinfo)) \
+	ST_SQL_FUNCTION(c##_table_options, st_options_table_function(fcinfo)) \
+	ST_SQL_FUNCTION(c##_row_groups, st_row_groups_function(fcinfo)) \
+	ST_SQL_FUNCTION(c##_table_info, st_table_info_function(fcinfo)) \
+	ST_SQL_PROCEDURE(c##_compact, st_compact_call(fcinfo, st_options_set()->provider)) \
+	ST_SQL_PROCEDURE(c##_merge, st_merge_call(fcinfo, st_options_set()->provider)) \
+	ST_SQL_PROCEDURE(c##_compact_progress, st_compact_progress(fcinfo)) \
+	extern PGDLLEXPORT void c##_compact_worker_main(Datum main_arg); \
+	void \
+	c##_compact_worker_main(Datum main_arg) \
+	{ \
+		st_auto_compact_worker_main(main_arg); \
+	} \
+	extern void c##_compact_worker_main(Datum main_arg)
+
+#endif							/* ST_FUNCTIONS_H */

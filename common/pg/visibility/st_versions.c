@@ -1,0 +1,297 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_versions.c
+ *	  Vacuum's view of row groups and their rows.
+ *
+ * Reads descriptors and tombstones of any age from the TOAST relation with
+ * SnapshotAny and judges them by HeapTupleSatisfiesVacuum, as heap judges its
+ * tuples for index builds, ANALYZE, VACUUM and CLUSTER.  Index entries that
+ * were marked dead are skipped by the scan: what they point at is dead to
+ * all, so this is right for visibility, but proves nothing about the use of
+ * an extent (see st_am_vacuum.c for that).
+ *
+ * Callers hold at least AccessShareLock on the table.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+
+#include "st_visibility.h"
+
+/*
+ * Returns what vacuum says of an entry's tuple.  Sets *xmin to its inserter
+ * and *xid to the transaction that its state depends on. version may be NULL.
+ */
+static HTSV_Result
+entry_state(StCatalogEntry *entry, TransactionId oldest_xmin,
+			TransactionId *xmin, TransactionId *xid, StGroupVersion *version)
+{
+	HeapTupleHeader header = entry->tuple->t_data;
+	HTSV_Result state;
+
+	LockBuffer(entry->buffer, BUFFER_LOCK_SHARE);
+	state = HeapTupleSatisfiesVacuum(entry->tuple, oldest_xmin,
+									 entry->buffer);
+	*xmin = HeapTupleHeaderGetXmin(header);
+	if (state == HEAPTUPLE_DELETE_IN_PROGRESS)
+		*xid = HeapTupleHeaderGetUpdateXid(header);
+	else
+		*xid = *xmin;
+	if (version != NULL)
+	{
+		if (state == HEAPTUPLE_DELETE_IN_PROGRESS ||
+			state == HEAPTUPLE_RECENTLY_DEAD)
+			version->xmax = HeapTupleHeaderGetUpdateXid(header);
+		version->aborted = state == HEAPTUPLE_DEAD &&
+			HeapTupleHeaderXminInvalid(header);
+	}
+	LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
+	return state;
+}
+
+/*
+ * Reads the versions of descriptors first..last, appending to *out; those of
+ * groups without an image (of another session, or aborted) only if asked.
+ */
+static void
+collect_versions(StCatalog *cat, uint64 first, uint64 last,
+				 uint64 incarnation, bool unfinished,
+				 TransactionId oldest_xmin, StGroupVersions *out,
+				 MemoryContext mcxt)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	int			allocated = 0;
+
+	st_catalog_scan_begin(&scan, cat, ST_DESCRIPTOR, first, last, SnapshotAny);
+	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		StGroupVersion v;
+
+		CHECK_FOR_INTERRUPTS();
+		memset(&v, 0, sizeof(v));
+		v.state = entry_state(entry, oldest_xmin, &v.xmin, &v.xid, &v);
+		v.tid = entry->tuple->t_self;
+		v.finished = st_descriptor_decode(cat->rel, entry, &v.group);
+		if ((!v.finished || v.group.nrows == 0) && !unfinished)
+			continue;
+		v.group.incarnation = incarnation;
+		if (out->n == allocated)
+		{
+			allocated = Max(16, allocated * 2);
+			out->v = out->v == NULL ?
+				MemoryContextAlloc(mcxt, allocated * sizeof(v)) :
+				repalloc(out->v, allocated * sizeof(v));
+		}
+		out->v[out->n++] = v;
+	}
+	st_catalog_scan_end(&scan);
+}
+
+static StGroupVersions *
+read_versions(Relation rel, bool unfinished, TransactionId oldest_xmin,
+			  MemoryContext mcxt)
+{
+	StGroupVersions *out = MemoryContextAllocZero(mcxt, sizeof(*out));
+	StCatalog	cat;
+	StMeta		meta;
+
+	st_meta_read(rel, &meta);
+	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, AccessShareLock))
+		return out;
+	collect_versions(&cat, 0, ST_MAX_ROW_NUMBER, meta.incarnation, unfinished,
+					 oldest_xmin, out, mcxt);
+	st_catalog_close(&cat);
+	return out;
+}
+
+/*
+ * All row groups of rel that have an image and whose descriptor, in whatever
+ * state, is still found, sorted by first_row.  Flushes what this backend has
+ * pending.  oldest_xmin: as for HeapTupleSatisfiesVacuum.  A relation whose
+ * metapage says that it has no row groups reads as empty without a look at
+ * the TOAST relation, which may be stale then.
+ */
+StGroupVersions *
+st_group_versions(Relation rel, TransactionId oldest_xmin, MemoryContext mcxt)
+{
+	return read_versions(rel, false, oldest_xmin, mcxt);
+}
+
+/*
+ * The same, with two kinds of groups more: those without an image, whose nrows
+ * is the number that they reserved, and those that VACUUM had begun to drop,
+ * whose nrows is 0.
+ */
+StGroupVersions *
+st_group_versions_all(Relation rel, TransactionId oldest_xmin,
+					  MemoryContext mcxt)
+{
+	return read_versions(rel, true, oldest_xmin, mcxt);
+}
+
+/*
+ * Reads the state of one group again, after a wait.  False, and the version
+ * unchanged, if its descriptor is gone.
+ */
+bool
+st_group_version_refresh(Relation rel, TransactionId oldest_xmin,
+						 StGroupVersion *version)
+{
+	StGroupVersions out = {0};
+	StCatalog	cat;
+	uint64		row = version->group.first_row;
+	bool		found = false;
+
+	if (!st_catalog_open(&cat, rel, AccessShareLock))
+		return false;
+	collect_versions(&cat, row, row, version->group.incarnation, false,
+					 oldest_xmin, &out, CurrentMemoryContext);
+	st_catalog_close(&cat);
+	for (int i = 0; i < out.n; i++)
+	{
+		if (ItemPointerEquals(&out.v[i].tid, &version->tid))
+		{
+			*version = out.v[i];
+			found = true;
+		}
+	}
+	if (out.v != NULL)
+		pfree(out.v);
+	return found;
+}
+
+/* The groups alone, for st_delta_begin() and st_scan_take_group(). */
+StGroupList *
+st_group_versions_list(const StGroupVersions *versions)
+{
+	StGroupList *list = palloc(sizeof(StGroupList));
+
+	list->ngroups = versions->n;
+	list->groups = palloc(Max(versions->n, 1) * sizeof(StGroup));
+	for (int i = 0; i < versions->n; i++)
+		list->groups[i] = versions->v[i].group;
+	return list;
+}
+
+/*
+ * Sets *effect to what a tombstone in the given state makes of its row.
+ * Returns false if it has none, because its transaction aborted.
+ */
+static bool
+tombstone_effect(HTSV_Result state, TransactionId xmin,
+				 TransactionId oldest_xmin, HTSV_Result *effect)
+{
+	switch (state)
+	{
+		case HEAPTUPLE_DEAD:
+			return false;
+		case HEAPTUPLE_INSERT_IN_PROGRESS:
+			*effect = HEAPTUPLE_DELETE_IN_PROGRESS;
+			return true;
+		case HEAPTUPLE_LIVE:
+		case HEAPTUPLE_RECENTLY_DEAD:
+		case HEAPTUPLE_DELETE_IN_PROGRESS:
+			/* it goes away only with its group, and the row stays deleted */
+			*effect = TransactionIdPrecedes(xmin, oldest_xmin) ?
+				HEAPTUPLE_DEAD : HEAPTUPLE_RECENTLY_DEAD;
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The rows of a group that somebody deleted or is deleting, in mcxt.
+ */
+StRowDeaths *
+st_row_deaths(Relation rel, const StGroup *group, TransactionId oldest_xmin,
+			  MemoryContext mcxt)
+{
+	return st_row_deaths_of(rel, group, group->first_row, group->nrows,
+							oldest_xmin, mcxt);
+}
+
+/* The same for row numbers first .. first + nrows - 1 of the group alone. */
+StRowDeaths *
+st_row_deaths_of(Relation rel, const StGroup *group, uint64 first,
+				 uint32 nrows, TransactionId oldest_xmin, MemoryContext mcxt)
+{
+	StRowDeaths *out = MemoryContextAllocZero(mcxt, sizeof(*out));
+	StCatalog	cat;
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	uint32		allocated = 0;
+
+	if (!st_catalog_open(&cat, rel, AccessShareLock))
+		return out;
+	st_catalog_scan_begin(&scan, &cat, ST_TOMBSTONE, first, first + nrows - 1,
+						  SnapshotAny);
+	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		StRowDeath	death;
+		HTSV_Result state;
+		TransactionId ignored;
+
+		CHECK_FOR_INTERRUPTS();
+		state = entry_state(entry, oldest_xmin, &death.xid, &ignored, NULL);
+		if (!tombstone_effect(state, death.xid, oldest_xmin, &death.state))
+			continue;
+		death.row = (uint32) (entry->row - group->first_row);
+		if (out->n > 0 && out->d[out->n - 1].row == death.row)
+			continue;
+		death.raw_xid = HeapTupleHeaderGetRawXmin(entry->tuple->t_data);
+		death.cid = HeapTupleHeaderGetRawCommandId(entry->tuple->t_data);
+		st_tombstone_decode(rel, entry, &death.forward);
+		if (out->n == allocated)
+		{
+			allocated = Max(64, allocated * 2);
+			out->d = out->d == NULL ?
+				MemoryContextAlloc(mcxt, allocated * sizeof(death)) :
+				repalloc(out->d, allocated * sizeof(death));
+		}
+		out->d[out->n++] = death;
+	}
+	st_catalog_scan_end(&scan);
+	st_catalog_close(&cat);
+	return out;
+}
+
+/* The death of one row, or NULL.  Rows are asked for in ascending order. */
+const StRowDeath *
+st_row_death(StRowDeaths *deaths, uint32 row)
+{
+	while (deaths->next < deaths->n && deaths->d[deaths->next].row < row)
+		deaths->next++;
+	if (deaths->next < deaths->n && deaths->d[deaths->next].row == row)
+		return &deaths->d[deaths->next];
+	return NULL;
+}
+
+/*
+ * The state of a row, as HeapTupleSatisfiesVacuum would tell it of a heap
+ * tuple, and who inserts or deletes it when that is in progress.  Rows are
+ * asked for in ascending order.
+ */
+HTSV_Result
+st_row_state(const StGroupVersion *version, StRowDeaths *deaths, uint32 row,
+			 TransactionId *xid)
+{
+	const StRowDeath *death = st_row_death(deaths, row);
+
+	*xid = version->xid;
+	if (death == NULL || version->state == HEAPTUPLE_DEAD ||
+		(version->state == HEAPTUPLE_RECENTLY_DEAD &&
+		 death->state != HEAPTUPLE_DEAD))
+		return version->state;
+
+	/*
+	 * The row's own death counts, also while its group goes.  A row inserted
+	 * and deleted by the same running transaction is being deleted.
+	 */
+	*xid = death->xid;
+	return death->state;
+}

@@ -1,0 +1,565 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_pending.c
+ *	  Pending writers: row groups under construction in this backend.
+ *
+ * A command that writes many rows reserves a range of row numbers, inserts a
+ * provisional descriptor of that range, and gathers rows in a writer of the
+ * format under their final (virtual) TIDs.  A flush writes the extent and
+ * finishes the descriptor in place, so that it may happen at any moment:
+ * in parallel mode, in another subtransaction, before commit.  xmin and cmin
+ * of the rows are always the descriptor's.
+ *
+ * A group belongs to one (relation file, transaction id, command id).  It is
+ * flushed when it is full, when another command or (sub)transaction writes
+ * to the relation, when anything in this backend is about to read it, when
+ * too much memory is pending, and before commit or prepare.  An abort
+ * forgets it; the reserved numbers stay unused.
+ *
+ * An error inside of a flush leaves a writer that cannot be finished again.
+ * If the flush ran in a subtransaction of the one that owns the rows, that
+ * survives the error; so the entry is marked, and every later attempt to use
+ * it fails until its owner is rolled back.  No row is lost silently.  Such a
+ * flush cannot be cancelled (it takes about a second at most).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_index.h"
+#include "miscadmin.h"
+#include "nodes/plannodes.h"
+#include "pgstat.h"
+#include "storage/predicate.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/relcache.h"
+#include "utils/syscache.h"
+
+#include "st_pending.h"
+#include "st_space.h"
+#include "st_write.h"
+
+/* Memory of all writers of a backend together. */
+#define ST_PENDING_MEMORY	((Size) 256 * 1024 * 1024)
+
+/* A forced flush of a small group makes the next one begin this much later. */
+#define ST_THRESHOLD_GROWTH	8
+
+/* Entries that the table was made for. */
+#define ST_PENDING_KEEP		16
+
+typedef struct StPendingKey
+{
+	Oid			relid;
+	RelFileNumber file;
+} StPendingKey;
+
+struct StPending
+{
+	StPendingKey key;			/* first: hash key */
+
+	/* whose rows these are */
+	TransactionId xid;
+	SubTransactionId subid;
+	CommandId	cid;
+
+	bool		delta_only;		/* this command writes no row group */
+	bool		bulk;			/* past the threshold */
+	uint32		delta_rows;		/* written to the delta before that */
+	uint32		threshold;
+
+	/* the group under construction, writer == NULL if there is none */
+	StWriter   *writer;
+	const StFormat *format;
+	MemoryContext mcxt;
+	uint64		first_row;
+	uint32		reserved;
+	uint32		nrows;
+	Size		memory;
+	bool		flushing;		/* in a flush, or a flush failed */
+};
+
+static HTAB *pendings = NULL;	/* of the running transaction */
+static Oid	held_relid = InvalidOid;	/* see st_catalog_hold() */
+static int	active_writers = 0;
+static Size pending_memory = 0;
+
+/* ---- entries ---- */
+
+static StPendingKey
+pending_key(Relation rel)
+{
+	StPendingKey key;
+
+	memset(&key, 0, sizeof(key));
+	key.relid = RelationGetRelid(rel);
+	key.file = st_locator_number(st_relation_locator(rel));
+	return key;
+}
+
+static StPending *
+pending_find(Relation rel)
+{
+	StPendingKey key;
+
+	if (active_writers == 0)
+		return NULL;
+	key = pending_key(rel);
+	return hash_search(pendings, &key, HASH_FIND, NULL);
+}
+
+/* Drops the group under construction, written or not. */
+static void
+pending_end_group(StPending *p)
+{
+	if (p->writer == NULL)
+		return;
+	pending_memory -= p->memory;
+	active_writers--;
+	p->writer = NULL;
+	p->memory = 0;
+	p->flushing = false;
+	MemoryContextDelete(p->mcxt);
+	p->mcxt = NULL;
+}
+
+/* ---- flush ---- */
+
+/*
+ * Writes the group of an entry; rel is its relation.  forced: something other
+ * than a full group asks for it.
+ */
+static void
+pending_flush(StPending *p, Relation rel, bool forced)
+{
+	bool		foreign = p->subid != GetCurrentSubTransactionId();
+	StGroup		group;
+	StImage    *img;
+	StCatalog	cat;
+
+	if (p->writer == NULL)
+		return;
+	if (p->flushing)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("rows inserted into relation \"%s\" by an earlier command cannot be written",
+						RelationGetRelationName(rel)),
+				 errdetail("Writing them was interrupted by an error."),
+				 errhint("Roll back the transaction that inserted them.")));
+	p->flushing = true;
+
+	/* A cancel that rolls back a subtransaction must not cost older rows. */
+	if (foreign)
+		HOLD_CANCEL_INTERRUPTS();
+
+	memset(&group, 0, sizeof(group));
+	group.first_row = p->first_row;
+	group.nrows = p->nrows;
+	group.full = !forced;
+	img = st_image_create(p->mcxt);
+	p->format->writer_finish(p->writer, img, &group);
+
+	/*
+	 * A free extent is taken by deleting a tuple, and that must not be undone
+	 * while the descriptor, inserted by another subtransaction, stays.
+	 */
+	st_extent_write(rel, img, &group, 1, foreign ? 0 : MaxBlockNumber);
+
+	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
+		elog(ERROR, "relation \"%s\" has lost its TOAST relation",
+			 RelationGetRelationName(rel));
+	st_descriptor_finish(&cat, &group);
+	st_catalog_close(&cat);
+	st_release_rows(rel, group.first_row + group.nrows,
+					p->first_row + p->reserved);
+	pgstat_count_heap_insert(rel, group.nrows);
+	if (foreign)
+		RESUME_CANCEL_INTERRUPTS();
+
+	/* Alternating reads and writes must not make a swarm of small groups. */
+	if (forced && p->nrows < ST_BULK_THRESHOLD)
+	{
+		p->bulk = false;
+		p->delta_rows = 0;
+		if (p->threshold < PG_INT32_MAX / ST_THRESHOLD_GROWTH)
+			p->threshold *= ST_THRESHOLD_GROWTH;
+	}
+	pending_end_group(p);
+}
+
+/*
+ * Flushes an entry whose relation the caller has not open.  Returns false if
+ * the relation is gone or has got another file; an aborted subtransaction
+ * may bring it back, so that the rows are kept.
+ */
+static bool
+pending_flush_closed(StPending *p)
+{
+	Relation	rel;
+	bool		same;
+
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(p->key.relid)))
+		return false;
+	rel = table_open(p->key.relid, NoLock);
+	same = p->key.file == st_locator_number(st_relation_locator(rel));
+	if (same)
+		pending_flush(p, rel, true);
+	table_close(rel, NoLock);
+	return same;
+}
+
+void
+st_flush_pending(Relation rel)
+{
+	StPending  *p = pending_find(rel);
+
+	if (p != NULL)
+		pending_flush(p, rel, true);
+}
+
+void
+st_pending_flush_stale(Relation rel)
+{
+	StPending  *p = pending_find(rel);
+
+	if (p != NULL && p->cid != GetCurrentCommandId(false))
+		pending_flush(p, rel, true);
+}
+
+void
+st_pending_flush_row(Relation rel, uint64 row)
+{
+	StPending  *p = pending_find(rel);
+
+	if (p != NULL && p->writer != NULL &&
+		row - p->first_row < p->reserved)
+		pending_flush(p, rel, true);
+}
+
+void
+st_pending_discard(Relation rel)
+{
+	StPending  *p = pending_find(rel);
+
+	if (p != NULL)
+		pending_end_group(p);
+}
+
+/* Flushes the largest groups until enough memory is free. */
+static void
+pending_limit_memory(void)
+{
+	while (pending_memory > ST_PENDING_MEMORY)
+	{
+		HASH_SEQ_STATUS seq;
+		StPending  *p;
+		StPending  *largest = NULL;
+
+		hash_seq_init(&seq, pendings);
+		while ((p = hash_seq_search(&seq)) != NULL)
+		{
+			if (p->writer != NULL && !p->flushing &&
+				(largest == NULL || p->memory > largest->memory))
+				largest = p;
+		}
+		if (largest == NULL || !pending_flush_closed(largest))
+			return;
+	}
+}
+
+/* ---- inserts ---- */
+
+/*
+ * Must all rows go to the delta?  Logical decoding has to see them (I7); and
+ * an exclusion constraint looks at values of rows that another backend may
+ * still keep in memory.
+ */
+static bool
+relation_delta_only(Relation rel)
+{
+	List	   *indexes;
+	ListCell   *lc;
+	bool		exclusion = false;
+
+	if (RelationIsLogicallyLogged(rel))
+		return true;
+
+	indexes = RelationGetIndexList(rel);
+	foreach(lc, indexes)
+	{
+		HeapTuple	tuple = SearchSysCache1(INDEXRELID,
+											ObjectIdGetDatum(lfirst_oid(lc)));
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for index %u", lfirst_oid(lc));
+		exclusion = ((Form_pg_index) GETSTRUCT(tuple))->indisexclusion;
+		ReleaseSysCache(tuple);
+		if (exclusion)
+			break;
+	}
+	list_free(indexes);
+	return exclusion;
+}
+
+static void
+pendings_create(void)
+{
+	HASHCTL		ctl;
+
+	ctl.keysize = sizeof(StPendingKey);
+	ctl.entrysize = sizeof(StPending);
+	ctl.hcxt = TopMemoryContext;
+	pendings = hash_create("pending row groups", ST_PENDING_KEEP, &ctl,
+						   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+/*
+ * Locks the TOAST relation of rel and its indexes until the transaction ends,
+ * if index entries are going to be made.  A unique check may have to look
+ * there while it holds an index page, and must not wait for a lock then.
+ */
+void
+st_catalog_hold(Relation rel)
+{
+	StCatalog	cat;
+
+	if (!rel->rd_rel->relhasindex || held_relid == RelationGetRelid(rel))
+		return;
+	if (st_catalog_open(&cat, rel, RowExclusiveLock))
+		st_catalog_close(&cat);
+	held_relid = RelationGetRelid(rel);
+}
+
+StPending *
+st_pending_get(Relation rel, CommandId cid)
+{
+	TransactionId xid = GetCurrentTransactionId();
+	StPendingKey key = pending_key(rel);
+	StPending  *p;
+	bool		found;
+
+	st_catalog_hold(rel);
+	if (pendings == NULL)
+		pendings_create();
+	p = hash_search(pendings, &key, HASH_ENTER, &found);
+	if (found && p->xid == xid && p->cid == cid)
+		return p->delta_only ? NULL : p;
+
+	if (found)
+		pending_flush(p, rel, true);
+	memset((char *) p + sizeof(p->key), 0, sizeof(*p) - sizeof(p->key));
+	p->xid = xid;
+	p->subid = GetCurrentSubTransactionId();
+	p->cid = cid;
+	p->threshold = ST_BULK_THRESHOLD;
+	p->format = st_relation_format(rel);
+	return p;
+}
+
+/*
+ * Begins a row group.  The descriptor comes first: from now on a dirty
+ * snapshot finds the inserting transaction, and vacuum the range.
+ */
+static void
+pending_begin_group(StPending *p, Relation rel, CommandId cid, int options)
+{
+	StGroup		group;
+	StDescriptorRunsPayload payload;
+	Size		len;
+	StCatalog	cat;
+
+	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
+
+	memset(&group, 0, sizeof(group));
+	group.nrows = p->format->max_rows(rel);
+	group.first_row = st_reserve_rows(rel, group.nrows);
+	group.start_block = InvalidBlockNumber;
+	len = st_descriptor_encode(&group, false, &payload);
+
+	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
+		elog(ERROR, "relation \"%s\" has no TOAST relation",
+			 RelationGetRelationName(rel));
+	st_catalog_insert(&cat, ST_DESCRIPTOR, group.first_row, &payload,
+					  len, cid, options & HEAP_INSERT_FROZEN,
+					  NULL);
+	st_catalog_close(&cat);
+
+	p->first_row = group.first_row;
+	p->reserved = group.nrows;
+	p->nrows = 0;
+	p->memory = 0;
+	p->flushing = false;
+	p->mcxt = AllocSetContextCreate(TopTransactionContext,
+									"pending row group",
+									ALLOCSET_DEFAULT_SIZES);
+	p->writer = p->format->writer_create(rel, p->mcxt);
+	active_writers++;
+}
+
+int
+st_pending_delta_share(StPending *p, Relation rel, int nrows, CommandId cid,
+					   int options)
+{
+	int			share;
+
+	if (p->bulk)
+		return 0;
+	share = Min(nrows, p->threshold - p->delta_rows);
+	p->delta_rows += share;
+	if (share == nrows)
+		return share;
+
+	/* The threshold is passed: decide once for the command. */
+	if (relation_delta_only(rel) || !st_catalog_ensure(rel))
+	{
+		p->delta_only = true;
+		return nrows;
+	}
+	p->bulk = true;
+	return share;
+}
+
+void
+st_pending_add(StPending *p, Relation rel, TupleTableSlot *slot, CommandId cid,
+			   int options)
+{
+	Size		memory;
+
+	if (p->writer == NULL)
+		pending_begin_group(p, rel, cid, options);
+	else if (p->flushing)
+		pending_flush(p, rel, true);	/* raises the error */
+
+	slot_getallattrs(slot);
+	p->format->writer_add(p->writer, slot->tts_values, slot->tts_isnull);
+	st_stamp_row(slot, rel, p->first_row + p->nrows, p->xid, p->cid);
+	p->nrows++;
+
+	memory = p->format->writer_memory(p->writer);
+	pending_memory += memory - p->memory;
+	p->memory = memory;
+
+	if (p->nrows == p->reserved || p->format->writer_full(p->writer))
+		pending_flush(p, rel, false);
+	else if (pending_memory > ST_PENDING_MEMORY)
+		pending_limit_memory();
+}
+
+/* ---- end of transactions ---- */
+
+/* at_commit: a relation that is gone now is gone for good. */
+static void
+pendings_flush_all(bool at_commit)
+{
+	HASH_SEQ_STATUS seq;
+	StPending  *p;
+
+	if (active_writers == 0)
+		return;
+	hash_seq_init(&seq, pendings);
+	while ((p = hash_seq_search(&seq)) != NULL)
+	{
+		if (p->writer != NULL && !pending_flush_closed(p) && at_commit)
+			pending_end_group(p);
+	}
+}
+
+/* Flushes what is pending for any relation: parallel workers see no memory. */
+void
+st_flush_all_pending(void)
+{
+	pendings_flush_all(false);
+}
+
+/* ANALYZE counts blocks before it asks the access method for anything. */
+void
+st_flush_before_utility(const PlannedStmt *pstmt)
+{
+	if (IsA(pstmt->utilityStmt, VacuumStmt))
+		st_flush_all_pending();
+}
+
+/*
+ * Forgets everything.  The writers live in TopTransactionContext, which is
+ * about to go.  The table is kept for the next transaction if it is small.
+ */
+static void
+pendings_reset(void)
+{
+	HASH_SEQ_STATUS seq;
+	StPending  *p;
+	long		nentries;
+
+	if (pendings == NULL || (nentries = hash_get_num_entries(pendings)) == 0)
+		return;
+	active_writers = 0;
+	pending_memory = 0;
+	if (nentries > ST_PENDING_KEEP)
+	{
+		hash_destroy(pendings);
+		pendings = NULL;
+		return;
+	}
+	hash_seq_init(&seq, pendings);
+	while ((p = hash_seq_search(&seq)) != NULL)
+		hash_search(pendings, &p->key, HASH_REMOVE, NULL);
+}
+
+static void
+pending_xact_callback(XactEvent event, void *arg)
+{
+	held_relid = InvalidOid;
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+		case XACT_EVENT_PRE_PREPARE:
+		case XACT_EVENT_PARALLEL_PRE_COMMIT:
+			pendings_flush_all(true);
+			break;
+		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_PREPARE:
+		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PARALLEL_COMMIT:
+		case XACT_EVENT_PARALLEL_ABORT:
+			pendings_reset();
+			break;
+	}
+}
+
+static void
+pending_subxact_callback(SubXactEvent event, SubTransactionId subid,
+						 SubTransactionId parent, void *arg)
+{
+	HASH_SEQ_STATUS seq;
+	StPending  *p;
+
+	held_relid = InvalidOid;
+	if (pendings == NULL ||
+		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
+		return;
+
+	hash_seq_init(&seq, pendings);
+	while ((p = hash_seq_search(&seq)) != NULL)
+	{
+		if (p->subid != subid)
+			continue;
+		if (event == SUBXACT_EVENT_COMMIT_SUB)
+			p->subid = parent;
+		else
+		{
+			pending_end_group(p);
+			hash_search(pendings, &p->key, HASH_REMOVE, NULL);
+		}
+	}
+}
+
+void
+st_pending_init(void)
+{
+	RegisterXactCallback(pending_xact_callback, NULL);
+	RegisterSubXactCallback(pending_subxact_callback, NULL);
+}

@@ -1,0 +1,403 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_agg.h
+ *	  The custom node that aggregates vectors.
+ *
+ *	 vx_agg_node.c		the node: reads batches, returns groups
+ *	 vx_agg_feed.c		vectors of the rows of any plan
+ *	 vx_agg_footer.c	what is known of whole row groups
+ *	 vx_agg_input.c		arguments, filters and keys as vectors
+ *	 vx_agg_group.c		from keys to group numbers
+ *	 vx_agg_intern.c	distinct values of a key
+ *	 vx_agg_trans.c		states of groups: made, advanced by a batch, finished
+ *	 vx_agg_kernels.c	the loops that do it
+ *	 vx_agg_numeric.c	sums and bounds of numerics
+ *	 vx_agg_distinct.c	DISTINCT arguments
+ *	 vx_agg_ordered.c	percentiles, mode
+ *	 vx_agg_partial.c	states of groups on their way between parallel workers
+ *	 vx_agg_spill.c		rows for whose groups there is no memory
+ *	 vx_agg_server.c	aggregates that only the server can compute
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef VX_AGG_H
+#define VX_AGG_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+#include "lib/stringinfo.h"
+#include "nodes/extensible.h"
+
+#include "vx_agg_kernels.h"
+#include "vx_agg_path.h"
+#include "vx_agg_spec.h"
+#include "vx_expr.h"
+#include "vx_scan.h"
+
+/* No group number: the row's group has no room in memory. */
+#define VX_NO_GROUP		PG_UINT32_MAX
+
+/*
+ * An expression over the table's columns, as a vector of the batch at hand.
+ * Evaluated only for the rows that pass the filter.
+ */
+typedef struct VxAggInput
+{
+	Expr	   *expr;
+	int			filter;			/* index of the input that is its filter, or -1 */
+	AttrNumber	attno;			/* it is this column, or 0 */
+	int			flags;			/* VX_EXPR_* */
+	VxExpr	   *program;		/* else: compiled, or NULL */
+	ExprState  *state;			/* else: row by row */
+	int			ncolumns;
+	AttrNumber *attnos;			/* columns that it refers to */
+	Oid			type;			/* base type */
+	int16		typlen;
+	bool		typbyval;
+	VxRep		rep;			/* of own */
+	MemoryContext values_mcxt;	/* values by reference of own */
+	VxVector	own;
+	const VxVector *vector;		/* of the batch, or NULL: not evaluated yet */
+} VxAggInput;
+
+typedef struct VxServerAgg VxServerAgg;
+typedef struct VxDistinct VxDistinct;
+
+/* What is kept per group for one or more aggregates. */
+typedef struct VxAggTrans
+{
+	VxTransKind kind;
+	const Aggref *ref;			/* the first of them */
+	int			ninputs;		/* arguments; 0: count(*) */
+	int		   *inputs;
+	int			filter;			/* index of an input, or -1 */
+	Size		offset;			/* of the state in a group's record */
+	int			scale;			/* VX_TRANS_*_NUMERIC: of the fast part; -1: not known */
+	bool		from_footer;	/* has the row group at hand already */
+	VxDistinct *distinct;		/* of the argument's values; NULL: all count */
+	VxServerAgg *server;		/* VX_TRANS_SERVER */
+} VxAggTrans;
+
+/* One output column behind the keys. */
+typedef struct VxAggOutput
+{
+	int			trans;
+	VxAggSpec	spec;
+	Oid			type;
+	ExprState  *direct;			/* percentile's fraction, or NULL */
+} VxAggOutput;
+
+typedef struct VxIntern VxIntern;
+typedef struct VxSpill VxSpill;
+
+/* Key column of the groups. */
+typedef struct VxAggKey
+{
+	int			input;
+	bool		integer;		/* its word is the value, else the number of the value */
+	VxIntern   *intern;
+
+	/* word by code of a dictionary */
+	uint64		dict_group;		/* row group it is for (VxSource.nopened) */
+	const VxDictionary *dict;
+	uint64		dict_made;		/* and its VxDictionary.made */
+	uint32	   *dict_words;		/* VX_NO_WORD: not known yet */
+	uint32		dict_capacity;
+
+	/* range of local numbers in the direct table */
+	bool		is_code;		/* codes of direct_dict */
+	const VxDictionary *direct_dict;
+	uint64		direct_made;
+	int64		base;
+	uint64		size;			/* local numbers, null's included */
+} VxAggKey;
+
+/* Groups in memory. */
+typedef struct VxGroups
+{
+	MemoryContext mcxt;			/* all of it */
+	int			nkeys;
+	VxAggKey   *keys;
+	int			width;			/* words per group: keys and a mask of nulls */
+
+	double		expected;		/* groups, by the planner's estimate */
+	uint32		ngroups;
+	uint32		capacity;
+	uint64	   *words;			/* by group number */
+	char	   *states;			/* records, by group number */
+	Size		stride;			/* bytes of a record; first is the count of rows */
+	char	   *initial;		/* record of a new group */
+
+	uint64	   *slots;			/* open addressing: hash << 32 | group + 1 */
+	uint32		nslots;			/* a power of two */
+
+	/* by combination of local numbers of the keys, if there are few */
+	uint32	   *direct;
+	uint64		ndirect;		/* in use; 0: none */
+	uint64		direct_capacity;
+	uint64		direct_group;	/* row group it was made for */
+	bool		direct_failed;	/* not for this row group */
+	bool		full;			/* no memory for new groups */
+
+	uint32		gids[ST_VECTOR_SIZE];
+} VxGroups;
+
+typedef struct VxAggFeed VxAggFeed;
+
+typedef struct VxAggState
+{
+	CustomScanState css;		/* must be first */
+
+	VxAggMode	mode;
+	VxScanState *scan;			/* NULL: rows or states come from below */
+	VxAggFeed  *feed;			/* what makes vectors of those rows, or NULL */
+	List	   *operands;		/* and fused: in terms of the scan's columns, where */
+	List	   *fused;			/* the planner saw rows; else both are NIL */
+	VxBatch    *batch;			/* the scan's or the feed's; NULL: states come */
+	TupleDesc	desc;			/* of the rows that the batch stands for */
+	int			npaths;			/* path columns that expressions may use */
+	MemoryContext mcxt;			/* groups and what hangs on them */
+	MemoryContext batch_mcxt;	/* while a batch is worked on */
+	ExprContext *econtext;		/* of expressions over rows */
+	VxExprSet  *exprs;			/* compiled ones */
+
+	int			ninputs;
+	VxAggInput *inputs;
+	int			ntrans;
+	VxAggTrans *trans;
+	int			noutputs;
+	VxAggOutput *outputs;
+	VxGroups   *groups;
+
+	MemoryContext keys_mcxt;	/* values of keys and of DISTINCT arguments */
+	VxSpill    *spill;			/* rows on disk, or NULL: never any */
+
+	uint64		footer_group;	/* row group that from_footer is about; 0: none */
+	bool		filled;			/* groups are complete */
+	uint32		next;			/* that is to be returned */
+} VxAggState;
+
+extern CustomScanMethods vx_agg_methods;
+
+/* From vx_init(). */
+extern void vx_agg_init(void);
+
+/* ---- vx_agg_input.c ---- */
+
+/* Number of the input for the expression; made if there is none yet. */
+extern int	vx_agg_input(VxAggState *state, Expr *expr, int filter, int flags);
+
+/* A new batch stands: nothing is evaluated. */
+extern void vx_agg_inputs_reset(VxAggState *state);
+
+/*
+ * The input's vector.  Rows that the batch's selection, or the input's
+ * filter, leaves out have undefined values.
+ */
+extern const VxVector *vx_agg_vector(VxAggState *state, int input);
+
+/*
+ * Rows of the batch that pass the filter, as a bitmap in result (with
+ * filter -1: the batch's selection).
+ */
+extern void vx_agg_selection(VxAggState *state, int filter, uint64 *result);
+
+/* The vector's value at a row, not null; numerics are written to buffer. */
+extern Datum vx_agg_datum(const VxVector *v, int row, void *buffer);
+
+/* ---- vx_agg_feed.c ---- */
+
+/*
+ * Vectors of the rows that a plan returns; columns as in vx_agg_path.h,
+ * operands: what they stand for.  Sets the state's batch and desc.
+ */
+extern VxAggFeed *vx_agg_feed_create(VxAggState *state, PlanState *child, List *operands,
+									 List *columns);
+
+/*
+ * The scan of vectors that the rows come from, if they are that and nothing
+ * else; then sets the state's operands and fused.  Or NULL.
+ */
+extern VxScanState *vx_agg_fuse(VxAggState *state, PlanState *child, List *operands,
+								List *columns);
+extern Expr *vx_agg_fused(const VxAggState *state, Expr *operand);
+
+/* The batch on the next rows; false at the end. */
+extern bool vx_agg_feed_next(VxAggFeed *feed);
+extern void vx_agg_feed_rescan(VxAggFeed *feed);
+
+/* The column of the rows that is the expression's value. */
+extern AttrNumber vx_agg_feed_column(const VxAggFeed *feed, const Expr *expr);
+
+/* ---- vx_agg_footer.c ---- */
+
+/*
+ * Without keys: takes what is known of the batch's row group, if that is new.
+ * True: that was all that is wanted of it, and the batch is used up.
+ */
+extern bool vx_agg_footer(VxAggState *state);
+
+/* ---- vx_agg_group.c ---- */
+
+extern VxGroups *vx_groups_create(VxAggState *state, int nkeys, Size stride);
+extern void vx_groups_reset(VxGroups *groups);
+
+/* Makes the only group of an aggregation without keys. */
+extern void vx_groups_add_only(VxGroups *groups);
+
+/*
+ * Group numbers of n rows to groups->gids, one after another; rows: their
+ * positions.  New groups are made as needed.  If there is no memory for any,
+ * their rows go to disk and leave rows; returns how many are left.
+ */
+extern int	vx_groups_assign(VxAggState *state, uint16 *rows, int n);
+
+/* Number of the group with these words; made if it is new. */
+extern uint32 vx_groups_find(VxGroups *groups, const uint64 *words);
+
+/* Hash of a row's keys, the same wherever equal keys come from. */
+extern uint64 vx_groups_hash(VxAggState *state, int row);
+
+/*
+ * Word of a key's value (not null) at a row of its vector; false if the value
+ * is new and not to be added.
+ */
+extern bool vx_key_word(VxAggState *state, VxAggKey *key, const VxVector *v, int row,
+						bool add, uint64 *word);
+
+/* Forgets the values of a key. */
+extern void vx_key_reset(VxAggKey *key);
+
+/* A key, or an argument whose distinct values count. */
+extern void vx_key_init(VxAggState *state, VxAggKey *key, int input, Oid eqop);
+
+/* Value of a group's key. */
+extern Datum vx_group_key(VxGroups *groups, uint32 gid, int key, bool *isnull);
+
+static inline char *
+vx_group_record(const VxGroups *groups, uint32 gid)
+{
+	return groups->states + (Size) gid * groups->stride;
+}
+
+/* ---- vx_agg_intern.c ---- */
+
+#define VX_NO_WORD	PG_UINT32_MAX
+
+/*
+ * Distinct values of a type under an equality operator, numbered as they
+ * come.  bytes: equality is that of the bytes (vx_is_bytes_key()).
+ */
+extern VxIntern *vx_intern_create(MemoryContext mcxt, Oid type, Oid eqop, Oid collation,
+								  bool bytes);
+extern void vx_intern_reset(VxIntern *intern);
+
+/* Number of a value; VX_NO_WORD if it is new and not to be added. */
+extern uint32 vx_intern(VxIntern *intern, Datum value, bool add);
+extern uint32 vx_intern_hash(VxIntern *intern, Datum value);
+extern Datum vx_intern_value(const VxIntern *intern, uint32 number);
+
+/* ---- vx_agg_trans.c ---- */
+
+/* Number of the transition that serves the aggregate; made if there is none. */
+extern int	vx_agg_trans(VxAggState *state, const Aggref *ref, const VxAggSpec *spec);
+
+/* Lays out the records; returns their size. */
+extern Size vx_agg_layout(VxAggState *state);
+
+/* No groups, or if there are no keys, one. */
+extern void vx_agg_start(VxAggState *state);
+
+/* Advances all groups by the selected rows of the batch. */
+extern void vx_agg_advance(VxAggState *state, const uint16 *rows, int n, bool all);
+
+/* Result of an aggregate for a group, in the current memory context. */
+extern Datum vx_agg_result(VxAggState *state, int output, uint32 gid, bool *isnull);
+
+/* ---- vx_agg_numeric.c ---- */
+
+extern void vx_numeric_advance(VxAggState *state, VxAggTrans *trans, const VxVector *v,
+							   const VxAggRows *rows);
+extern Datum vx_numeric_result(VxAggState *state, VxAggTrans *trans,
+							   char *record, int64 count);
+
+/* ---- vx_agg_distinct.c ---- */
+
+extern VxDistinct *vx_distinct_create(VxAggState *state, int input, Oid eqop);
+extern void vx_distinct_reset(VxDistinct *distinct);
+
+/*
+ * Of n rows, whose values in v are not null, keeps those whose value is the
+ * first of its kind in its group; returns how many.  The others are counted
+ * as skipped.
+ */
+extern int	vx_distinct_filter(VxAggState *state, VxAggTrans *trans, const VxVector *v,
+							   uint16 *rows, uint32 *gids, int n);
+
+/* ---- vx_agg_ordered.c ---- */
+
+extern void vx_ordered_advance(VxAggState *state, VxAggTrans *trans, const VxVector *v,
+							   const VxAggRows *rows);
+extern Datum vx_ordered_result(VxAggState *state, const VxAggOutput *output,
+							   void *agg_state, bool *isnull);
+
+/* Between participants of a parallel aggregation. */
+extern void vx_numeric_write(StringInfo out, const VxNumericState *s);
+extern const char *vx_numeric_merge(VxAggState *state, VxAggTrans *trans,
+									VxNumericState *into, const VxNumericState *from,
+									int64 count, int scale, const char *bytes);
+
+/* ---- vx_agg_partial.c ---- */
+
+/* States of some groups, from state->next on, as a bytea; false at the end. */
+extern bool vx_partial_write(VxAggState *state, Datum *result);
+
+/* Merges what another participant has written. */
+extern void vx_partial_merge(VxAggState *state, Datum value);
+
+/* ---- vx_agg_spill.c ---- */
+
+/* Memory of groups is used up. */
+extern bool vx_spill_is_due(VxAggState *state);
+
+/* Puts a row of the batch, whose keys have this hash, on disk. */
+extern void vx_spill_row(VxAggState *state, int row, uint64 hash);
+
+/*
+ * Goes on to rows that are on disk: they are the input from now on.  False
+ * if there are none left.
+ */
+extern bool vx_spill_next(VxAggState *state);
+
+/* The scan's batch on the next rows of them; false at the end. */
+extern bool vx_spill_next_batch(VxAggState *state);
+
+/* The input are rows from disk. */
+extern bool vx_spill_is_input(const VxAggState *state);
+
+/* Drops everything on disk. */
+extern void vx_spill_reset(VxAggState *state);
+
+/* For EXPLAIN: rows written, and parts of them that were read back. */
+extern void vx_spill_counts(const VxAggState *state, uint64 *rows, uint64 *parts);
+
+/* ---- vx_agg_server.c ---- */
+
+extern VxServerAgg *vx_server_agg_create(VxAggState *state, const Aggref *ref);
+extern Size vx_server_agg_state_size(void);
+extern void vx_server_agg_initial(VxServerAgg *agg, void *agg_state);
+extern void vx_server_agg_advance(VxAggState *state, VxAggTrans *trans,
+								  const VxAggRows *rows);
+extern Datum vx_server_agg_result(VxAggState *state, VxAggTrans *trans, void *agg_state,
+								  bool *isnull);
+extern void vx_server_agg_reset(VxServerAgg *agg);
+extern Size vx_server_agg_memory(const VxServerAgg *agg);
+
+/* Raises an error unless the user may call the aggregate. */
+extern void vx_agg_check_rights(const Aggref *ref);
+
+/* vx_agg_explain.c */
+extern void vx_agg_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+
+#endif							/* VX_AGG_H */

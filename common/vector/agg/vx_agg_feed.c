@@ -1,0 +1,162 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_agg_feed.c
+ *	  Vectors of the rows of any plan, for the node that aggregates them.
+ *
+ * Below a partial node of a partition of another access method, above a join,
+ * and wherever else rows come one by one.  The plan below computes keys,
+ * arguments and filters; here they only change their form.
+ *
+ * What the planner takes for rows (of a view that is a security barrier, say)
+ * may be a scan of vectors at the executor's start: then its target list
+ * tells what the operands are, and no rows are made.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+
+#include "vx_agg.h"
+#include "vx_row_vectors.h"
+
+struct VxAggFeed
+{
+	PlanState  *child;
+	List	   *operands;
+	List	   *columns;
+	VxBatch    *batch;
+	VxRowVectors *vectors;
+	bool		done;
+};
+
+VxAggFeed *
+vx_agg_feed_create(VxAggState *state, PlanState *child, List *operands, List *columns)
+{
+	VxAggFeed  *feed = palloc0(sizeof(VxAggFeed));
+	TupleDesc	desc = ExecGetResultType(child);
+	Bitmapset  *attnos = NULL;
+
+	if (linitial_int(columns) < 0)
+		Assert(operands == NIL);
+	else if (list_length(operands) != list_length(columns))
+		elog(ERROR, "aggregation over rows has %d operands in %d columns",
+			 list_length(operands), list_length(columns));
+	else
+		attnos = bms_add_range(NULL, 1, desc->natts);
+	feed->child = child;
+	feed->operands = operands;
+	feed->columns = columns;
+	feed->batch = vx_batch_create(desc->natts, attnos);
+	feed->vectors = vx_row_vectors_create(feed->batch, desc);
+	state->batch = feed->batch;
+	state->desc = desc;
+	return feed;
+}
+
+bool
+vx_agg_feed_next(VxAggFeed *feed)
+{
+	vx_row_vectors_reset(feed->vectors);
+	while (!feed->done && !vx_row_vectors_full(feed->vectors))
+	{
+		TupleTableSlot *slot = ExecProcNode(feed->child);
+
+		CHECK_FOR_INTERRUPTS();
+		if (TupIsNull(slot))
+			feed->done = true;
+		else
+			vx_row_vectors_add(feed->vectors, slot);
+	}
+	return vx_row_vectors_finish(feed->vectors);
+}
+
+void
+vx_agg_feed_rescan(VxAggFeed *feed)
+{
+	feed->done = false;
+}
+
+AttrNumber
+vx_agg_feed_column(const VxAggFeed *feed, const Expr *expr)
+{
+	ListCell   *lc1;
+	ListCell   *lc2;
+
+	forboth(lc1, feed->operands, lc2, feed->columns)
+		if (equal(lfirst(lc1), expr))
+			return lfirst_int(lc2) + 1;
+	elog(ERROR, "aggregation over rows lacks an operand");
+	return InvalidAttrNumber;
+}
+
+/* What column n of the node's rows is, in terms of the scan's columns; or NULL. */
+static Expr *
+scan_expr(const PlanState *child, int n)
+{
+	Expr	   *expr = list_nth_node(TargetEntry, child->plan->targetlist, n)->expr;
+	const PlanState *below;
+
+	if (!IsA(child, SubqueryScanState))
+		return expr;
+	below = ((const SubqueryScanState *) child)->subplan;
+	if (!IsA(expr, Var) || ((Var *) expr)->varattno <= 0)
+		return NULL;
+	return scan_expr(below, ((Var *) expr)->varattno - 1);
+}
+
+/* System columns and whole rows are no vectors. */
+static bool
+needs_row(List *exprs, Index varno)
+{
+	Bitmapset  *attrs = NULL;
+	int			first;
+
+	pull_varattnos((Node *) exprs, varno, &attrs);
+	first = bms_next_member(attrs, -1);
+	return first >= 0 && first + FirstLowInvalidHeapAttributeNumber <= 0;
+}
+
+VxScanState *
+vx_agg_fuse(VxAggState *state, PlanState *child, List *operands, List *columns)
+{
+	PlanState  *below = child;
+	VxScanState *scan;
+	List	   *fused = NIL;
+	ListCell   *lc;
+
+	while (IsA(below, SubqueryScanState) && below->qual == NULL)
+		below = ((SubqueryScanState *) below)->subplan;
+	scan = vx_scan_state(below);
+	if (scan == NULL || contain_volatile_functions((Node *) below->plan->targetlist))
+		return NULL;
+	foreach(lc, columns)
+	{
+		Expr	   *expr = lfirst_int(lc) < 0 ? NULL : scan_expr(child, lfirst_int(lc));
+
+		if (expr == NULL && lfirst_int(lc) >= 0)
+			return NULL;
+		if (expr)
+			fused = lappend(fused, expr);
+	}
+	if (needs_row(fused, ((Scan *) below->plan)->scanrelid))
+		return NULL;
+	state->operands = operands;
+	state->fused = fused;
+	return scan;
+}
+
+Expr *
+vx_agg_fused(const VxAggState *state, Expr *operand)
+{
+	ListCell   *lc1;
+	ListCell   *lc2;
+
+	forboth(lc1, state->operands, lc2, state->fused)
+		if (equal(lfirst(lc1), operand))
+			return lfirst(lc2);
+	return operand;
+}

@@ -1,0 +1,583 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_agg_group.c
+ *	  From the keys of rows to numbers of groups.
+ *
+ * Every key of a row becomes a word of 64 bits: integers and what is ordered
+ * like them are the word themselves, other values are numbered
+ * (vx_agg_intern.c).  A group is found by its words, and a mask of the keys
+ * that are null, in a hash table with open addressing.
+ *
+ * Most rows never get there.  Where the keys of a row group have few
+ * combinations (codes of dictionaries, integers of a small range according to
+ * the zones) a row's combination is an index into the direct table, which
+ * holds the group's number; only the first row of a combination asks the hash
+ * table.  The direct table is made anew for every row group whose
+ * dictionaries differ, and kept when all keys are integers in its range.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "vx_agg.h"
+#include "st_numeric.h"
+
+/* Groups that there is room for at first. */
+#define INITIAL_GROUPS	64
+#define MAX_INITIAL		(1 << 20)
+
+/* Combinations that the direct table takes at most. */
+#define MAX_DIRECT		((uint64) 256 * 1024)
+
+VxGroups *
+vx_groups_create(VxAggState *state, int nkeys, Size stride)
+{
+	VxGroups   *groups = palloc0(sizeof(VxGroups));
+
+	groups->mcxt = state->mcxt;
+	groups->nkeys = nkeys;
+	groups->keys = palloc0(sizeof(VxAggKey) * (nkeys + 1));
+	groups->width = nkeys + 1;
+	groups->stride = stride;
+	groups->expected = state->css.ss.ps.plan->plan_rows;
+	groups->initial = palloc0(stride);
+	return groups;
+}
+
+/* As many as the planner expects, within a quarter of the memory. */
+static uint32
+initial_groups(const VxGroups *groups)
+{
+	Size		bytes = groups->stride + sizeof(uint64) * (groups->width + 2);
+	double		limit = (double) get_hash_memory_limit() / 4 / bytes;
+
+	if (groups->nkeys == 0)
+		return 1;
+	return (uint32) Max(Min(Min(groups->expected, limit), MAX_INITIAL), INITIAL_GROUPS);
+}
+
+void
+vx_groups_reset(VxGroups *groups)
+{
+	/* The arrays are in the context that the caller has reset. */
+	groups->ngroups = 0;
+	groups->capacity = initial_groups(groups);
+	groups->words = MemoryContextAllocHuge(groups->mcxt, sizeof(uint64) * groups->width *
+										   groups->capacity);
+	groups->states = MemoryContextAllocHuge(groups->mcxt,
+											groups->stride * groups->capacity);
+	groups->nslots = pg_nextpower2_32(groups->capacity * 2);
+	groups->slots = MemoryContextAllocExtended(groups->mcxt,
+											   sizeof(uint64) * groups->nslots,
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	groups->direct = NULL;
+	groups->ndirect = 0;
+	groups->direct_capacity = 0;
+	groups->direct_group = 0;
+	groups->direct_failed = false;
+	groups->full = false;
+	for (int i = 0; i < groups->nkeys; i++)
+		vx_key_reset(&groups->keys[i]);
+}
+
+void
+vx_key_init(VxAggState *state, VxAggKey *key, int input, Oid eqop)
+{
+	Expr	   *expr = state->inputs[input].expr;
+	Oid			type = exprType((Node *) expr);
+	Oid			collation = exprCollation((Node *) expr);
+
+	key->input = input;
+	key->integer = vx_is_integer_key(type, eqop);
+	if (!key->integer)
+		key->intern = vx_intern_create(state->keys_mcxt, type, eqop, collation,
+									   vx_is_bytes_key(type, eqop, collation));
+}
+
+void
+vx_key_reset(VxAggKey *key)
+{
+	key->dict = NULL;
+	key->dict_words = NULL;
+	key->dict_capacity = 0;
+	key->dict_group = 0;
+	key->size = 0;
+	if (key->intern)
+		vx_intern_reset(key->intern);
+}
+
+/* ---- words ---- */
+
+/* Makes room for the words of a dictionary, which may have grown. */
+static void
+grow_dict_words(VxAggState *state, VxAggKey *key, const VxDictionary *dict)
+{
+	uint32		capacity = Max(dict->nvalues, 16);
+	uint32	   *words;
+
+	if (key->dict_capacity > 0)
+		capacity *= 2;
+	words = MemoryContextAllocHuge(state->groups->mcxt, sizeof(uint32) * capacity);
+	memset(words, 0xFF, sizeof(uint32) * capacity);
+	if (key->dict_words)
+	{
+		memcpy(words, key->dict_words, sizeof(uint32) * key->dict_capacity);
+		pfree(key->dict_words);
+	}
+	key->dict_words = words;
+	key->dict_capacity = capacity;
+}
+
+/*
+ * Number of a dictionary's value, asked for once per row group; VX_NO_WORD
+ * if it is new and not to be added.
+ */
+static uint32
+code_word(VxAggState *state, VxAggKey *key, const VxVector *v, uint32 code, bool add)
+{
+	uint64		nopened = state->scan->source->nopened;
+
+	if (key->dict != v->dict || key->dict_made != v->dict->made ||
+		key->dict_group != nopened)
+	{
+		if (key->dict_words)
+			pfree(key->dict_words);
+		key->dict_words = NULL;
+		key->dict_capacity = 0;
+		key->dict = v->dict;
+		key->dict_made = v->dict->made;
+		key->dict_group = nopened;
+	}
+	if (code >= key->dict_capacity)
+		grow_dict_words(state, key, v->dict);
+	if (key->dict_words[code] == VX_NO_WORD)
+		key->dict_words[code] = vx_intern(key->intern, v->dict->values[code], add);
+	return key->dict_words[code];
+}
+
+bool
+vx_key_word(VxAggState *state, VxAggKey *key, const VxVector *v, int row, bool add,
+			uint64 *word)
+{
+	char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+	uint32		number;
+
+	if (key->integer)
+	{
+		*word = v->u.i64[row];
+		return true;
+	}
+	if (v->rep == VX_REP_CODE && state->scan != NULL)
+		number = code_word(state, key, v, v->u.code[row], add);
+	else
+		number = vx_intern(key->intern, vx_agg_datum(v, row, buffer), add);
+	*word = number;
+	return number != VX_NO_WORD;
+}
+
+/*
+ * Words of a row's keys, then the mask of those that are null.  False if a
+ * value is new, so that there is no such group, and not to be added.
+ */
+static bool
+row_words(VxAggState *state, int row, bool add, uint64 *words)
+{
+	VxGroups   *groups = state->groups;
+	uint64		nulls = 0;
+
+	for (int k = 0; k < groups->nkeys; k++)
+	{
+		VxAggKey   *key = &groups->keys[k];
+		const VxVector *v = vx_agg_vector(state, key->input);
+
+		words[k] = 0;
+		if (vx_vector_isnull(v, row))
+			nulls |= UINT64CONST(1) << k;
+		else if (!vx_key_word(state, key, v, row, add, &words[k]))
+			return false;
+	}
+	words[groups->nkeys] = nulls;
+	return true;
+}
+
+uint64
+vx_groups_hash(VxAggState *state, int row)
+{
+	VxGroups   *groups = state->groups;
+	char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+	uint64		hash = 0;
+
+	for (int k = 0; k < groups->nkeys; k++)
+	{
+		VxAggKey   *key = &groups->keys[k];
+		const VxVector *v = vx_agg_vector(state, key->input);
+		uint64		word = 0;
+
+		if (!vx_vector_isnull(v, row))
+			word = key->integer ? (uint64) v->u.i64[row] :
+				vx_intern_hash(key->intern, vx_agg_datum(v, row, buffer));
+		hash = (hash ^ word) * UINT64CONST(0x9E3779B97F4A7C15);
+		hash ^= hash >> 32;
+	}
+	return hash * UINT64CONST(0xD6E8FEB86659FD93);
+}
+
+/* ---- the hash table ---- */
+
+static inline uint64
+hash_words(const uint64 *words, int width)
+{
+	uint64		h = 0;
+
+	for (int i = 0; i < width; i++)
+	{
+		h = (h ^ words[i]) * UINT64CONST(0x9E3779B97F4A7C15);
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+static void
+grow_slots(VxGroups *groups)
+{
+	uint32		nslots = groups->nslots * 2;
+	uint64	   *slots = MemoryContextAllocExtended(groups->mcxt, sizeof(uint64) * nslots,
+												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (uint32 gid = 0; gid < groups->ngroups; gid++)
+	{
+		uint32		hash = hash_words(groups->words + (Size) gid * groups->width,
+									  groups->width) >> 32;
+		uint32		at = hash & (nslots - 1);
+
+		while (slots[at] != 0)
+			at = (at + 1) & (nslots - 1);
+		slots[at] = (uint64) hash << 32 | (gid + 1);
+	}
+	pfree(groups->slots);
+	groups->slots = slots;
+	groups->nslots = nslots;
+}
+
+static uint32
+add_group(VxGroups *groups, const uint64 *words)
+{
+	uint32		gid = groups->ngroups;
+
+	if (gid == groups->capacity)
+	{
+		groups->capacity *= 2;
+		groups->words = repalloc_huge(groups->words, sizeof(uint64) * groups->width *
+									  groups->capacity);
+		groups->states = repalloc_huge(groups->states, groups->stride * groups->capacity);
+	}
+	if (groups->nkeys > 0)
+		memcpy(groups->words + (Size) gid * groups->width, words,
+			   sizeof(uint64) * groups->width);
+	memcpy(vx_group_record(groups, gid), groups->initial, groups->stride);
+	groups->ngroups++;
+	return gid;
+}
+
+void
+vx_groups_add_only(VxGroups *groups)
+{
+	(void) add_group(groups, NULL);
+}
+
+static inline bool
+words_are_equal(const uint64 *a, const uint64 *b, int width)
+{
+	for (int i = 0; i < width; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+/* Made, or if there is no room VX_NO_GROUP, if it is new. */
+uint32
+vx_groups_find(VxGroups *groups, const uint64 *words)
+{
+	uint32		hash = hash_words(words, groups->width) >> 32;
+	uint32		at;
+	uint32		gid;
+
+	if (groups->ngroups >= groups->nslots / 2)
+		grow_slots(groups);
+	at = hash & (groups->nslots - 1);
+	while (groups->slots[at] != 0)
+	{
+		if (groups->slots[at] >> 32 == hash)
+		{
+			gid = (uint32) groups->slots[at] - 1;
+			if (words_are_equal(groups->words + (Size) gid * groups->width, words,
+								groups->width))
+				return gid;
+		}
+		at = (at + 1) & (groups->nslots - 1);
+	}
+	if (groups->full)
+		return VX_NO_GROUP;
+	gid = add_group(groups, words);
+	groups->slots[at] = (uint64) hash << 32 | (gid + 1);
+	return gid;
+}
+
+static uint32
+group_of_row(VxAggState *state, int row)
+{
+	uint64		words[64];
+
+	if (!row_words(state, row, !state->groups->full, words))
+		return VX_NO_GROUP;
+	return vx_groups_find(state->groups, words);
+}
+
+static void
+assign_by_hash(VxAggState *state, const uint16 *rows, int n)
+{
+	for (int i = 0; i < n; i++)
+		state->groups->gids[i] = group_of_row(state, rows[i]);
+}
+
+/* ---- the direct table ---- */
+
+/* Least and greatest value of an integer key in the row group at hand. */
+static bool
+zone_range(VxAggState *state, const VxAggInput *input, int64 *lo, int64 *hi)
+{
+	StZone		zone;
+
+	/* columns of paths have numbers behind the table's, and no zones */
+	if (input->attno == InvalidAttrNumber ||
+		input->attno > state->desc->natts ||
+		!vx_format->zone(state->batch->reader, input->attno, -1, &zone))
+		return false;
+	*lo = *hi = 0;
+	if (zone.nnulls == zone.nrows)
+		return true;
+	if (!zone.has_minmax)
+		return false;
+	*lo = vx_datum_to_int(input->type, input->typlen, zone.min);
+	*hi = vx_datum_to_int(input->type, input->typlen, zone.max);
+	return *lo <= *hi;
+}
+
+/*
+ * Range of local numbers of an integer key.  The range of the row groups
+ * before is kept if it is wide enough.
+ */
+static bool
+integer_range(VxAggState *state, VxAggKey *key, bool *changed)
+{
+	int64		lo;
+	int64		hi;
+
+	if (!zone_range(state, &state->inputs[key->input], &lo, &hi))
+		return false;
+	if (key->size > 0)
+	{
+		int64		last = key->base + (int64) (key->size - 2);
+
+		if (lo >= key->base && hi <= last)
+			return true;
+		lo = Min(lo, key->base);
+		hi = Max(hi, last);
+	}
+	if ((uint64) hi - (uint64) lo >= MAX_DIRECT)
+		return false;
+	key->base = lo;
+	key->size = (uint64) hi - (uint64) lo + 2;
+	*changed = true;
+	return true;
+}
+
+/*
+ * Sets up the direct table for the row group at hand.  False if its keys
+ * have too many combinations, or values that have no local numbers.
+ */
+static bool
+prepare_direct(VxAggState *state)
+{
+	VxGroups   *groups = state->groups;
+	bool		changed = groups->ndirect == 0;
+	uint64		product = 1;
+
+	for (int k = 0; k < groups->nkeys; k++)
+	{
+		VxAggKey   *key = &groups->keys[k];
+
+		if (key->integer)
+		{
+			key->is_code = false;
+			if (!integer_range(state, key, &changed))
+				return false;
+		}
+		else
+		{
+			const VxVector *v = vx_agg_vector(state, key->input);
+
+			if (v->rep != VX_REP_CODE)
+				return false;
+			key->is_code = true;
+			key->direct_dict = v->dict;
+			key->direct_made = v->dict->made;
+			/* A dictionary of an expression grows as values come up. */
+			key->size = (uint64) v->dict->nvalues + 1;
+			if (state->inputs[key->input].attno == InvalidAttrNumber)
+				key->size += v->dict->nvalues + 14;
+			changed = true;
+		}
+		product *= key->size;
+		if (product > MAX_DIRECT)
+			return false;
+	}
+	if (!changed)
+		return true;
+
+	if (product > groups->direct_capacity)
+	{
+		if (groups->direct)
+			pfree(groups->direct);
+		groups->direct = MemoryContextAlloc(groups->mcxt, sizeof(uint32) * product);
+		groups->direct_capacity = product;
+	}
+	groups->ndirect = product;
+	memset(groups->direct, 0xFF, sizeof(uint32) * product);
+	return true;
+}
+
+/*
+ * Adds a key's local numbers to the indexes of n rows.  What a vector holds
+ * at rows that are null or not selected may be anything.  False if a value is
+ * out of the key's range, or codes are another dictionary's: a path in
+ * documents may hold strings in one vector, booleans in the next.
+ */
+static bool
+add_local_numbers(const VxAggKey *key, const VxVector *v, const uint16 *rows, int n,
+				  bool first, uint32 *index)
+{
+	uint32		size = key->size;
+	uint64		null = size - 1;
+
+	if (key->is_code && (v->rep != VX_REP_CODE || v->dict != key->direct_dict ||
+						 v->dict->made != key->direct_made))
+		return false;
+	if (!v->has_nulls)
+		return key->is_code ?
+			vx_agg_index_code(v->u.code, rows, n, null, size, first, index) :
+			vx_agg_index_int64(v->u.i64, rows, n, key->base, null, size, first, index);
+
+	for (int i = 0; i < n; i++)
+	{
+		int			row = rows ? rows[i] : i;
+		uint64		local = null;
+
+		if (!vx_vector_isnull(v, row))
+		{
+			local = key->is_code ? v->u.code[row] :
+				(uint64) v->u.i64[row] - (uint64) key->base;
+			if (local >= null)
+				return false;
+		}
+		index[i] = (first ? 0 : index[i] * size) + (uint32) local;
+	}
+	return true;
+}
+
+static bool
+assign_directly(VxAggState *state, const uint16 *rows, int n)
+{
+	VxGroups   *groups = state->groups;
+	const uint16 *selected = n == state->batch->nrows ? NULL : rows;
+	uint32		index[ST_VECTOR_SIZE];
+
+	for (int k = 0; k < groups->nkeys; k++)
+		if (!add_local_numbers(&groups->keys[k],
+							   vx_agg_vector(state, groups->keys[k].input),
+							   selected, n, k == 0, index))
+			return false;
+
+	if (vx_agg_lookup(groups->direct, index, n, groups->gids))
+		return true;
+	for (int i = 0; i < n; i++)
+	{
+		uint32	   *entry = &groups->direct[index[i]];
+
+		if (*entry == VX_NO_GROUP)
+			*entry = group_of_row(state, rows[i]);
+		groups->gids[i] = *entry;
+	}
+	return true;
+}
+
+static void
+assign(VxAggState *state, const uint16 *rows, int n)
+{
+	VxGroups   *groups = state->groups;
+
+	if (state->batch->reader != NULL)
+	{
+		uint64		nopened = state->scan->source->nopened;
+
+		if (groups->direct_group != nopened)
+		{
+			groups->direct_group = nopened;
+			groups->direct_failed = !prepare_direct(state);
+		}
+		if (!groups->direct_failed)
+		{
+			if (assign_directly(state, rows, n))
+				return;
+			/* A dictionary has grown, or a column changed its form. */
+			groups->direct_failed = !prepare_direct(state) ||
+				!assign_directly(state, rows, n);
+			if (!groups->direct_failed)
+				return;
+		}
+		groups->ndirect = 0;
+	}
+	assign_by_hash(state, rows, n);
+}
+
+int
+vx_groups_assign(VxAggState *state, uint16 *rows, int n)
+{
+	VxGroups   *groups = state->groups;
+	int			kept = 0;
+
+	assign(state, rows, n);
+	if (!groups->full)
+		return n;
+	for (int i = 0; i < n; i++)
+	{
+		uint16		row = rows[i];
+
+		if (groups->gids[i] == VX_NO_GROUP)
+		{
+			vx_spill_row(state, row, vx_groups_hash(state, row));
+			continue;
+		}
+		groups->gids[kept] = groups->gids[i];
+		rows[kept++] = row;
+	}
+	return kept;
+}
+
+Datum
+vx_group_key(VxGroups *groups, uint32 gid, int k, bool *isnull)
+{
+	const uint64 *words = groups->words + (Size) gid * groups->width;
+	const VxAggKey *key = &groups->keys[k];
+
+	*isnull = (words[groups->nkeys] & (UINT64CONST(1) << k)) != 0;
+	if (*isnull)
+		return (Datum) 0;
+	return key->integer ? (Datum) words[k] : vx_intern_value(key->intern, words[k]);
+}

@@ -1,0 +1,397 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_agg_kernels.c
+ *	  Loops that advance the states of groups by the values of a vector.
+ *
+ * Two templates make every kernel.  EACH_ROW runs a statement per row, with
+ * the row's position and its group's state: one group after another is
+ * touched, which no vector instruction can do.  ONE_GROUP reduces rows of one
+ * group to one value, which the compiler does with vector instructions, and
+ * adds that to the group.
+ *
+ * Allocates nothing and raises nothing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "vx_agg_kernels.h"
+
+/* At -O2, gcc leaves loops of unknown length as they are. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
+/* clang before 18 gives clones a name that other files do not find. */
+#if defined(__x86_64__) && defined(__linux__) && \
+	(!defined(__clang__) || __clang_major__ >= 18)
+#define VX_KERNEL __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#define VX_KERNEL
+#endif
+
+/* Rows ahead whose group is asked for. */
+#define PREFETCH_ROWS	16
+
+/*
+ * Runs statement for each row: x is its value, s the state of its group.
+ * type: of values; state_type: of the states.
+ */
+#define EACH_ROW(type, state_type, statement) \
+	do { \
+		if (r->rows == NULL) \
+		{ \
+			for (int i = 0; i < r->n; i++) \
+			{ \
+				state_type *s = (state_type *) (states + (Size) r->gids[i] * stride); \
+				type		x = values[i]; \
+				statement; \
+			} \
+		} \
+		else \
+		{ \
+			for (int i = 0; i < r->n; i++) \
+			{ \
+				state_type *s = (state_type *) (states + (Size) r->gids[i] * stride); \
+				type		x = values[r->rows[i]]; \
+				statement; \
+			} \
+		} \
+	} while (0)
+
+/*
+ * Runs statement for each row, all of one group: x is its value, acc what the
+ * statement gathers, of which lanes independent ones are kept so that one
+ * addition need not wait for the last; merge then takes each of them as x
+ * into s, the group's state.
+ */
+#define ONE_GROUP(type, acc_type, start, state_type, statement, merge) \
+	do { \
+		state_type *s = (state_type *) (states + (Size) r->only * stride); \
+		acc_type	lanes[16]; \
+		int			i = 0; \
+		for (int l = 0; l < 16; l++) \
+			lanes[l] = (start); \
+		if (r->rows == NULL) \
+		{ \
+			for (; i + 16 <= r->n; i += 16) \
+				for (int l = 0; l < 16; l++) \
+				{ \
+					type		x = values[i + l]; \
+					acc_type	acc = lanes[l]; \
+					statement; \
+					lanes[l] = acc; \
+				} \
+			for (; i < r->n; i++) \
+			{ \
+				type		x = values[i]; \
+				acc_type	acc = lanes[0]; \
+				statement; \
+				lanes[0] = acc; \
+			} \
+		} \
+		else \
+		{ \
+			for (; i + 4 <= r->n; i += 4) \
+				for (int l = 0; l < 4; l++) \
+				{ \
+					type		x = values[r->rows[i + l]]; \
+					acc_type	acc = lanes[l]; \
+					statement; \
+					lanes[l] = acc; \
+				} \
+			for (; i < r->n; i++) \
+			{ \
+				type		x = values[r->rows[i]]; \
+				acc_type	acc = lanes[0]; \
+				statement; \
+				lanes[0] = acc; \
+			} \
+		} \
+		for (int l = 0; l < 16; l++) \
+		{ \
+			acc_type	x = lanes[l]; \
+			merge; \
+		} \
+	} while (0)
+
+void
+vx_agg_count_rows(char *states, Size stride, const VxAggRows *r)
+{
+	if (r->gids == NULL)
+	{
+		*(int64 *) (states + (Size) r->only * stride) += r->n;
+		return;
+	}
+	/* The first kernel that comes to the records: they may be far away. */
+	for (int i = 0; i < r->n; i++)
+	{
+		if (i + PREFETCH_ROWS < r->n)
+			__builtin_prefetch(states + (Size) r->gids[i + PREFETCH_ROWS] * stride, 1);
+		(*(int64 *) (states + (Size) r->gids[i] * stride))++;
+	}
+}
+
+VX_KERNEL void
+vx_agg_sum_int64(char *states, Size stride, const VxAggRows *r, const int64 *values)
+{
+	if (r->gids == NULL)
+		ONE_GROUP(int64, uint64, 0, VxInt64State,
+				  acc += (uint64) x,
+				  s->value = (int64) ((uint64) s->value + x));
+	else
+		EACH_ROW(int64, VxInt64State,
+				 s->value = (int64) ((uint64) s->value + (uint64) x));
+}
+
+/*
+ * Sum of 64-bit integers beyond 64 bits: the upper halves (signed) and the
+ * lower ones (unsigned) apart, neither of which can overflow.
+ */
+static inline __attribute__((always_inline)) int128
+sum_wide(const VxAggRows *r, const int64 *values)
+{
+	int64		high = 0;
+	uint64		low = 0;
+
+	if (r->rows == NULL)
+	{
+		for (int i = 0; i < r->n; i++)
+		{
+			high += values[i] >> 32;
+			low += (uint32) values[i];
+		}
+	}
+	else
+	{
+		for (int i = 0; i < r->n; i++)
+		{
+			int64		x = values[r->rows[i]];
+
+			high += x >> 32;
+			low += (uint32) x;
+		}
+	}
+	return (int128) high * ((int128) 1 << 32) + low;
+}
+
+VX_KERNEL void
+vx_agg_sum_int128(char *states, Size stride, const VxAggRows *r, const int64 *values)
+{
+	if (r->gids == NULL)
+		((VxInt128State *) (states + (Size) r->only * stride))->sum += sum_wide(r, values);
+	else
+		EACH_ROW(int64, VxInt128State, s->sum += x);
+}
+
+VX_KERNEL void
+vx_agg_min_int64(char *states, Size stride, const VxAggRows *r, const int64 *values)
+{
+	if (r->gids == NULL)
+		ONE_GROUP(int64, int64, PG_INT64_MAX, VxInt64State,
+				  acc = x < acc ? x : acc,
+				  s->value = Min(s->value, x));
+	else
+		EACH_ROW(int64, VxInt64State, s->value = x < s->value ? x : s->value);
+}
+
+VX_KERNEL void
+vx_agg_max_int64(char *states, Size stride, const VxAggRows *r, const int64 *values)
+{
+	if (r->gids == NULL)
+		ONE_GROUP(int64, int64, PG_INT64_MIN, VxInt64State,
+				  acc = x > acc ? x : acc,
+				  s->value = Max(s->value, x));
+	else
+		EACH_ROW(int64, VxInt64State, s->value = x > s->value ? x : s->value);
+}
+
+VX_KERNEL void
+vx_agg_min_int128(char *states, Size stride, const VxAggRows *r, const int64 *values)
+{
+	if (r->gids == NULL)
+		ONE_GROUP(int64, int64, PG_INT64_MAX, VxNumericState,
+				  acc = x < acc ? x : acc,
+				  s->value = Min(s->value, x));
+	else
+		EACH_ROW(int64, VxNumericState, s->value = x < s->value ? x : s->value);
+}
+
+VX_KERNEL void
+vx_agg_max_int128(char *states, Size stride, const VxAggRows *r, const int64 *values)
+{
+	if (r->gids == NULL)
+		ONE_GROUP(int64, int64, PG_INT64_MIN, VxNumericState,
+				  acc = x > acc ? x : acc,
+				  s->value = Max(s->value, x));
+	else
+		EACH_ROW(int64, VxNumericState, s->value = x > s->value ? x : s->value);
+}
+
+VX_KERNEL void
+vx_agg_sum_float8(char *states, Size stride, const VxAggRows *r, const double *values)
+{
+	EACH_ROW(double, VxFloatState, s->value += x);
+}
+
+VX_KERNEL bool
+vx_agg_sum_finite8(char *states, Size stride, const VxAggRows *r, const double *values)
+{
+	VxFloatState sum = {.value = -0.0};
+	VxFloatState *only = (VxFloatState *) (states + (Size) r->only * stride);
+
+	/* A sum is finite only if all that was added is. */
+	states = (char *) &sum;
+	stride = 0;
+	ONE_GROUP(double, double, -0.0, VxFloatState, acc += x, s->value += x);
+	if (!isfinite(sum.value))
+		return false;
+	only->value += sum.value;
+	return true;
+}
+
+VX_KERNEL void
+vx_agg_sum_float4(char *states, Size stride, const VxAggRows *r, const float *values)
+{
+	/* In a row's order: lanes would differ too much from the server's sum. */
+	if (r->gids == NULL)
+	{
+		VxFloat4State *s = (VxFloat4State *) (states + (Size) r->only * stride);
+
+		for (int i = 0; i < r->n; i++)
+			s->value += values[vx_agg_row(r, i)];
+	}
+	else
+		EACH_ROW(float, VxFloat4State, s->value += x);
+}
+
+VX_KERNEL bool
+vx_agg_all_finite8(const double *values, const VxAggRows *r)
+{
+	uint64		special = 0;
+
+	/* All ones in the exponent: adding one to it carries into the sign. */
+	if (r->rows == NULL)
+	{
+		for (int i = 0; i < r->n; i++)
+		{
+			uint64		bits;
+
+			memcpy(&bits, &values[i], sizeof(bits));
+			special |= ((bits & UINT64CONST(0x7FFFFFFFFFFFFFFF)) +
+						UINT64CONST(0x0010000000000000));
+		}
+		return (special >> 63) == 0;
+	}
+	for (int i = 0; i < r->n; i++)
+		if (!isfinite(values[r->rows[i]]))
+			return false;
+	return true;
+}
+
+VX_KERNEL bool
+vx_agg_all_finite4(const float *values, const VxAggRows *r)
+{
+	for (int i = 0; i < r->n; i++)
+		if (!isfinite(values[vx_agg_row(r, i)]))
+			return false;
+	return true;
+}
+
+/* ---- group numbers ---- */
+
+/*
+ * Multiplies the indexes of n rows by size and adds local, an expression over
+ * x, the row's value; with first, there is nothing to multiply yet.
+ */
+#define LOCAL_NUMBERS(type, local) \
+	do { \
+		uint64		wrong = 0; \
+		if (rows == NULL && first) \
+			for (int i = 0; i < n; i++) \
+			{ \
+				type		x = values[i]; \
+				uint64		number = (local); \
+				wrong |= number >= limit; \
+				index[i] = (uint32) number; \
+			} \
+		else \
+			for (int i = 0; i < n; i++) \
+			{ \
+				type		x = values[rows ? rows[i] : i]; \
+				uint64		number = (local); \
+				wrong |= number >= limit; \
+				index[i] = (first ? 0 : index[i] * size) + (uint32) number; \
+			} \
+		return wrong == 0; \
+	} while (0)
+
+VX_KERNEL bool
+vx_agg_index_int64(const int64 *values, const uint16 *rows, int n, int64 base,
+				   uint64 limit, uint32 size, bool first, uint32 *index)
+{
+	LOCAL_NUMBERS(int64, (uint64) x - (uint64) base);
+}
+
+VX_KERNEL bool
+vx_agg_index_code(const uint32 *values, const uint16 *rows, int n,
+				  uint64 limit, uint32 size, bool first, uint32 *index)
+{
+	LOCAL_NUMBERS(uint32, x);
+}
+
+VX_KERNEL bool
+vx_agg_lookup(const uint32 *table, const uint32 *index, int n, uint32 *gids)
+{
+	uint32		missing = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint32		gid = table[index[i]];
+
+		missing |= gid == PG_UINT32_MAX;
+		gids[i] = gid;
+	}
+	return missing == 0;
+}
+
+VX_KERNEL int
+vx_agg_count_changes(const uint32 *gids, int n)
+{
+	int			changes = 0;
+
+	for (int i = 1; i < n; i++)
+		changes += gids[i] != gids[i - 1];
+	return changes;
+}
+
+/* Of equal values (0 and -0) the last one stays, as in the server. */
+VX_KERNEL void
+vx_agg_min_float8(char *states, Size stride, const VxAggRows *r, const double *values)
+{
+	for (int i = 0; i < r->n; i++)
+	{
+		VxFloatState *s = (VxFloatState *) (states + (Size) vx_agg_gid(r, i) * stride);
+		double		x = values[vx_agg_row(r, i)];
+
+		/* The state starts as NaN, and NaN is replaced by anything. */
+		if (!(s->value < x) && (x == x || s->value != s->value))
+			s->value = x;
+	}
+}
+
+VX_KERNEL void
+vx_agg_max_float8(char *states, Size stride, const VxAggRows *r, const double *values)
+{
+	for (int i = 0; i < r->n; i++)
+	{
+		VxFloatState *s = (VxFloatState *) (states + (Size) vx_agg_gid(r, i) * stride);
+		double		x = values[vx_agg_row(r, i)];
+
+		/* The state starts as -Infinity. */
+		if (!(s->value > x) && s->value == s->value)
+			s->value = x;
+	}
+}

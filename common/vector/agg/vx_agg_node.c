@@ -1,0 +1,365 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_agg_node.c
+ *	  The custom node that aggregates vectors.
+ *
+ * Takes batches from the scan below, finds the group of every selected row
+ * (vx_agg_group.c), advances the groups' states (vx_agg_trans.c), and returns
+ * one row per group at the end.  HAVING is the node's qual; expressions over
+ * aggregates are its projection.
+ *
+ * Memory: groups and their states live in a context that goes with the next
+ * rescan; what functions allocate while a batch is worked on, in one that is
+ * reset after every batch; results in the per-tuple context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "vx_agg.h"
+#include "vx_agg_path.h"
+
+static Node *create_agg_state(CustomScan *cscan);
+static void begin_agg(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *exec_agg(CustomScanState *node);
+static void end_agg(CustomScanState *node);
+static void rescan_agg(CustomScanState *node);
+
+CustomScanMethods vx_agg_methods = {
+	.CreateCustomScanState = create_agg_state,
+};
+
+static CustomExecMethods exec_methods = {
+	.BeginCustomScan = begin_agg,
+	.ExecCustomScan = exec_agg,
+	.EndCustomScan = end_agg,
+	.ReScanCustomScan = rescan_agg,
+	.ExplainCustomScan = vx_agg_explain,
+};
+
+static Node *
+create_agg_state(CustomScan *cscan)
+{
+	VxAggState *state = (VxAggState *) newNode(sizeof(VxAggState), T_CustomScanState);
+
+	state->css.methods = &exec_methods;
+	return (Node *) state;
+}
+
+static void
+init_output(VxAggState *state, const Aggref *ref)
+{
+	VxAggOutput *output = &state->outputs[state->noutputs++];
+
+	vx_agg_check_rights(ref);
+	if (!vx_agg_resolve(ref, &output->spec))
+		elog(ERROR, "aggregate %u has no vector form", ref->aggfnoid);
+	output->trans = vx_agg_trans(state, ref, &output->spec);
+	output->type = ref->aggtype;
+	if (ref->aggdirectargs != NIL)
+		output->direct = ExecInitExpr(linitial(ref->aggdirectargs), &state->css.ss.ps);
+}
+
+/* What a feed's columns stand for. */
+static List *
+operands(const CustomScan *plan, int nkeys, int nentries)
+{
+	List	   *keys = NIL;
+	List	   *aggregates = NIL;
+
+	for (int i = 0; i < nentries; i++)
+	{
+		Expr	   *expr = list_nth_node(TargetEntry, plan->custom_scan_tlist, i)->expr;
+
+		if (i < nkeys)
+			keys = lappend(keys, expr);
+		else
+			aggregates = lappend(aggregates, expr);
+	}
+	return vx_agg_operands(keys, aggregates);
+}
+
+static void
+attach_scan(VxAggState *state, VxScanState *scan, List *exprs)
+{
+	Plan	   *plan = scan->css.ss.ps.plan;
+
+	state->scan = scan;
+	state->batch = scan->batch;
+	state->desc = RelationGetDescr(scan->css.ss.ss_currentRelation);
+
+	/* Paths of documents become columns before anything is compiled. */
+	(void) vx_path_set_replace(scan->paths, (Node *) exprs);
+	if (scan->batch)
+		vx_path_set_attach(scan->paths, scan->batch);
+	state->npaths = scan->paths->npaths;
+	state->exprs = vx_exprs_create(vx_path_set_desc(scan->paths),
+								   ((Scan *) plan)->scanrelid, NULL, &scan->css.ss.ps);
+}
+
+/* Where batches come from, if not from partial nodes. */
+static void
+attach_input(VxAggState *state, CustomScan *plan, PlanState *child, int nkeys, int nentries)
+{
+	List	   *columns = lthird(plan->custom_private);
+	VxScanState *scan;
+
+	if (columns == NIL)
+	{
+		scan = vx_scan_state(child);
+		if (scan == NULL)
+			elog(ERROR, "aggregation over vectors needs a scan of vectors");
+		attach_scan(state, scan, plan->custom_scan_tlist);
+		return;
+	}
+	scan = vx_agg_fuse(state, child, operands(plan, nkeys, nentries), columns);
+	if (scan)
+		attach_scan(state, scan, state->fused);
+	else
+		state->feed = vx_agg_feed_create(state, child, operands(plan, nkeys, nentries),
+										 columns);
+}
+
+static void
+begin_agg(CustomScanState *node, EState *estate, int eflags)
+{
+	VxAggState *state = (VxAggState *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	List	   *tlist = plan->custom_scan_tlist;
+	List	   *eqops = linitial(plan->custom_private);
+	int			nkeys = list_length(eqops);
+	int			nentries = list_length(tlist);
+	PlanState  *child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
+	VxGroups   *groups;
+
+	node->custom_ps = list_make1(child);
+	state->mode = linitial_int(lsecond(plan->custom_private));
+	if (state->mode == VX_AGG_PARTIAL)
+		nentries--;
+	if (state->mode != VX_AGG_FINAL)
+		attach_input(state, plan, child, nkeys, nentries);
+	state->mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector groups",
+										ALLOCSET_DEFAULT_SIZES);
+	state->keys_mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector group keys",
+											 ALLOCSET_SMALL_SIZES);
+	state->econtext = CreateExprContext(estate);
+	state->batch_mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											  "vector aggregation of a batch",
+											  ALLOCSET_DEFAULT_SIZES);
+
+	state->trans = palloc0(sizeof(VxAggTrans) * (list_length(tlist) + 1));
+	state->outputs = palloc0(sizeof(VxAggOutput) * (list_length(tlist) + 1));
+	for (int i = nkeys; i < nentries; i++)
+		init_output(state, castNode(Aggref, list_nth_node(TargetEntry, tlist, i)->expr));
+
+	groups = vx_groups_create(state, nkeys, vx_agg_layout(state));
+	for (int i = 0; i < nkeys; i++)
+	{
+		Expr	   *expr = list_nth_node(TargetEntry, tlist, i)->expr;
+
+		vx_key_init(state, &groups->keys[i], vx_agg_input(state, expr, -1, 0),
+					list_nth_oid(eqops, i));
+	}
+	state->groups = groups;
+	vx_agg_start(state);
+}
+
+/* The next batch: the scan's, or of rows that went to disk. */
+static int
+next_batch(VxAggState *state, uint16 *rows)
+{
+	VxScanState *scan = state->scan;
+	VxBatch    *batch = state->batch;
+	Instrumentation *instrument;
+	int			n = 0;
+
+	if (vx_spill_is_input(state))
+		return vx_spill_next_batch(state) ?
+			vx_selection_rows(batch->selection, batch->nrows, rows) : 0;
+	if (state->feed)
+		return vx_agg_feed_next(state->feed) ?
+			vx_selection_rows(batch->selection, batch->nrows, rows) : 0;
+	instrument = scan->css.ss.ps.instrument;
+	if (instrument)
+		InstrStartNode(instrument);
+	if (vx_scan_next_batch(scan))
+		n = vx_selection_rows(batch->selection, batch->nrows, rows);
+	if (instrument)
+		InstrStopNode(instrument, n);
+	return n;
+}
+
+/* Puts together what parallel participants have aggregated. */
+static void
+merge_groups(VxAggState *state)
+{
+	PlanState  *child = linitial(state->css.custom_ps);
+
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(child);
+		MemoryContext old;
+		bool		isnull;
+
+		CHECK_FOR_INTERRUPTS();
+		if (TupIsNull(slot))
+			break;
+		old = MemoryContextSwitchTo(state->batch_mcxt);
+		vx_partial_merge(state, slot_getattr(slot, 1, &isnull));
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(state->batch_mcxt);
+	}
+}
+
+/* Reads everything. */
+static void
+fill_groups(VxAggState *state)
+{
+	VxBatch    *batch = state->batch;
+	VxGroups   *groups = state->groups;
+	uint16		rows[ST_VECTOR_SIZE];
+	int			n;
+
+	while ((n = next_batch(state, rows)) > 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->batch_mcxt);
+
+		CHECK_FOR_INTERRUPTS();
+		vx_agg_inputs_reset(state);
+		if (vx_agg_footer(state))
+		{
+			MemoryContextSwitchTo(old);
+			continue;
+		}
+		if (groups->nkeys > 0)
+			n = vx_groups_assign(state, rows, n);
+		vx_agg_advance(state, rows, n, n == batch->nrows);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(state->batch_mcxt);
+		if (groups->nkeys > 0 && !groups->full)
+			groups->full = vx_spill_is_due(state);
+	}
+}
+
+/* The next group, in the scan slot. */
+static TupleTableSlot *
+next_group(VxAggState *state)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	VxGroups   *groups = state->groups;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	uint32		gid = state->next++;
+	MemoryContext old;
+
+	ExecClearTuple(slot);
+	if (gid >= groups->ngroups)
+		return NULL;
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	for (int k = 0; k < groups->nkeys; k++)
+		slot->tts_values[k] = vx_group_key(groups, gid, k, &slot->tts_isnull[k]);
+	for (int i = 0; i < state->noutputs; i++)
+		slot->tts_values[groups->nkeys + i] =
+			vx_agg_result(state, i, gid, &slot->tts_isnull[groups->nkeys + i]);
+	MemoryContextSwitchTo(old);
+	return ExecStoreVirtualTuple(slot);
+}
+
+/* States of the next groups, in the scan slot's last column. */
+static TupleTableSlot *
+next_states(VxAggState *state)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	int			natts = slot->tts_tupleDescriptor->natts;
+	MemoryContext old;
+	bool		more;
+
+	ExecClearTuple(slot);
+	old = MemoryContextSwitchTo(state->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	more = vx_partial_write(state, &slot->tts_values[natts - 1]);
+	MemoryContextSwitchTo(old);
+	if (!more)
+		return NULL;
+	memset(slot->tts_isnull, true, natts * sizeof(bool));
+	slot->tts_isnull[natts - 1] = false;
+	return ExecStoreVirtualTuple(slot);
+}
+
+static TupleTableSlot *
+exec_agg(CustomScanState *node)
+{
+	VxAggState *state = (VxAggState *) node;
+	PlanState  *ps = &node->ss.ps;
+	ExprContext *econtext = ps->ps_ExprContext;
+
+	if (!state->filled)
+	{
+		if (state->mode == VX_AGG_FINAL)
+			merge_groups(state);
+		else
+			fill_groups(state);
+		state->filled = true;
+	}
+	for (;;)
+	{
+		TupleTableSlot *slot;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(econtext);
+		slot = state->mode == VX_AGG_PARTIAL ? next_states(state) : next_group(state);
+		if (slot == NULL && vx_spill_next(state))
+		{
+			vx_agg_start(state);
+			fill_groups(state);
+			state->filled = true;
+			continue;
+		}
+		if (slot == NULL)
+			return ps->ps_ProjInfo ? ExecClearTuple(ps->ps_ResultTupleSlot) :
+				node->ss.ss_ScanTupleSlot;
+		econtext->ecxt_scantuple = slot;
+		if (ExecQual(ps->qual, econtext))
+			return ps->ps_ProjInfo ? ExecProject(ps->ps_ProjInfo) : slot;
+		InstrCountFiltered1(node, 1);
+	}
+}
+
+static void
+rescan_agg(CustomScanState *node)
+{
+	VxAggState *state = (VxAggState *) node;
+	PlanState  *child = linitial(node->custom_ps);
+
+	/* Vectors do not come by ExecProcNode(), which would rescan the child. */
+	if (node->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(child, node->ss.ps.chgParam);
+	if (state->scan || child->chgParam == NULL)
+		ExecReScan(child);
+	if (state->scan && state->scan->css.ss.ps.chgParam != NULL)
+		ExecReScan(&state->scan->css.ss.ps);
+	if (state->feed)
+		vx_agg_feed_rescan(state->feed);
+	if (state->exprs)
+		vx_exprs_rescan(state->exprs);
+	vx_spill_reset(state);
+	vx_agg_start(state);
+}
+
+static void
+end_agg(CustomScanState *node)
+{
+	vx_spill_reset((VxAggState *) node);
+	ExecEndNode(linitial(node->custom_ps));
+}
+
+void
+vx_agg_init(void)
+{
+	vx_agg_methods.CustomName = vx_format->aggregate_name;
+	exec_methods.CustomName = vx_format->aggregate_name;
+}

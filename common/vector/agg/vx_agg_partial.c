@@ -1,0 +1,236 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_agg_partial.c
+ *	  States of groups on their way from parallel workers to the final node.
+ *
+ * A worker aggregates its share of the rows and returns, instead of groups,
+ * rows of one bytea each that hold the states of many:
+ *
+ *		number of groups | scale of each transition
+ *		per group: mask of null keys | keys | record | slow parts of numerics
+ *
+ * Integer keys are words, others serialized values, since every participant
+ * numbers them in its own way.  Leader and workers run the same library, so
+ * records are copied as they are.  Groups without keys come from every
+ * participant, with the states of no rows if it had none.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/datum.h"
+
+#include "vx_agg.h"
+
+/* A bytea is sent when it has so many bytes. */
+#define CHUNK_BYTES		(32 * 1024)
+
+static bool
+is_numeric(const VxAggTrans *trans)
+{
+	return trans->kind == VX_TRANS_SUM_NUMERIC ||
+		trans->kind == VX_TRANS_MIN_NUMERIC || trans->kind == VX_TRANS_MAX_NUMERIC;
+}
+
+static void
+write_datum(StringInfo out, Datum value, const VxAggInput *input)
+{
+	Size		size = datumEstimateSpace(value, false, input->typbyval, input->typlen);
+	char	   *p;
+
+	enlargeStringInfo(out, size);
+	p = out->data + out->len;
+	datumSerialize(value, false, input->typbyval, input->typlen, &p);
+	out->len += size;
+}
+
+static void
+write_group(VxAggState *state, StringInfo out, uint32 gid)
+{
+	VxGroups   *groups = state->groups;
+	const uint64 *words = groups->words + (Size) gid * groups->width;
+	char	   *record = vx_group_record(groups, gid);
+
+	if (groups->nkeys > 0)
+		appendBinaryStringInfo(out, (char *) &words[groups->nkeys], sizeof(uint64));
+	for (int k = 0; k < groups->nkeys; k++)
+	{
+		const VxAggKey *key = &groups->keys[k];
+
+		if (words[groups->nkeys] & (UINT64CONST(1) << k))
+			continue;
+		if (key->integer)
+			appendBinaryStringInfo(out, (char *) &words[k], sizeof(uint64));
+		else
+			write_datum(out, vx_intern_value(key->intern, words[k]),
+						&state->inputs[key->input]);
+	}
+	appendBinaryStringInfo(out, record, groups->stride);
+	for (int i = 0; i < state->ntrans; i++)
+		if (is_numeric(&state->trans[i]))
+			vx_numeric_write(out, (VxNumericState *) (record + state->trans[i].offset));
+}
+
+bool
+vx_partial_write(VxAggState *state, Datum *result)
+{
+	VxGroups   *groups = state->groups;
+	StringInfoData out;
+	uint32		n = 0;
+
+	if (state->next >= groups->ngroups)
+		return false;
+	initStringInfo(&out);
+	appendStringInfoSpaces(&out, VARHDRSZ);
+	appendBinaryStringInfo(&out, (char *) &n, sizeof(n));
+	for (int i = 0; i < state->ntrans; i++)
+		appendBinaryStringInfo(&out, (char *) &state->trans[i].scale, sizeof(int));
+	while (state->next < groups->ngroups && out.len < CHUNK_BYTES)
+	{
+		write_group(state, &out, state->next++);
+		n++;
+	}
+	memcpy(out.data + VARHDRSZ, &n, sizeof(n));
+	SET_VARSIZE(out.data, out.len);
+	*result = PointerGetDatum(out.data);
+	return true;
+}
+
+static void
+merge_floats(VxTransKind kind, VxFloatState *into, const VxFloatState *from)
+{
+	if (kind == VX_TRANS_SUM_FLOAT8)
+	{
+		into->value += from->value;
+		into->special |= from->special;
+	}
+	else
+	{
+		VxAggRows	row = {.n = 1};
+
+		if (kind == VX_TRANS_MIN_FLOAT)
+			vx_agg_min_float8((char *) into, 0, &row, &from->value);
+		else
+			vx_agg_max_float8((char *) into, 0, &row, &from->value);
+	}
+}
+
+/* Merges one transition's state that stands for count values. */
+static const char *
+merge_state(VxAggState *state, VxAggTrans *trans, void *into, void *from, int64 count,
+			int scale, const char *bytes)
+{
+	VxInt64State *i = into;
+	const VxInt64State *j = from;
+
+	((VxCountState *) into)->skipped += ((VxCountState *) from)->skipped;
+	if (is_numeric(trans))
+		return vx_numeric_merge(state, trans, into, from, count, scale, bytes);
+	if (count == 0)
+		return bytes;
+	switch (trans->kind)
+	{
+		case VX_TRANS_SUM_INT:
+			i->value = (int64) ((uint64) i->value + (uint64) j->value);
+			break;
+		case VX_TRANS_SUM_INT8:
+			((VxInt128State *) into)->sum += ((VxInt128State *) from)->sum;
+			break;
+		case VX_TRANS_MIN_INT:
+		case VX_TRANS_BOOL_AND:
+			i->value = Min(i->value, j->value);
+			break;
+		case VX_TRANS_MAX_INT:
+		case VX_TRANS_BOOL_OR:
+			i->value = Max(i->value, j->value);
+			break;
+		case VX_TRANS_SUM_FLOAT4:
+			((VxFloat4State *) into)->value += ((VxFloat4State *) from)->value;
+			((VxFloat4State *) into)->special |= ((VxFloat4State *) from)->special;
+			break;
+		case VX_TRANS_SUM_FLOAT8:
+		case VX_TRANS_MIN_FLOAT:
+		case VX_TRANS_MAX_FLOAT:
+			merge_floats(trans->kind, into, from);
+			break;
+		default:
+			break;
+	}
+	return bytes;
+}
+
+/* Words of a group's keys; returns what follows them. */
+static const char *
+read_keys(VxAggState *state, const char *p, uint64 *words)
+{
+	VxGroups   *groups = state->groups;
+
+	memcpy(&words[groups->nkeys], p, sizeof(uint64));
+	p += sizeof(uint64);
+	for (int k = 0; k < groups->nkeys; k++)
+	{
+		VxAggKey   *key = &groups->keys[k];
+
+		words[k] = 0;
+		if (words[groups->nkeys] & (UINT64CONST(1) << k))
+			continue;
+		if (key->integer)
+		{
+			memcpy(&words[k], p, sizeof(uint64));
+			p += sizeof(uint64);
+		}
+		else
+		{
+			char	   *at = unconstify(char *, p);
+			bool		isnull;
+
+			words[k] = vx_intern(key->intern, datumRestore(&at, &isnull), true);
+			p = at;
+		}
+	}
+	return p;
+}
+
+static const char *
+merge_group(VxAggState *state, const int *scales, char *record, const char *p)
+{
+	VxGroups   *groups = state->groups;
+	uint64		words[64];
+	uint32		gid = 0;
+	char	   *into;
+
+	if (groups->nkeys > 0)
+	{
+		p = read_keys(state, p, words);
+		gid = vx_groups_find(groups, words);
+	}
+	into = vx_group_record(groups, gid);
+	memcpy(record, p, groups->stride);
+	p += groups->stride;
+	*(int64 *) into += *(int64 *) record;
+	for (int i = 0; i < state->ntrans; i++)
+	{
+		VxAggTrans *trans = &state->trans[i];
+		void	   *from = record + trans->offset;
+		int64		count = *(int64 *) record - ((VxCountState *) from)->skipped;
+
+		p = merge_state(state, trans, into + trans->offset, from, count, scales[i], p);
+	}
+	return p;
+}
+
+void
+vx_partial_merge(VxAggState *state, Datum value)
+{
+	const char *p = VARDATA_ANY(PG_DETOAST_DATUM_PACKED(value));
+	int		   *scales = palloc(sizeof(int) * (state->ntrans + 1));
+	char	   *record = palloc(state->groups->stride);
+	uint32		n;
+
+	memcpy(&n, p, sizeof(n));
+	p += sizeof(n);
+	memcpy(scales, p, sizeof(int) * state->ntrans);
+	p += sizeof(int) * state->ntrans;
+	while (n-- > 0)
+		p = merge_group(state, scales, record, p);
+}

@@ -1,0 +1,359 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_expr_server.c
+ *	  Parts of expressions that the server's own executor evaluates: once
+ *	  per distinct value of a dictionary, or row by row.
+ *
+ * By distinct value: a part that depends on one column alone is evaluated
+ * when a selected row refers to a value for the first time in a row group,
+ * and never for the rest of the dictionary, which holds values of deleted
+ * and hidden rows too.  Results that are not passed by value make a
+ * dictionary of their own.
+ *
+ * Memory: memos live in a context of their own until the next row group.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "common/hashfn.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+#include "vx_expr_int.h"
+#include "vx_vec.h"
+
+/* Codes by the bytes of their values, in a table without deletions. */
+typedef struct vx_image_hash
+{
+	uint32		mask;			/* size - 1, a power of two less one */
+	uint32	   *codes;			/* code + 1, or 0 */
+	uint32	   *hashes;			/* by code */
+} vx_image_hash;
+
+static void
+set_state(VxNode *node)
+{
+	MemoryContext oldcontext;
+
+	if (node->state)
+		return;
+	oldcontext = MemoryContextSwitchTo(node->expr->set->mcxt);
+	node->state = ExecInitExprWithParams((Expr *) node->clause,
+										 node->expr->set->plan->state->es_param_list_info);
+	MemoryContextSwitchTo(oldcontext);
+}
+
+/* The clause's value with what stands in the set's slot, in its context. */
+static Datum
+evaluate(VxNode *node, bool *isnull)
+{
+	CHECK_FOR_INTERRUPTS();
+	return ExecEvalExprSwitchContext(node->state, node->expr->set->econtext, isnull);
+}
+
+/* ---- by distinct value ---- */
+
+static const void *
+image_of(const VxNode *node, Datum value, Size *len)
+{
+	*len = datumGetSize(value, false, node->typlen);
+	return DatumGetPointer(value);
+}
+
+/* The code of a value in the memo's dictionary; a new one, if need be. */
+static uint32
+code_of(VxNode *node, VxMemo *memo, Datum value)
+{
+	vx_image_hash *images = memo->images;
+	Size		len;
+	const void *image = image_of(node, value, &len);
+	uint32		hash = hash_bytes(image, len);
+	uint32		code;
+
+	for (uint32 at = hash & images->mask;; at = (at + 1) & images->mask)
+	{
+		Size		other_len;
+		const void *other;
+
+		if (images->codes[at] == 0)
+		{
+			code = memo->dict.nvalues;
+			images->codes[at] = code + 1;
+			break;
+		}
+		code = images->codes[at] - 1;
+		if (images->hashes[code] != hash)
+			continue;
+		other = image_of(node, memo->dict.values[code], &other_len);
+		if (len == other_len && memcmp(image, other, len) == 0)
+			return code;
+	}
+
+	images->hashes[code] = hash;
+	memo->dict.values[code] = PointerGetDatum(MemoryContextAlloc(memo->mcxt, len));
+	memcpy(DatumGetPointer(memo->dict.values[code]), image, len);
+	memo->dict.nvalues++;
+	return code;
+}
+
+/* What there can be: a result for each value, and one for null. */
+static void
+make_images(VxMemo *memo, uint32 nvalues)
+{
+	vx_image_hash *images = MemoryContextAlloc(memo->mcxt, sizeof(vx_image_hash));
+	static uint64 last_made = 0;
+	uint32		size = 16;
+
+	while (size < nvalues * 2)
+		size *= 2;
+	images->mask = size - 1;
+	images->codes = MemoryContextAllocZero(memo->mcxt, sizeof(uint32) * size);
+	images->hashes = MemoryContextAlloc(memo->mcxt, sizeof(uint32) * nvalues);
+	memo->images = images;
+	memo->dict.nvalues = 0;
+	memo->dict.made = ++last_made;
+	memo->dict.sorted = false;
+	memo->dict.values = MemoryContextAlloc(memo->mcxt, sizeof(Datum) * nvalues);
+}
+
+static Size
+memo_size(VxRep rep)
+{
+	return rep == VX_REP_FLOAT4 || rep == VX_REP_CODE ? sizeof(uint32) : sizeof(int64);
+}
+
+/* The form in which results are remembered. */
+static VxRep
+memo_rep(const VxNode *node)
+{
+	VxRep		rep = vx_node_rep(node);
+
+	return rep == VX_REP_DATUM ? VX_REP_CODE : rep;
+}
+
+static VxMemo *
+memo_of(VxNode *node, const VxDictionary *source)
+{
+	VxExpr	   *expr = node->expr;
+	VxMemo	   *memo = node->memo;
+	uint32		nvalues = vx_dict_limit(source) + 1;
+
+	if (memo == NULL)
+	{
+		memo = MemoryContextAllocZero(expr->set->mcxt, sizeof(VxMemo));
+		memo->mcxt = AllocSetContextCreate(expr->set->mcxt,
+										   "vector results by value",
+										   ALLOCSET_DEFAULT_SIZES);
+		node->memo = memo;
+	}
+	if (memo->source == source && memo->group == vx_batch_group(expr->batch) &&
+		memo->generation == expr->set->generation)
+		return memo;
+
+	memo->source = NULL;
+	MemoryContextReset(memo->mcxt);
+	memo->known = MemoryContextAllocZero(memo->mcxt, nvalues);
+	memo->values = MemoryContextAllocZero(memo->mcxt,
+										  memo_size(memo_rep(node)) * nvalues);
+	memo->any_null = false;
+	memo->nknown = 0;
+	memo->is_true = node->type == BOOLOID ?
+		MemoryContextAllocZero(memo->mcxt, nvalues) : NULL;
+	if (memo_rep(node) == VX_REP_CODE)
+		make_images(memo, nvalues);
+	memo->group = vx_batch_group(expr->batch);
+	memo->generation = expr->set->generation;
+	memo->source = source;
+	return memo;
+}
+
+/* Remembers the result for a code; the one behind the last stands for null. */
+static void
+memo_fill(VxNode *node, VxMemo *memo, uint32 code)
+{
+	VxExprSet  *set = node->expr->set;
+	AttrNumber	attno = node->memo_attno;
+	bool		of_null = code == vx_dict_limit(memo->source);
+	Datum		value;
+	bool		isnull;
+
+	set->slot->tts_values[attno - 1] = of_null ? (Datum) 0 : memo->source->values[code];
+	set->slot->tts_isnull[attno - 1] = of_null;
+	value = evaluate(node, &isnull);
+	if (!isnull)
+	{
+		switch (memo_rep(node))
+		{
+			case VX_REP_INT64:
+				((int64 *) memo->values)[code] = vx_datum_to_int(node->type, node->typlen, value);
+				break;
+			case VX_REP_FLOAT8:
+				((double *) memo->values)[code] = DatumGetFloat8(value);
+				break;
+			case VX_REP_FLOAT4:
+				((float *) memo->values)[code] = DatumGetFloat4(value);
+				break;
+			default:
+				if (node->typlen == -1)
+				{
+					MemoryContext oldcontext =
+						MemoryContextSwitchTo(set->econtext->ecxt_per_tuple_memory);
+
+					value = PointerGetDatum(PG_DETOAST_DATUM(value));
+					MemoryContextSwitchTo(oldcontext);
+				}
+				((uint32 *) memo->values)[code] = code_of(node, memo, value);
+				break;
+		}
+	}
+	ResetExprContext(set->econtext);
+	memo->known[code] = isnull ? VX_MEMO_NULL : VX_MEMO_VALUE;
+	memo->any_null |= isnull;
+	if (!of_null)
+		memo->nknown++;
+	if (memo->is_true)
+		memo->is_true[code] = !isnull && DatumGetBool(value);
+}
+
+/*
+ * The memo of the column's dictionary, in which everything that the rows
+ * refer to is known, and the rows' codes: of all rows, so that loops need not
+ * look at the selection.  Null has the code behind the last.
+ */
+static VxMemo *
+memo_for(VxNode *node, const VxVector *column, const uint64 *rows, const uint32 **codes,
+		 uint32 *buffer)
+{
+	VxMemo	   *memo = memo_of(node, column->dict);
+	uint32		of_null = vx_dict_limit(column->dict);
+	int			words = VX_EXPR_WORDS(node->expr);
+
+	set_state(node);
+	*codes = column->u.code;
+	if (column->has_nulls)
+	{
+		for (int i = 0; i < column->n; i++)
+			buffer[i] = vx_vector_isnull(column, i) ? of_null : column->u.code[i];
+		*codes = buffer;
+	}
+	if (memo->nknown < column->dict->nvalues ||
+		(column->has_nulls && memo->known[of_null] == VX_MEMO_UNKNOWN))
+	{
+		VX_FOREACH_ROW(row, rows, words)
+		{
+			if (unlikely(memo->known[(*codes)[row]] == VX_MEMO_UNKNOWN))
+				memo_fill(node, memo, (*codes)[row]);
+		}
+	}
+	return memo;
+}
+
+const VxVector *
+vx_eval_by_value(VxNode *node, const VxVector *column, const uint64 *rows)
+{
+	uint32		buffer[ST_VECTOR_SIZE];
+	const uint32 *codes;
+	VxMemo	   *memo = memo_for(node, column, rows, &codes, buffer);
+	int			n = column->n;
+
+	vx_node_begin(node, memo_rep(node));
+	switch (node->out.rep)
+	{
+		case VX_REP_CODE:
+			for (int i = 0; i < n; i++)
+				node->out.u.code[i] = ((const uint32 *) memo->values)[codes[i]];
+			node->out.dict = &memo->dict;
+			break;
+		case VX_REP_FLOAT4:
+			for (int i = 0; i < n; i++)
+				node->out.u.f32[i] = ((const float *) memo->values)[codes[i]];
+			break;
+		default:
+			vx_vec_kernels()->gather_int64(memo->values, codes, n, node->out.u.i64);
+			break;
+	}
+	if (memo->any_null)
+		VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
+		{
+			if (memo->known[codes[row]] == VX_MEMO_NULL)
+				vx_node_put(node, row, (Datum) 0, true);
+		}
+	return node->type == NUMERICOID ? vx_node_numerics(node, rows) : &node->out;
+}
+
+void
+vx_truth_by_value(VxNode *node, const VxVector *column, const uint64 *rows, VxTruth *truth)
+{
+	uint32		buffer[ST_VECTOR_SIZE];
+	const uint32 *codes;
+	VxMemo	   *memo = memo_for(node, column, rows, &codes, buffer);
+
+	vx_vec_kernels()->gather_bits(memo->is_true, codes, column->n, truth->istrue);
+	for (int w = 0; w < VX_EXPR_WORDS(node->expr); w++)
+		truth->istrue[w] &= rows[w];
+	if (memo->any_null)
+		VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
+		{
+			if (memo->known[codes[row]] == VX_MEMO_NULL)
+				vx_rows_set(truth->isnull, row);
+		}
+}
+
+/* ---- row by row ---- */
+
+Datum
+vx_node_keep(VxNode *node, Datum value)
+{
+	MemoryContext oldcontext;
+
+	if (node->typbyval)
+		return value;
+	oldcontext = MemoryContextSwitchTo(node->expr->arena);
+	if (node->typlen == -1)
+		value = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+	else
+		value = datumCopy(value, false, node->typlen);
+	MemoryContextSwitchTo(oldcontext);
+	return value;
+}
+
+const VxVector *
+vx_eval_by_row(VxNode *node, const uint64 *rows)
+{
+	VxExpr	   *expr = node->expr;
+	TupleTableSlot *slot = expr->set->slot;
+	int			words = VX_EXPR_WORDS(expr);
+
+	if (expr->safely)
+	{
+		for (int w = 0; w < words; w++)
+			expr->unknown[w] |= rows[w];
+		return vx_node_nulls(node);
+	}
+	set_state(node);
+	for (int c = 0; c < node->ncolumns; c++)
+		vx_batch_vector(expr->batch, node->attnos[c]);
+
+	vx_node_begin(node, vx_node_rep(node));
+	VX_FOREACH_ROW(row, rows, words)
+	{
+		Datum		value;
+		bool		isnull;
+
+		for (int c = 0; c < node->ncolumns; c++)
+		{
+			AttrNumber	attno = node->attnos[c];
+
+			vx_batch_value(vx_batch_column(expr->batch, attno), row,
+						   &slot->tts_values[attno - 1], &slot->tts_isnull[attno - 1]);
+		}
+		value = evaluate(node, &isnull);
+		vx_node_put(node, row, isnull ? (Datum) 0 : vx_node_keep(node, value), isnull);
+		ResetExprContext(expr->set->econtext);
+	}
+	return node->type == NUMERICOID ? vx_node_numerics(node, rows) : &node->out;
+}

@@ -1,0 +1,181 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_expr_text.c
+ *	  Kernels of vector expressions for text: LIKE with a plain pattern, and
+ *	  length.
+ *
+ * For strings that stand in their vector as they are; those of a dictionary
+ * are the server's, once per distinct value.  Bytes are searched, which is
+ * right in encodings where no character stands inside of another: UTF-8 and
+ * those of one byte.  Patterns with _ or an escape are the server's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "vx_expr_int.h"
+#include "st_compat.h"
+
+/* A pattern: literal, with % in front of it, behind it, or both. */
+typedef struct Pattern
+{
+	const char *literal;
+	int			len;
+	bool		open_start;
+	bool		open_end;
+} Pattern;
+
+static bool
+has_plain_bytes(void)
+{
+	return GetDatabaseEncoding() == PG_UTF8 || pg_database_encoding_max_length() == 1;
+}
+
+static bool
+is_plain_text(const VxVector *v)
+{
+	return v->rep == VX_REP_DATUM || v->rep == VX_REP_CODE;
+}
+
+/* False: the value is toasted. */
+static inline bool
+bytes_of(const VxVector *v, int row, const char **data, int *len)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(vx_vector_datum(v, row));
+
+	if (VARATT_IS_EXTENDED(value) && !VARATT_IS_SHORT(value))
+		return false;
+	*data = VARDATA_ANY(value);
+	*len = VARSIZE_ANY_EXHDR(value);
+	return true;
+}
+
+static bool
+parse_pattern(const VxVector *v, Pattern *pattern)
+{
+	const char *s;
+	int			len;
+
+	if (!v->constant || !is_plain_text(v) || !bytes_of(v, 0, &s, &len))
+		return false;
+	pattern->open_start = len > 0 && s[0] == '%';
+	pattern->open_end = len > 1 && s[len - 1] == '%';
+	pattern->literal = s + pattern->open_start;
+	pattern->len = len - pattern->open_start - pattern->open_end;
+	for (int i = 0; i < pattern->len; i++)
+		if (pattern->literal[i] == '%' || pattern->literal[i] == '_' ||
+			pattern->literal[i] == '\\')
+			return false;
+	return true;
+}
+
+static inline bool
+matches(const Pattern *pattern, const char *s, int len)
+{
+	if (len < pattern->len)
+		return false;
+	if (pattern->open_start && pattern->open_end)
+		return memmem(s, len, pattern->literal, pattern->len) != NULL;
+	if (pattern->open_end)
+		return memcmp(s, pattern->literal, pattern->len) == 0;
+	if (pattern->open_start)
+		return memcmp(s + len - pattern->len, pattern->literal, pattern->len) == 0;
+	return len == pattern->len && memcmp(s, pattern->literal, len) == 0;
+}
+
+/* op: 1 LIKE, 0 NOT LIKE */
+static bool
+text_like(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	Oid			collation = node->fcinfo->fncollation;
+	Pattern		pattern;
+
+	if (!is_plain_text(args[0]) || !has_plain_bytes() || !OidIsValid(collation) ||
+		!get_collation_isdeterministic(collation) || !parse_pattern(args[1], &pattern))
+		return false;
+	vx_node_begin(node, VX_REP_INT64);
+	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
+	{
+		const char *s;
+		int			len;
+
+		if (bytes_of(args[0], row, &s, &len))
+			node->out.u.i64[row] = matches(&pattern, s, len) == node->op;
+		else
+			vx_rows_set(suspect, row);
+	}
+	return true;
+}
+
+/* starts_with(string, prefix) and ^@ */
+static bool
+text_starts_with(VxNode *node, const VxVector *const *args, const uint64 *rows,
+				 uint64 *suspect)
+{
+	Oid			collation = node->fcinfo->fncollation;
+	Pattern		pattern = {NULL, 0, false, true};
+
+	if (!is_plain_text(args[0]) || !OidIsValid(collation) ||
+		!get_collation_isdeterministic(collation) || !args[1]->constant ||
+		!is_plain_text(args[1]) || !bytes_of(args[1], 0, &pattern.literal, &pattern.len))
+		return false;
+	vx_node_begin(node, VX_REP_INT64);
+	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
+	{
+		const char *s;
+		int			len;
+
+		if (bytes_of(args[0], row, &s, &len))
+			node->out.u.i64[row] = matches(&pattern, s, len);
+		else
+			vx_rows_set(suspect, row);
+	}
+	return true;
+}
+
+/* op: 1 characters, 0 bytes */
+static bool
+text_length(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	bool		utf8 = node->op == 1 && pg_database_encoding_max_length() > 1;
+
+	if (!is_plain_text(args[0]) || (node->op == 1 && !has_plain_bytes()))
+		return false;
+	vx_node_begin(node, VX_REP_INT64);
+	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
+	{
+		const char *s;
+		int			len;
+		int			n;
+
+		if (!bytes_of(args[0], row, &s, &len))
+		{
+			vx_rows_set(suspect, row);
+			continue;
+		}
+		n = len;
+		/* bytes that continue a character are none of their own */
+		for (int i = 0; utf8 && i < len; i++)
+			n -= (s[i] & 0xC0) == 0x80;
+		node->out.u.i64[row] = n;
+	}
+	return true;
+}
+
+const VxKernelEntry vx_text_kernels[] = {
+	{F_TEXTLIKE, text_like, 1},
+	{F_LIKE_TEXT_TEXT, text_like, 1},
+	{F_TEXTNLIKE, text_like, 0},
+	{F_NOTLIKE_TEXT_TEXT, text_like, 0},
+	{F_STARTS_WITH, text_starts_with, 0},
+	{F_LENGTH_TEXT, text_length, 1},
+	{F_TEXTLEN, text_length, 1},
+	{F_CHAR_LENGTH_TEXT, text_length, 1},
+	{F_CHARACTER_LENGTH_TEXT, text_length, 1},
+	{F_OCTET_LENGTH_TEXT, text_length, 0},
+	{InvalidOid, NULL, 0}
+};

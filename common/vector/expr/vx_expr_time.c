@@ -1,0 +1,255 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_expr_time.c
+ *	  Dates and timestamps in vector expressions: arithmetic kernels, and for
+ *	  how long the result of a function that takes a time apart stays the
+ *	  same.
+ *
+ * Infinite times and results that are out of range are left to the server.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "common/int.h"
+#include "parser/scansup.h"
+#include "pgtime.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/fmgroids.h"
+#include "utils/timestamp.h"
+
+#include "vx_expr_int.h"
+
+#define ZONE_STEP	(15 * USECS_PER_MINUTE)
+
+/* ---- kernels ---- */
+
+static inline bool
+is_finite_date(int64 date)
+{
+	return date != DATEVAL_NOBEGIN && date != DATEVAL_NOEND;
+}
+
+static inline bool
+is_finite_timestamp(int64 timestamp)
+{
+	return timestamp != DT_NOBEGIN && timestamp != DT_NOEND;
+}
+
+/* date + days, date - days; op: +1 or -1 */
+static bool
+date_plus_days(VxNode *node, const VxVector *const *args, const uint64 *rows,
+			   uint64 *suspect)
+{
+	if (!vx_are_int64(args, 2))
+		return false;
+	vx_node_begin(node, VX_REP_INT64);
+	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
+	{
+		int64		date = args[0]->u.i64[row];
+		int64		result = date + node->op * args[1]->u.i64[row];
+
+		node->out.u.i64[row] = result;
+		if (!is_finite_date(date) || result != (int32) result || !IS_VALID_DATE((int32) result))
+			vx_rows_set(suspect, row);
+	}
+	return true;
+}
+
+static bool
+date_minus_date(VxNode *node, const VxVector *const *args, const uint64 *rows,
+				uint64 *suspect)
+{
+	if (!vx_are_int64(args, 2))
+		return false;
+	vx_node_begin(node, VX_REP_INT64);
+	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
+	{
+		int64		a = args[0]->u.i64[row];
+		int64		b = args[1]->u.i64[row];
+
+		node->out.u.i64[row] = a - b;
+		if (!is_finite_date(a) || !is_finite_date(b) || a - b != (int32) (a - b))
+			vx_rows_set(suspect, row);
+	}
+	return true;
+}
+
+/* date to timestamp: its first moment */
+static bool
+date_to_timestamp(VxNode *node, const VxVector *const *args, const uint64 *rows,
+				  uint64 *suspect)
+{
+	if (!vx_are_int64(args, 1))
+		return false;
+	vx_node_begin(node, VX_REP_INT64);
+	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
+	{
+		int64		date = args[0]->u.i64[row];
+
+		if (!is_finite_date(date) ||
+			date >= (TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE))
+			vx_rows_set(suspect, row);
+		else
+			node->out.u.i64[row] = date * USECS_PER_DAY;
+	}
+	return true;
+}
+
+/*
+ * timestamp + interval, - interval, where the interval is a constant without
+ * months and, with a time zone, without days.  op: +1 or -1.
+ */
+static bool
+timestamp_plus_interval(VxNode *node, const VxVector *const *args, const uint64 *rows,
+						uint64 *suspect)
+{
+	const Interval *span;
+	int64		delta;
+
+	if (args[0]->rep != VX_REP_INT64 || args[1]->rep != VX_REP_DATUM || !args[1]->constant)
+		return false;
+	span = DatumGetIntervalP(args[1]->u.datum[0]);
+	if (span->month != 0 || (span->day != 0 && node->type == TIMESTAMPTZOID) ||
+		pg_mul_s64_overflow(span->day, USECS_PER_DAY, &delta) ||
+		pg_add_s64_overflow(delta, span->time, &delta) || delta == PG_INT64_MIN)
+		return false;
+
+	delta *= node->op;
+	vx_node_begin(node, VX_REP_INT64);
+	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
+	{
+		int64		timestamp = args[0]->u.i64[row];
+
+		if (!is_finite_timestamp(timestamp) ||
+			pg_add_s64_overflow(timestamp, delta, &node->out.u.i64[row]) ||
+			!IS_VALID_TIMESTAMP(node->out.u.i64[row]))
+			vx_rows_set(suspect, row);
+	}
+	return true;
+}
+
+const VxKernelEntry vx_time_kernels[] = {
+	{F_DATE_PLI, date_plus_days, 1},
+	{F_DATE_MII, date_plus_days, -1},
+	{F_DATE_MI, date_minus_date, 0},
+	{F_TIMESTAMP_DATE, date_to_timestamp, 0},
+	{F_TIMESTAMP_PL_INTERVAL, timestamp_plus_interval, 1},
+	{F_TIMESTAMP_MI_INTERVAL, timestamp_plus_interval, -1},
+	{F_TIMESTAMPTZ_PL_INTERVAL, timestamp_plus_interval, 1},
+	{F_TIMESTAMPTZ_MI_INTERVAL, timestamp_plus_interval, -1},
+	{InvalidOid, NULL, 0}
+};
+
+/* ---- steps ---- */
+
+bool
+vx_time_has_unit(Oid funcid)
+{
+	switch (funcid)
+	{
+		case F_EXTRACT_TEXT_DATE:
+		case F_EXTRACT_TEXT_TIMESTAMP:
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+		case F_DATE_PART_TEXT_TIMESTAMP:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+			return true;
+		default:
+			return false;
+	}
+}
+
+bool
+vx_time_is_known(Oid funcid)
+{
+	return vx_time_has_unit(funcid) ||
+		funcid == F_DATE_TIMESTAMP || funcid == F_DATE_TIMESTAMPTZ ||
+		funcid == F_TIMESTAMPTZ_DATE;
+}
+
+/* Microseconds of local time that have the same value of a field. */
+static int64
+width_of_unit(const text *unit)
+{
+	char	   *name = downcase_truncate_identifier(VARDATA_ANY(unit),
+													VARSIZE_ANY_EXHDR(unit), false);
+	int			field;
+
+	if (DecodeUnits(0, name, &field) != UNITS)
+		return 1;
+	switch (field)
+	{
+		case DTK_MILLENNIUM:
+		case DTK_CENTURY:
+		case DTK_DECADE:
+		case DTK_YEAR:
+		case DTK_ISOYEAR:
+		case DTK_QUARTER:
+		case DTK_MONTH:
+		case DTK_WEEK:
+		case DTK_DAY:
+		case DTK_DOW:
+		case DTK_ISODOW:
+		case DTK_DOY:
+			return USECS_PER_DAY;
+		case DTK_HOUR:
+			return USECS_PER_HOUR;
+		case DTK_MINUTE:
+			return USECS_PER_MINUTE;
+		default:
+			return 1;
+	}
+}
+
+VxTimeStep
+vx_time_step(Oid funcid, const text *unit, int64 *width)
+{
+	*width = 1;
+	switch (funcid)
+	{
+		case F_EXTRACT_TEXT_TIMESTAMP:
+		case F_DATE_PART_TEXT_TIMESTAMP:
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+			*width = unit ? width_of_unit(unit) : 1;
+			return VX_STEP_LOCAL;
+		case F_DATE_TIMESTAMP:
+			*width = USECS_PER_DAY;
+			return VX_STEP_LOCAL;
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+			*width = unit ? Min(width_of_unit(unit), ZONE_STEP) : 1;
+			return VX_STEP_ZONED;
+		case F_DATE_TIMESTAMPTZ:
+			*width = ZONE_STEP;
+			return VX_STEP_ZONED;
+		default:
+			return VX_STEP_NONE;
+	}
+}
+
+/*
+ * Local days, hours and quarters of an hour begin where the universal ones
+ * of the given width do, if the offset is a multiple of it.
+ */
+bool
+vx_time_is_steady(int64 start, int64 width)
+{
+	int64		seconds = start / USECS_PER_SEC;
+	pg_time_t	t = seconds + (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY;
+	pg_time_t	boundary;
+	long		offset_before;
+	long		offset_after;
+	int			dst;
+	int			found;
+
+	found = pg_next_dst_boundary(&t, &offset_before, &dst, &boundary,
+								 &offset_after, &dst, session_timezone);
+	if (found < 0 || (found > 0 && boundary < t + width / USECS_PER_SEC))
+		return false;
+	return offset_before % (width / USECS_PER_SEC) == 0;
+}

@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_path_expr.h
+ *	  Path expressions over jsonb columns as columns of a batch.
+ *
+ * A node makes one set.  vx_path_set_replace() copies an expression and puts
+ * a Var in place of each part of it like doc ->> 'key', whose attribute
+ * number is behind the table's own: a *path column*.  Its vectors are taken
+ * from sub-columns where the row group has them, and made by the operator
+ * where it has not.
+ *
+ * Understood are ->, ->>, #>, #>>, ?, ?|, ?& and subscripts with constants,
+ * -> in a row, and @> (<@) with an object of scalars and objects.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef VX_PATH_EXPR_H
+#define VX_PATH_EXPR_H
+
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+#include "nodes/primnodes.h"
+
+#include "vx_batch.h"
+#include "vx_path.h"
+
+typedef struct VxPathSet
+{
+	MemoryContext mcxt;
+	TupleDesc	desc;			/* of the table */
+	Index		varno;			/* of Vars of the table */
+	int			npaths;
+	VxPath	  **paths;			/* by path column */
+	Node	  **exprs;			/* what they stand for */
+} VxPathSet;
+
+/* A set in the current memory context. */
+extern VxPathSet *vx_path_set_create(TupleDesc desc, Index varno);
+
+/*
+ * A copy of an expression (or list) with path columns in it; the expression
+ * itself if there are none.  An expression that refers to a whole row or to a
+ * system column, or has a subplan, is left alone.
+ */
+extern Node *vx_path_set_replace(VxPathSet *set, Node *node);
+
+/* The row type of the table with path columns behind; as of now. */
+extern TupleDesc vx_path_set_desc(const VxPathSet *set);
+
+/* Makes a batch have the set's path columns, those of later replacements too. */
+extern void vx_path_set_attach(VxPathSet *set, VxBatch *batch);
+
+/*
+ * Is it a cast of a column of documents' values to numeric?  If the column is
+ * a path column, and selected rows have numbers there, the result needs no
+ * text: vx_path_column_numbers() gives it, or NULL.
+ */
+extern bool vx_is_path_number(Node *node);
+extern const VxVector *vx_path_column_numbers(VxBatch *batch, AttrNumber attno,
+											  const uint64 *rows);
+
+#endif							/* VX_PATH_EXPR_H */

@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_join_filter.h
+ *	  What the build side of a hash join tells a scan on its probe side.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef VX_JOIN_FILTER_H
+#define VX_JOIN_FILTER_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+
+#include "vx_batch.h"
+
+typedef struct VxJoinFilter VxJoinFilter;
+
+/* How keys of both sides are compared. */
+typedef enum VxJoinKeyKind
+{
+	VX_JOIN_KEY_INT,			/* as the int64 that vectors hold */
+	VX_JOIN_KEY_BYTES			/* byte by byte; bpchar without trailing blanks */
+} VxJoinKeyKind;
+
+/*
+ * A filter on a column of a scan: what the join's build side has in its
+ * column inner, of this type, once its hash table stands.  The join drops
+ * rows of the scan that find no match.  Allocates in the current context.
+ */
+extern VxJoinFilter *vx_join_filter_create(HashJoinState *join, AttrNumber inner,
+										   Oid inner_type, VxJoinKeyKind kind,
+										   Expr *column);
+
+/* The hash table may be another one. */
+extern void vx_join_filters_rescan(List *filters);
+
+/* False: no row of the row group (vecno -1) or vector can find a match. */
+extern bool vx_join_filters_may_pass(List *filters, StReader *reader, int64 vecno);
+
+/*
+ * Takes rows that cannot find a match out of the batch's selection; group: a
+ * number that tells row groups apart.  Returns how many.
+ */
+extern uint64 vx_join_filters_batch(List *filters, VxBatch *batch, uint64 group);
+
+/* For EXPLAIN. */
+extern Expr *vx_join_filter_column(const VxJoinFilter *filter);
+
+#endif							/* VX_JOIN_FILTER_H */

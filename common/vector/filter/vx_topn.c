@@ -1,0 +1,404 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_topn.c
+ *	  What a scan under ORDER BY ... LIMIT n needs not hand out.
+ *
+ * A rank is a monotone image of the key in int64: the number itself, a
+ * numeric's floor at one scale, the bits of a float put in order, the first
+ * eight bytes of a string; complemented if the order is descending.  Nulls
+ * are at one end.  As images of different keys may be equal, rows are left
+ * out only if they are worse, never if they are equal.
+ *
+ * The n best ranks stand in a heap with the worst on top.
+ *
+ * Memory: the heap has room for n ranks, at most work_mem; a larger limit is
+ * none.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+
+#include "vx_kernels.h"
+#include "vx_topn.h"
+#include "vx_topn_path.h"
+#include "st_numeric.h"
+#include "st_qual.h"
+
+/* Decimals that ranks of numerics keep. */
+#define RANK_SCALE	6
+
+struct VxTopN
+{
+	Expr	   *key_expr;
+	VxExpr	   *key;
+	Oid			type;			/* base type of the key */
+	bool		descending;
+	bool		nulls_first;
+	AttrNumber	attno;			/* the key is this column, or 0 */
+	ExprState  *limit;
+	ExprState  *offset;
+	ExprContext *econtext;
+	MemoryContext mcxt;
+
+	bool		ready;			/* bound is known, until rescan */
+	uint64		bound;			/* 0: there is none */
+	uint64		capacity;
+	uint64		nranks;
+	int64	   *ranks;			/* heap, worst first */
+	uint64		removed;
+};
+
+/* ---- plan ---- */
+
+List *
+vx_scan_quals(CustomScan *plan)
+{
+	if (plan->custom_private == NIL)
+		return plan->custom_exprs;
+	return list_truncate(list_copy(plan->custom_exprs),
+						 list_nth_int(plan->custom_private, VX_TOPN_NQUALS));
+}
+
+VxTopN *
+vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs)
+{
+	VxTopN	   *topn;
+	List	   *fields = plan->custom_private;
+	int			first;
+
+	if (fields == NIL)
+		return NULL;
+	first = list_nth_int(fields, VX_TOPN_NQUALS);
+	topn = palloc0(sizeof(VxTopN));
+	topn->key_expr = list_nth(plan->custom_exprs, first + VX_TOPN_KEY);
+	topn->key = vx_expr_compile(exprs, topn->key_expr, VX_EXPR_ANY_SCALE, NULL);
+	if (topn->key == NULL)
+		return NULL;
+	topn->attno = vx_expr_plain_column(topn->key);
+	topn->type = getBaseType(exprType((Node *) topn->key_expr));
+	topn->descending = list_nth_int(fields, VX_TOPN_DESCENDING);
+	topn->nulls_first = list_nth_int(fields, VX_TOPN_NULLS_FIRST);
+	topn->limit = ExecInitExpr(list_nth(plan->custom_exprs, first + VX_TOPN_LIMIT), node);
+	topn->offset = ExecInitExpr(list_nth(plan->custom_exprs, first + VX_TOPN_OFFSET), node);
+	topn->econtext = node->ps_ExprContext;
+	topn->mcxt = CurrentMemoryContext;
+	return topn;
+}
+
+void
+vx_topn_rescan(VxTopN *topn)
+{
+	topn->ready = false;
+	topn->nranks = 0;
+}
+
+Expr *
+vx_topn_key(const VxTopN *topn)
+{
+	return topn->key_expr;
+}
+
+uint64
+vx_topn_removed(const VxTopN *topn)
+{
+	return topn->removed;
+}
+
+bool
+vx_topn_has_zones(const VxTopN *topn)
+{
+	return topn->attno != InvalidAttrNumber;
+}
+
+/* A bad LIMIT is the Limit node's to complain about: here it is none. */
+static void
+set_bound(VxTopN *topn)
+{
+	bool		isnull;
+	int64		limit = DatumGetInt64(ExecEvalExprSwitchContext(topn->limit, topn->econtext, &isnull));
+	int64		offset;
+	uint64		most = (uint64) work_mem * 1024 / sizeof(int64);
+
+	topn->ready = true;
+	topn->bound = 0;
+	if (isnull || limit <= 0)
+		return;
+	offset = DatumGetInt64(ExecEvalExprSwitchContext(topn->offset, topn->econtext, &isnull));
+	if (isnull)
+		offset = 0;
+	if (offset < 0 || limit > most || offset > most || (uint64) limit + offset > most)
+		return;
+	topn->bound = limit + offset;
+	if (topn->capacity < topn->bound)
+	{
+		if (topn->ranks)
+			pfree(topn->ranks);
+		topn->capacity = topn->bound;
+		topn->ranks = MemoryContextAlloc(topn->mcxt, sizeof(int64) * topn->capacity);
+	}
+}
+
+static inline bool
+is_full(const VxTopN *topn)
+{
+	return topn->ready && topn->bound > 0 && topn->nranks == topn->bound;
+}
+
+bool
+vx_topn_may_pass(const VxTopN *topn, int64 rank)
+{
+	return !is_full(topn) || rank <= topn->ranks[0];
+}
+
+/* ---- ranks in ascending order of the keys ---- */
+
+static inline int64
+rank_of_float8(double x)
+{
+	int64		bits;
+
+	if (isnan(x))
+		return PG_INT64_MAX;
+	if (x == 0)
+		x = 0;					/* not -0 */
+	memcpy(&bits, &x, sizeof(bits));
+	return bits ^ ((bits >> 63) & PG_INT64_MAX);
+}
+
+/* value * 10^(RANK_SCALE - scale) without decimals, or the end it is beyond. */
+static int64
+rank_of_decimal(int128 value, int scale)
+{
+	for (; scale < RANK_SCALE; scale++)
+	{
+		if (value > PG_INT64_MAX || value < PG_INT64_MIN)
+			break;				/* more digits make it only larger */
+		value *= 10;
+	}
+	for (; scale > RANK_SCALE; scale--)
+		value /= 10;
+	return value > PG_INT64_MAX ? PG_INT64_MAX :
+		value < PG_INT64_MIN ? PG_INT64_MIN : (int64) value;
+}
+
+/* Any numeric: NaN, infinities and what is too long is beyond an end. */
+static int64
+rank_of_numeric(Datum num)
+{
+	int128		value;
+	int			scale;
+	bool		negative;
+
+	if (st_numeric_to_int128(num, &value, &scale))
+		return rank_of_decimal(value, scale);
+	if (numeric_is_nan(DatumGetNumeric(num)))
+		return PG_INT64_MAX;
+	if (!numeric_is_inf(DatumGetNumeric(num)) &&
+		st_numeric_to_int128(DirectFunctionCall2(numeric_trunc, num,
+												 Int32GetDatum(RANK_SCALE)),
+							 &value, &scale))
+		return rank_of_decimal(value, scale);
+	negative = DatumGetBool(DirectFunctionCall2(numeric_lt, num,
+												NumericGetDatum(int64_to_numeric(0))));
+	return negative ? PG_INT64_MIN : PG_INT64_MAX;
+}
+
+/* The first bytes, the first of them weighing most; pad fills up. */
+static int64
+rank_of_bytes(StStr s, uint8 pad)
+{
+	uint64		rank = 0;
+
+	for (int i = 0; i < 8; i++)
+		rank = rank << 8 | (i < s.len ? (uint8) s.data[i] : pad);
+	return (int64) (rank ^ (UINT64CONST(1) << 63));
+}
+
+/* Of a value of the key's type that vectors or zones hold as a Datum. */
+static int64
+rank_of_datum(const VxTopN *topn, Datum value, uint8 pad)
+{
+	switch (topn->type)
+	{
+		case FLOAT8OID:
+			return rank_of_float8(DatumGetFloat8(value));
+		case FLOAT4OID:
+			return rank_of_float8(DatumGetFloat4(value));
+		case NUMERICOID:
+			return rank_of_numeric(PointerGetDatum(PG_DETOAST_DATUM_PACKED(value)));
+		case UUIDOID:
+			return rank_of_bytes(st_string_bytes(value, UUIDOID), pad);
+		case TEXTOID:
+		case VARCHAROID:
+		case BYTEAOID:
+			return rank_of_bytes(st_string_bytes(PointerGetDatum(PG_DETOAST_DATUM_PACKED(value)),
+												 TEXTOID), pad);
+		default:
+			return vx_integer_of(topn->type, value);
+	}
+}
+
+/* Ranks of the selected rows, not null ones; the rest is undefined. */
+static void
+ascending_ranks(const VxTopN *topn, const VxVector *v, const uint64 *rows, int64 *ranks)
+{
+	int			words = (v->n + 63) / 64;
+
+	if (v->rep == VX_REP_INT64)
+	{
+		memcpy(ranks, v->u.i64, sizeof(int64) * v->n);
+		return;
+	}
+	for (int w = 0; w < words; w++)
+	{
+		for (uint64 left = rows[w]; left != 0; left &= left - 1)
+		{
+			int			row = w * 64 + __builtin_ctzll(left);
+
+			if (vx_vector_isnull(v, row))
+				continue;
+			switch (v->rep)
+			{
+				case VX_REP_FLOAT8:
+					ranks[row] = rank_of_float8(v->u.f64[row]);
+					break;
+				case VX_REP_FLOAT4:
+					ranks[row] = rank_of_float8(v->u.f32[row]);
+					break;
+				case VX_REP_DECIMAL64:
+					ranks[row] = rank_of_decimal(v->u.i64[row], v->scale);
+					break;
+				case VX_REP_DECIMAL128:
+					ranks[row] = rank_of_decimal(v->u.i128[row], v->scale);
+					break;
+				default:
+					ranks[row] = rank_of_datum(topn, vx_vector_datum(v, row), 0);
+					break;
+			}
+		}
+	}
+}
+
+static inline int64
+null_rank(const VxTopN *topn)
+{
+	return topn->nulls_first ? PG_INT64_MIN : PG_INT64_MAX;
+}
+
+/* ---- units ---- */
+
+int64
+vx_topn_best(VxTopN *topn, StReader *reader, int64 vecno)
+{
+	StZone		zone;
+
+	if (topn->attno == InvalidAttrNumber ||
+		!vx_format->zone(reader, topn->attno, vecno, &zone))
+		return PG_INT64_MIN;
+	if (zone.nnulls == zone.nrows)
+		return null_rank(topn);
+	if (!zone.has_minmax || (zone.nnulls > 0 && topn->nulls_first))
+		return PG_INT64_MIN;
+	/* a prefix may stand for anything that begins with it */
+	return topn->descending ? ~rank_of_datum(topn, zone.max, 0xFF) :
+		rank_of_datum(topn, zone.min, 0);
+}
+
+/* ---- the heap ---- */
+
+static void
+sift_up(VxTopN *topn, int64 rank)
+{
+	uint64		at = topn->nranks++;
+
+	while (at > 0)
+	{
+		uint64		parent = (at - 1) / 2;
+
+		if (topn->ranks[parent] >= rank)
+			break;
+		topn->ranks[at] = topn->ranks[parent];
+		at = parent;
+	}
+	topn->ranks[at] = rank;
+}
+
+static void
+replace_worst(VxTopN *topn, int64 rank)
+{
+	uint64		at = 0;
+
+	for (;;)
+	{
+		uint64		child = at * 2 + 1;
+
+		if (child >= topn->nranks)
+			break;
+		if (child + 1 < topn->nranks && topn->ranks[child + 1] > topn->ranks[child])
+			child++;
+		if (topn->ranks[child] <= rank)
+			break;
+		topn->ranks[at] = topn->ranks[child];
+		at = child;
+	}
+	topn->ranks[at] = rank;
+}
+
+static void
+add_ranks(VxTopN *topn, const int64 *ranks, const uint64 *rows, int nrows)
+{
+	for (int w = 0; w < (nrows + 63) / 64; w++)
+	{
+		for (uint64 left = rows[w]; left != 0; left &= left - 1)
+		{
+			int64		rank = ranks[w * 64 + __builtin_ctzll(left)];
+
+			if (topn->nranks < topn->bound)
+				sift_up(topn, rank);
+			else if (rank < topn->ranks[0])
+				replace_worst(topn, rank);
+		}
+	}
+}
+
+void
+vx_topn_batch(VxTopN *topn, VxBatch *batch)
+{
+	int			before = vx_selection_count(batch->selection, batch->nrows);
+	const VxVector *v;
+	int64		ranks[ST_VECTOR_SIZE];
+
+	if (!topn->ready)
+		set_bound(topn);
+	if (topn->bound == 0 || before == 0)
+		return;
+	v = vx_expr_eval(topn->key, batch, batch->selection);
+	ascending_ranks(topn, v, batch->selection, ranks);
+	if (topn->descending)
+		for (int i = 0; i < batch->nrows; i++)
+			ranks[i] = ~ranks[i];
+	if (v->has_nulls)
+		for (int i = 0; i < batch->nrows; i++)
+			if (vx_vector_isnull(v, i))
+				ranks[i] = null_rank(topn);
+
+	if (is_full(topn))
+		vx_select_int64(ranks, batch->nrows, PG_INT64_MIN, topn->ranks[0], false,
+						batch->selection);
+	add_ranks(topn, ranks, batch->selection, batch->nrows);
+	if (is_full(topn))
+		vx_select_int64(ranks, batch->nrows, PG_INT64_MIN, topn->ranks[0], false,
+						batch->selection);
+	topn->removed += before - vx_selection_count(batch->selection, batch->nrows);
+}

@@ -1,0 +1,560 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_agg_path.c
+ *	  Offers the planner aggregation over vectors.
+ *
+ * For create_upper_paths_hook.  Where a query groups or aggregates the rows
+ * of one table of the format, a custom path that takes vectors straight from
+ * the scan stands beside the server's aggregation, and competes with it by
+ * cost.  HAVING and the expressions above the aggregates are the node's qual
+ * and projection; sorting is the server's.
+ *
+ * The node's scan tuple is custom_scan_tlist: group keys, then aggregates.
+ * The expressions in there refer to the table's columns and are computed by
+ * the executor.  Parameters in them are shown to the server in custom_exprs,
+ * which is how it learns what the node depends on.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/table.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_collation_d.h"
+#include "catalog/pg_type_d.h"
+#include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/planner.h"
+#include "optimizer/prep.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "vx_agg_path_int.h"
+#include "vx_agg_spec.h"
+#include "vx_format.h"
+#include "vx_paths.h"
+#include "vx_settings.h"
+#include "vx_topn_path.h"
+#include "st_compat.h"
+#include "st_store.h"
+
+/* Share of a transition function's cost when it runs as a kernel. */
+#define VX_KERNEL_COST	0.1
+
+/* Of a distinct value: a bit where values are dense, or a slot of a hash table. */
+#define DISTINCT_BYTES	8
+
+/* Share of cpu_tuple_cost for one value of a row that is put into a vector. */
+#define VX_FEED_COST	0.06
+
+static Plan *plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+							List *tlist, List *clauses, List *custom_plans);
+
+static CustomPathMethods path_methods = {
+	.PlanCustomPath = plan_aggregate,
+};
+
+/* Aggregates of an expression, each once. */
+static bool
+collect_aggregates(Node *node, List **aggregates)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+	{
+		*aggregates = list_append_unique(*aggregates, node);
+		return false;
+	}
+	return expression_tree_walker(node, collect_aggregates, aggregates);
+}
+
+static bool
+collect_params(Node *node, List **params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+	{
+		*params = list_append_unique(*params, node);
+		return false;
+	}
+	return expression_tree_walker(node, collect_params, params);
+}
+
+/* Everything outside of aggregates must be made of group keys. */
+typedef struct UngroupedContext
+{
+	List	   *keys;
+} UngroupedContext;
+
+static bool
+has_ungrouped_column(Node *node, UngroupedContext *context)
+{
+	if (node == NULL || IsA(node, Aggref) || list_member(context->keys, node))
+		return false;
+	if (IsA(node, Var))
+		return true;
+	return expression_tree_walker(node, has_ungrouped_column, context);
+}
+
+static bool
+aggregate_is_supported(Aggref *agg, Index relid)
+{
+	VxAggSpec	spec;
+	ListCell   *lc;
+
+	if (!vx_agg_resolve(agg, &spec))
+		return false;
+	foreach(lc, agg->args)
+		if (!vx_is_computable((Node *) lfirst_node(TargetEntry, lc)->expr, relid))
+			return false;
+	if (contain_var_clause((Node *) agg->aggdirectargs) ||
+		contain_volatile_functions((Node *) agg->aggdirectargs) ||
+		contain_subplans((Node *) agg->aggdirectargs))
+		return false;
+	return agg->aggfilter == NULL || vx_is_computable((Node *) agg->aggfilter, relid);
+}
+
+static bool
+keys_are_supported(List *clauses, List *keys, Index relid)
+{
+	ListCell   *lc1;
+	ListCell   *lc2;
+
+	if (list_length(keys) >= 64)
+		return false;
+	forboth(lc1, clauses, lc2, keys)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc1);
+		Oid			left;
+		Oid			right;
+
+		if (!clause->hashable || !vx_is_computable(lfirst(lc2), relid) ||
+			!get_op_hash_functions(clause->eqop, &left, &right))
+			return false;
+	}
+	return true;
+}
+
+static List *
+equality_operators(List *clauses)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+		result = lappend_oid(result, lfirst_node(SortGroupClause, lc)->eqop);
+	return result;
+}
+
+static Plan *
+plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+			   List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *cscan = makeNode(CustomScan);
+	List	   *keys = linitial(best_path->custom_private);
+	List	   *aggregates = lsecond(best_path->custom_private);
+	List	   *having = lthird(best_path->custom_private);
+	List	   *scan_tlist = NIL;
+	ListCell   *lc;
+
+	aggregates = list_concat_copy(keys, aggregates);
+	if (linitial_int(lsecond(llast(best_path->custom_private))) == VX_AGG_PARTIAL)
+		aggregates = lappend(aggregates, linitial(best_path->path.pathtarget->exprs));
+	foreach(lc, aggregates)
+		scan_tlist = lappend(scan_tlist, makeTargetEntry(lfirst(lc),
+														 list_length(scan_tlist) + 1,
+														 NULL, false));
+
+	cscan->scan.plan.targetlist = tlist;
+	cscan->scan.plan.qual = having;
+	cscan->custom_scan_tlist = scan_tlist;
+	cscan->custom_plans = custom_plans;
+	cscan->custom_private = llast(best_path->custom_private);
+	cscan->flags = best_path->flags;
+	cscan->methods = GetCustomScanMethods(vx_format->aggregate_name, false);
+	collect_params((Node *) scan_tlist, &cscan->custom_exprs);
+	return &cscan->scan.plan;
+}
+
+PathTarget *
+vx_agg_scan_target(PlannerInfo *root, const VxAggQuery *query)
+{
+	List	   *exprs = list_concat_copy(query->keys, query->aggregates);
+	PathTarget *target = create_empty_pathtarget();
+	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
+									   PVC_INCLUDE_PLACEHOLDERS);
+
+	add_new_columns_to_pathtarget(target, vars);
+	return set_pathtarget_cost_width(root, target);
+}
+
+/*
+ * Startup: all rows are read before the first group comes out.  A kernel
+ * costs a fraction of what the server reckons for a transition function.
+ */
+void
+vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath, const VxAggQuery *query,
+				 double nrows, double ngroups)
+{
+	Path	   *below = linitial(cpath->custom_paths);
+	List	   *columns = lthird(llast(cpath->custom_private));
+	List	   *having = lthird(cpath->custom_private);
+	AggClauseCosts costs;
+	double		per_row;
+	QualCost	qual_cost;
+
+	st_path_inherit_disabled(&cpath->path, below);
+	MemSet(&costs, 0, sizeof(costs));
+	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
+	per_row = VX_KERNEL_COST * (costs.transCost.per_tuple +
+								cpu_operator_cost * list_length(query->keys));
+	per_row += VX_FEED_COST * cpu_tuple_cost * list_length(columns);
+	cpath->path.startup_cost = below->total_cost + costs.transCost.startup +
+		costs.finalCost.startup + per_row * nrows;
+	cpath->path.total_cost = cpath->path.startup_cost +
+		ngroups * (costs.finalCost.per_tuple + cpu_tuple_cost +
+				   cpath->path.pathtarget->cost.per_tuple);
+	cpath->path.startup_cost += cpath->path.pathtarget->cost.startup;
+	cpath->path.total_cost += cpath->path.pathtarget->cost.startup;
+	cpath->path.rows = ngroups;
+	if (having)
+	{
+		cost_qual_eval(&qual_cost, having, root);
+		cpath->path.startup_cost += qual_cost.startup;
+		cpath->path.total_cost += qual_cost.startup + ngroups * qual_cost.per_tuple;
+		cpath->path.rows = clamp_row_est(ngroups *
+										 clauselist_selectivity(root, having, 0,
+																JOIN_INNER, NULL));
+	}
+}
+
+/*
+ * Aggregates that keep values of their groups (DISTINCT, percentiles) do so
+ * in memory: the server, which sorts them, is the one for more than fit.
+ */
+bool
+vx_agg_values_fit(PlannerInfo *root, const VxAggQuery *query, double nrows)
+{
+	double		bytes = 0;
+	ListCell   *lc;
+
+	foreach(lc, query->aggregates)
+	{
+		Aggref	   *agg = lfirst_node(Aggref, lc);
+		List	   *exprs;
+
+		if (agg->aggkind == AGGKIND_ORDERED_SET)
+			bytes += nrows * sizeof(int64);
+		if (agg->aggdistinct == NIL)
+			continue;
+		exprs = lappend(list_copy(query->keys), linitial_node(TargetEntry, agg->args)->expr);
+		bytes += estimate_num_groups(root, exprs, nrows, NULL, NULL) * DISTINCT_BYTES;
+	}
+	return bytes <= (double) get_hash_memory_limit();
+}
+
+CustomPath *
+vx_agg_make_path(RelOptInfo *parent, PathTarget *target, const VxAggQuery *query,
+				 VxAggMode mode, List *columns, Path *below)
+{
+	CustomPath *cpath = makeNode(CustomPath);
+	List	   *having = mode == VX_AGG_PARTIAL ? NIL : query->having;
+
+	cpath->path.pathtype = T_CustomScan;
+	cpath->path.parent = parent;
+	cpath->path.pathtarget = target;
+	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	cpath->methods = &path_methods;
+	cpath->custom_paths = list_make1(below);
+	cpath->custom_private = list_make4(query->keys, query->aggregates, having,
+									   list_make3(query->eqops, list_make1_int(mode),
+												  columns));
+	return cpath;
+}
+
+/*
+ * What a partial node puts out.  The expression only names it, and is never
+ * evaluated; it must be one that the planner does not take for a constant.
+ */
+PathTarget *
+vx_agg_partial_target(void)
+{
+	PathTarget *target = create_empty_pathtarget();
+	Const	   *text = makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
+								 CStringGetTextDatum("groups"), false, false);
+	Const	   *format = makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
+								   CStringGetTextDatum("escape"), false, false);
+
+	add_column_to_pathtarget(target, (Expr *) makeFuncExpr(F_DECODE, BYTEAOID,
+														   list_make2(text, format),
+														   InvalidOid, InvalidOid,
+														   COERCE_EXPLICIT_CALL), 0);
+	target->width = 1024;
+	return target;
+}
+
+bool
+vx_agg_can_combine(List *aggregates)
+{
+	ListCell   *lc;
+
+	foreach(lc, aggregates)
+	{
+		Aggref	   *agg = lfirst_node(Aggref, lc);
+		VxAggSpec	spec;
+
+		if (!vx_agg_resolve(agg, &spec) || agg->aggdistinct != NIL ||
+			spec.trans == VX_TRANS_SERVER || spec.trans == VX_TRANS_ORDERED)
+			return false;
+	}
+	return true;
+}
+
+double
+vx_agg_count_groups(PlannerInfo *root, const VxAggQuery *query, double nrows)
+{
+	return query->keys == NIL ? 1.0 :
+		estimate_num_groups(root, query->keys, nrows, NULL, NULL);
+}
+
+bool
+vx_agg_groups_fit(const VxAggQuery *query, double ngroups)
+{
+	return ngroups * VX_AGG_STATE_BYTES * (1 + list_length(query->aggregates)) <=
+		(double) get_hash_memory_limit();
+}
+
+/*
+ * Workers aggregate what they read, and a final node puts their groups
+ * together, in memory: only where few groups are expected.
+ */
+static void
+add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+				  Relation relation, const VxAggQuery *query)
+{
+	CustomPath *scan;
+	CustomPath *partial;
+	CustomPath *final;
+	Path	   *gather;
+	double		ngroups;
+	double		rows;
+	int			workers;
+
+	if (!grouped_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
+		!vx_agg_can_combine(query->aggregates))
+		return;
+	workers = ((Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
+	scan = workers > 0 ?
+		vx_make_vector_scan_path(root, input_rel, relation, vx_agg_scan_target(root, query),
+								 workers) : NULL;
+	if (scan == NULL)
+		return;
+	ngroups = vx_agg_count_groups(root, query, input_rel->rows);
+	if (!vx_agg_groups_fit(query, ngroups))
+		return;
+
+	partial = vx_agg_make_path(grouped_rel, vx_agg_partial_target(), query, VX_AGG_PARTIAL,
+							   NIL, &scan->path);
+	partial->path.parallel_safe = true;
+	partial->path.parallel_workers = workers;
+	vx_agg_cost_path(root, partial, query, scan->path.rows, ngroups);
+	rows = ceil(ngroups * VX_AGG_STATE_BYTES / 8192) * workers;
+	gather = (Path *) create_gather_path(root, grouped_rel, &partial->path,
+										 partial->path.pathtarget, NULL, &rows);
+
+	final = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_FINAL, NIL, gather);
+	vx_agg_cost_path(root, final, query, ngroups * workers, ngroups);
+	add_path(grouped_rel, &final->path);
+}
+
+bool
+vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid)
+{
+	UngroupedContext ungrouped = {query->keys};
+	ListCell   *lc;
+
+	/* HAVING alone: the server knows that no row matters. */
+	if (query->keys == NIL && query->aggregates == NIL)
+		return false;
+	foreach(lc, query->aggregates)
+		if (!aggregate_is_supported(lfirst_node(Aggref, lc), relid))
+			return false;
+	return keys_are_supported(clauses, query->keys, relid) &&
+		!has_ungrouped_column((Node *) query->target->exprs, &ungrouped) &&
+		!has_ungrouped_column((Node *) query->having, &ungrouped);
+}
+
+/* One table, all of whose rows are taken as vectors. */
+static void
+add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+				const VxAggQuery *query, List *clauses, Relation relation)
+{
+	CustomPath *scan;
+	CustomPath *cpath;
+
+	if (!vx_agg_is_supported(query, clauses, input_rel->relid))
+		return;
+	scan = vx_make_vector_scan_path(root, input_rel, relation,
+									vx_agg_scan_target(root, query), 0);
+	if (scan == NULL || !vx_agg_values_fit(root, query, scan->path.rows))
+		return;
+
+	cpath = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_PLAIN, NIL,
+							 &scan->path);
+	cpath->path.parallel_safe = grouped_rel->consider_parallel && scan->path.parallel_safe;
+	vx_agg_cost_path(root, cpath, query, scan->path.rows,
+					 vx_agg_count_groups(root, query, scan->path.rows));
+	add_path(grouped_rel, &cpath->path);
+	add_parallel_path(root, input_rel, grouped_rel, relation, query);
+}
+
+static bool
+grouping_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, GroupingFunc) ||
+		expression_tree_walker(node, grouping_walker, context);
+}
+
+/* GROUPING() makes sense without grouping sets, too; only Agg knows it. */
+static bool
+uses_grouping(PlannerInfo *root)
+{
+	return grouping_walker((Node *) root->processed_tlist, NULL) ||
+		grouping_walker(root->parse->havingQual, NULL);
+}
+
+static bool
+stage_is_ours(PlannerInfo *root, UpperRelationKind stage, void *extra)
+{
+	switch (stage)
+	{
+		case UPPERREL_ORDERED:
+			return true;
+		case UPPERREL_GROUP_AGG:
+			return vx_enable_vector_aggregate && extra != NULL &&
+				root->parse->groupingSets == NIL && !uses_grouping(root);
+		case UPPERREL_DISTINCT:
+			return vx_enable_vector_aggregate && !root->parse->hasDistinctOn &&
+				!root->parse->hasTargetSRFs;
+		default:
+			return false;
+	}
+}
+
+/*
+ * What the stage groups by and computes; clauses: GROUP BY, or DISTINCT,
+ * which is grouping without aggregates.
+ */
+static VxAggQuery *
+make_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+		   RelOptInfo *output_rel, void *extra, List **clauses)
+{
+	VxAggQuery *query = palloc0(sizeof(VxAggQuery));
+
+	if (stage == UPPERREL_DISTINCT)
+	{
+		*clauses = root->parse->distinctClause;
+		query->target = input_rel->reltarget;
+	}
+	else
+	{
+		*clauses = root->parse->groupClause;
+		query->target = output_rel->reltarget;
+		query->having = (List *) ((GroupPathExtraData *) extra)->havingQual;
+	}
+	query->keys = get_sortgrouplist_exprs(*clauses, root->processed_tlist);
+	if (IS_OTHER_REL(input_rel))
+		query->keys = st_translate_to_child(root, query->keys, input_rel);
+	query->eqops = equality_operators(*clauses);
+	collect_aggregates((Node *) query->target->exprs, &query->aggregates);
+	collect_aggregates((Node *) query->having, &query->aggregates);
+	return query;
+}
+
+/* The stage's paths for a table of ours. */
+static void
+add_paths_of_table(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				   RelOptInfo *output_rel, void *extra)
+{
+	/* The planner holds a lock on it. */
+	Relation	relation = table_open(planner_rt_fetch(input_rel->relid, root)->relid, NoLock);
+
+	if (st_relation_format(relation) == vx_format->store)
+	{
+		if (stage == UPPERREL_ORDERED)
+			vx_topn_add_path(root, input_rel, output_rel, relation);
+		else
+		{
+			List	   *clauses;
+			VxAggQuery *query = make_query(root, stage, input_rel, output_rel, extra,
+										   &clauses);
+
+			add_table_paths(root, input_rel, output_rel, query, clauses, relation);
+		}
+	}
+	table_close(relation, NoLock);
+}
+
+/*
+ * Partitions, children by inheritance, arms of UNION ALL, joins, security
+ * barriers: with a table of ours among them.
+ */
+static void
+add_paths_of_many(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				  RelOptInfo *output_rel, void *extra)
+{
+	List	   *clauses;
+	VxAggQuery *query;
+
+	if (IS_OTHER_REL(input_rel) || !vx_has_table(root, input_rel))
+		return;
+	if (stage == UPPERREL_ORDERED)
+	{
+		if (IS_SIMPLE_REL(input_rel))
+			vx_topn_add_append_path(root, input_rel, output_rel);
+		return;
+	}
+	query = make_query(root, stage, input_rel, output_rel, extra, &clauses);
+	if (vx_agg_is_supported(query, clauses, 0))
+		vx_agg_add_append_paths(root, input_rel, output_rel, query);
+}
+
+void
+vx_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				   RelOptInfo *output_rel, void *extra)
+{
+	RangeTblEntry *rte = NULL;
+
+	if (!stage_is_ours(root, stage, extra) || IS_DUMMY_REL(input_rel))
+		return;
+	if (IS_SIMPLE_REL(input_rel))
+		rte = planner_rt_fetch(input_rel->relid, root);
+	if (rte && !rte->inh && rte->rtekind == RTE_RELATION)
+		add_paths_of_table(root, stage, input_rel, output_rel, extra);
+	else if (IS_JOIN_REL(input_rel) || (rte && rte->inh) ||
+			 (rte && rte->rtekind == RTE_SUBQUERY && stage != UPPERREL_ORDERED))
+		add_paths_of_many(root, stage, input_rel, output_rel, extra);
+}
+
+void
+vx_agg_path_init(void)
+{
+	path_methods.CustomName = vx_format->aggregate_name;
+}

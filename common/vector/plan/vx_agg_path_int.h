@@ -1,0 +1,68 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_agg_path_int.h
+ *	  What the files that make paths of aggregation share.
+ *
+ *	 vx_agg_path.c		the hook; one table
+ *	 vx_agg_append.c	many: partitions, children, arms of UNION ALL, joins
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef VX_AGG_PATH_INT_H
+#define VX_AGG_PATH_INT_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "vx_agg_path.h"
+
+/* Of a group, for its keys and for each aggregate. */
+#define VX_AGG_STATE_BYTES		64
+
+/* A grouping: keys and aggregates as the planner has them, each once. */
+typedef struct VxAggQuery
+{
+	List	   *keys;
+	List	   *aggregates;
+	List	   *having;
+	List	   *eqops;			/* of the keys */
+	PathTarget *target;			/* what comes out */
+} VxAggQuery;
+
+/* relid: the table whose columns they are of; 0: not of one table. */
+extern bool vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid);
+
+/*
+ * columns: NIL if below is a scan of vectors or gives states; else, rows come
+ * from below, and these are the positions in them of what
+ * vx_agg_operands() lists.  Costs are still to be set.
+ */
+extern CustomPath *vx_agg_make_path(RelOptInfo *parent, PathTarget *target,
+									const VxAggQuery *query, VxAggMode mode,
+									List *columns, Path *below);
+
+/* nrows: that come from below, or groups whose states do. */
+extern void vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath,
+							 const VxAggQuery *query, double nrows, double ngroups);
+
+/* Columns that keys and aggregates are computed from. */
+extern PathTarget *vx_agg_scan_target(PlannerInfo *root, const VxAggQuery *query);
+
+/* What a partial node puts out. */
+extern PathTarget *vx_agg_partial_target(void);
+
+/* States of all the aggregates can be put together. */
+extern bool vx_agg_can_combine(List *aggregates);
+
+extern double vx_agg_count_groups(PlannerInfo *root, const VxAggQuery *query, double nrows);
+
+/* So many groups, or values of DISTINCT and percentiles, have room in memory. */
+extern bool vx_agg_groups_fit(const VxAggQuery *query, double ngroups);
+extern bool vx_agg_values_fit(PlannerInfo *root, const VxAggQuery *query, double nrows);
+
+/* vx_agg_append.c */
+extern void vx_agg_add_append_paths(PlannerInfo *root, RelOptInfo *input_rel,
+									RelOptInfo *grouped_rel, const VxAggQuery *query);
+
+#endif							/* VX_AGG_PATH_INT_H */

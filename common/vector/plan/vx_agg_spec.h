@@ -1,0 +1,73 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_agg_spec.h
+ *	  Which aggregates the vector engine knows, and how it computes each.
+ *
+ * Shared by the planner, which asks whether a query can be served, and the
+ * executor, which does it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef VX_AGG_SPEC_H
+#define VX_AGG_SPEC_H
+
+#include "postgres.h"
+
+#include "nodes/primnodes.h"
+
+/* What is kept per group while rows are read. */
+typedef enum VxTransKind
+{
+	VX_TRANS_COUNT,				/* rows whose argument is not null */
+	VX_TRANS_SUM_INT,			/* int2, int4: in an int64 */
+	VX_TRANS_SUM_INT8,			/* int8: in an int128 */
+	VX_TRANS_SUM_NUMERIC,		/* in an int128 of one scale, and what does not fit */
+	VX_TRANS_SUM_FLOAT4,		/* in a float, as the server does */
+	VX_TRANS_SUM_FLOAT8,		/* float8, and average of float4 */
+	VX_TRANS_MIN_INT,			/* everything that is ordered as an integer */
+	VX_TRANS_MAX_INT,
+	VX_TRANS_MIN_FLOAT,			/* float4, float8 */
+	VX_TRANS_MAX_FLOAT,
+	VX_TRANS_MIN_NUMERIC,
+	VX_TRANS_MAX_NUMERIC,
+	VX_TRANS_BOOL_AND,
+	VX_TRANS_BOOL_OR,
+	VX_TRANS_ORDERED,			/* all values, for percentiles and the mode */
+	VX_TRANS_SERVER				/* the server's transition function, row by row */
+} VxTransKind;
+
+/* What the values of VX_TRANS_ORDERED are for. */
+typedef enum VxOrderedKind
+{
+	VX_ORDERED_DISC,			/* percentile_disc(float8) */
+	VX_ORDERED_CONT,			/* percentile_cont(float8) of float8 */
+	VX_ORDERED_MODE
+} VxOrderedKind;
+
+typedef struct VxAggSpec
+{
+	VxTransKind trans;
+	bool		average;		/* sum divided by count */
+	VxOrderedKind ordered;
+	bool		descending;		/* order of VX_TRANS_ORDERED */
+} VxAggSpec;
+
+/* False if the engine cannot compute it. */
+extern bool vx_agg_resolve(const Aggref *agg, VxAggSpec *spec);
+
+/*
+ * Expressions over rows that a grouping by keys needs: the keys, then each
+ * aggregate's arguments and its filter.
+ */
+extern List *vx_agg_operands(List *keys, List *aggregates);
+
+/*
+ * Equality of the type is that of the int64 that vectors hold; eqop is the
+ * operator that the query uses.
+ */
+extern bool vx_is_integer_key(Oid type, Oid eqop);
+
+/* Likewise that of the bytes, bpchar's without trailing blanks. */
+extern bool vx_is_bytes_key(Oid type, Oid eqop, Oid collation);
+
+#endif							/* VX_AGG_SPEC_H */

@@ -1,0 +1,406 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_paths.c
+ *	  Offers the planner a custom scan of every table of the format.
+ *
+ * For set_rel_pathlist_hook.  A scan path, and a partial one for parallel
+ * plans, stand beside the server's paths for the relation, and compete with
+ * them by cost.  Queries that look at xmin and the like get no such path: a
+ * vector does not know them.
+ *
+ * What the plan node holds: the quals in custom_exprs, in the order in which
+ * the server wants them evaluated, and nothing else.  Everything that
+ * depends on values happens in the executor, so a cached plan stays right.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "catalog/pg_class_d.h"
+#include "nodes/extensible.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/guc.h"
+
+#include "vx_bitmap_path.h"
+#include "vx_format.h"
+#include "vx_paths.h"
+#include "vx_settings.h"
+#include "st_compat.h"
+#include "st_scan_columns.h"
+#include "st_store.h"
+
+static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+					   List *tlist, List *clauses, List *custom_plans);
+
+static CustomPathMethods path_methods = {
+	.PlanCustomPath = plan_scan,
+};
+
+static Plan *
+plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+		  List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *cscan = makeNode(CustomScan);
+
+	cscan->scan.plan.targetlist = tlist;
+	cscan->scan.scanrelid = rel->relid;
+	cscan->flags = best_path->flags;
+	cscan->custom_exprs = extract_actual_clauses(clauses, false);
+	if (best_path->custom_private != NIL)
+	{
+		/* of ORDER BY ... LIMIT: expressions, and what they mean */
+		cscan->custom_private = lcons_int(list_length(cscan->custom_exprs),
+										  list_copy(lsecond(best_path->custom_private)));
+		cscan->custom_exprs = list_concat(cscan->custom_exprs,
+										  copyObject(linitial(best_path->custom_private)));
+	}
+	if (custom_plans != NIL)
+		cscan->custom_plans = list_make1(vx_bitmap_plan(linitial(custom_plans)));
+	cscan->methods = GetCustomScanMethods(vx_format->scan_name, false);
+	return &cscan->scan.plan;
+}
+
+/* Attributes that the scan's output and quals refer to. */
+static Bitmapset *
+referenced_attnos(RelOptInfo *rel, ParamPathInfo *param_info)
+{
+	Bitmapset  *attnos = NULL;
+	ListCell   *lc;
+
+	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &attnos);
+	foreach(lc, rel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &attnos);
+	if (param_info)
+		foreach(lc, param_info->ppi_clauses)
+			pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &attnos);
+	return attnos;
+}
+
+/* The scan knows ctid and tableoid, but nothing of a tuple header. */
+static bool
+needs_tuple_header(const Bitmapset *attnos)
+{
+	for (int attno = FirstLowInvalidHeapAttributeNumber + 1; attno < 0; attno++)
+		if (attno != SelfItemPointerAttributeNumber && attno != TableOidAttributeNumber &&
+			bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attnos))
+			return true;
+	return false;
+}
+
+/* WHERE CURRENT OF works by TID scans only. */
+static bool
+has_current_of(RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+		if (IsA(lfirst_node(RestrictInfo, lc)->clause, CurrentOfExpr))
+			return true;
+	return false;
+}
+
+/* vectors: the columns that a node above takes as vectors, or NULL. */
+static CustomPath *
+new_scan_path(RelOptInfo *rel, ParamPathInfo *param_info, int workers, PathTarget *vectors)
+{
+	CustomPath *cpath = makeNode(CustomPath);
+
+	cpath->path.pathtype = T_CustomScan;
+	cpath->path.parent = rel;
+	cpath->path.pathtarget = vectors ? vectors : rel->reltarget;
+	cpath->path.param_info = param_info;
+	cpath->path.parallel_aware = workers > 0;
+	cpath->path.parallel_safe = rel->consider_parallel;
+	cpath->path.parallel_workers = workers;
+	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	if (workers == 0)
+		cpath->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	cpath->methods = &path_methods;
+	return cpath;
+}
+
+static CustomPath *
+make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+			   ParamPathInfo *param_info, const Bitmapset *attnos, int workers,
+			   PathTarget *vectors)
+{
+	CustomPath *cpath = new_scan_path(rel, param_info, workers, vectors);
+
+	vx_cost_scan(&cpath->path, root, rel, relation, attnos, vectors != NULL);
+	if (vx_index_scan(relation) == VX_INDEX_SCAN_ON && vx_prefers_index(rel))
+		st_path_disable(&cpath->path);
+	return cpath;
+}
+
+/* A scan of the rows that an index finds, if the server has a bitmap for that. */
+static CustomPath *
+make_bitmap_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+				 const Bitmapset *attnos, PathTarget *vectors)
+{
+	BitmapHeapPath *bitmap = vx_bitmap_kept(rel);
+	CustomPath *cpath;
+
+	if (bitmap == NULL)
+		return NULL;
+	cpath = new_scan_path(rel, NULL, 0, vectors);
+	cpath->path.parallel_safe = bitmap->path.parallel_safe;
+	cpath->custom_paths = list_make1(bitmap);
+	vx_cost_bitmap_vectors(&cpath->path, root, rel, relation, attnos, vectors != NULL,
+						   bitmap->bitmapqual);
+	return cpath;
+}
+
+/*
+ * Is there a path that costs less than any scan with vectors can?  Then there
+ * is no need to reckon what that costs: short queries feel it.
+ */
+static bool
+is_scan_too_dear(const RelOptInfo *rel)
+{
+	Cost		least = vx_least_scan_cost();
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->total_cost <= least && !st_path_is_disabled(path) &&
+			path->parallel_safe >= rel->consider_parallel &&
+			bms_equal(PATH_REQ_OUTER(path), rel->lateral_relids))
+			return true;
+	}
+	return false;
+}
+
+static void
+add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
+{
+	Relids		required_outer = rel->lateral_relids;
+	ParamPathInfo *param_info = get_baserel_parampathinfo(root, rel, required_outer);
+	Bitmapset  *attnos = referenced_attnos(rel, param_info);
+	CustomPath *cpath;
+
+	vx_cost_index_paths(root, rel, relation, attnos);
+	vx_bitmap_keep(rel, relation);
+	if (!vx_enable_custom_scan || has_current_of(rel) || needs_tuple_header(attnos))
+		return;
+
+	if (!is_scan_too_dear(rel))
+	{
+		cpath = make_scan_path(root, rel, relation, param_info, attnos, 0, NULL);
+		add_path(rel, &cpath->path);
+		cpath = make_bitmap_path(root, rel, relation, attnos, NULL);
+		if (cpath && required_outer == NULL)
+			add_path(rel, &cpath->path);
+	}
+
+	if (rel->consider_parallel && required_outer == NULL)
+	{
+		int			workers = compute_parallel_worker(rel, vx_heap_pages(rel, relation), -1,
+													  max_parallel_workers_per_gather);
+
+		if (workers > 0)
+		{
+			cpath = make_scan_path(root, rel, relation, NULL, attnos, workers, NULL);
+			add_partial_path(rel, &cpath->path);
+		}
+	}
+}
+
+/* A table or materialized view whose rows are all to be read. */
+static bool
+is_plain_table(RelOptInfo *rel, RangeTblEntry *rte)
+{
+	return rte->rtekind == RTE_RELATION && !rte->inh &&
+		rte->tablesample == NULL && !IS_DUMMY_REL(rel) &&
+		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW) &&
+		(rel->reloptkind == RELOPT_BASEREL || rel->reloptkind == RELOPT_OTHER_MEMBER_REL);
+}
+
+bool
+vx_has_pseudoconstant(RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
+			return true;
+	return false;
+}
+
+static bool is_table_of_ours(PlannerInfo *root, Index relid);
+
+/* A subquery that only filters and projects rows of ours: a security barrier. */
+static bool
+is_subquery_of_ours(const RelOptInfo *rel)
+{
+	PlannerInfo *root = rel ? rel->subroot : NULL;
+
+	if (root == NULL || root->parse->hasAggs || root->parse->groupClause != NIL ||
+		root->parse->distinctClause != NIL || root->parse->setOperations != NULL ||
+		root->parse->limitCount != NULL || root->parse->hasWindowFuncs)
+		return false;
+	for (int relid = 1; relid < root->simple_rel_array_size; relid++)
+		if (root->simple_rel_array[relid] != NULL &&
+			root->simple_rel_array[relid]->reloptkind == RELOPT_BASEREL &&
+			is_table_of_ours(root, relid))
+			return true;
+	return false;
+}
+
+static bool
+is_table_of_ours(PlannerInfo *root, Index relid)
+{
+	RangeTblEntry *rte = planner_rt_fetch(relid, root);
+	Relation	relation;
+	bool		result;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (rte->inh)
+	{
+		foreach(lc, root->append_rel_list)
+		{
+			AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+
+			if (appinfo->parent_relid == relid &&
+				is_table_of_ours(root, appinfo->child_relid))
+				return true;
+		}
+		return false;
+	}
+	if (rte->rtekind == RTE_SUBQUERY)
+		return is_subquery_of_ours(root->simple_rel_array[relid]);
+	if (rte->rtekind != RTE_RELATION ||
+		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW))
+		return false;
+	/* The planner holds a lock on it. */
+	relation = table_open(rte->relid, NoLock);
+	result = st_relation_format(relation) == vx_format->store;
+	table_close(relation, NoLock);
+	return result;
+}
+
+bool
+vx_has_table(PlannerInfo *root, RelOptInfo *rel)
+{
+	int			relid = -1;
+
+	/* from 16 on, outer joins have numbers, too */
+	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
+		if (root->simple_rel_array[relid] != NULL && is_table_of_ours(root, relid))
+			return true;
+	return false;
+}
+
+CustomPath *
+vx_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+						 PathTarget *target, int workers)
+{
+	Bitmapset  *attnos = NULL;
+	CustomPath *scan;
+	CustomPath *bitmap;
+	ListCell   *lc;
+
+	if (!vx_enable_custom_scan || has_current_of(rel) ||
+		!is_plain_table(rel, planner_rt_fetch(rel->relid, root)) ||
+		rel->lateral_relids != NULL || vx_has_pseudoconstant(rel))
+		return NULL;
+	pull_varattnos((Node *) target->exprs, rel->relid, &attnos);
+	foreach(lc, rel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &attnos);
+	if (needs_tuple_header(attnos))
+		return NULL;
+
+	scan = make_scan_path(root, rel, relation, NULL, attnos, workers, target);
+	bitmap = workers == 0 ? make_bitmap_path(root, rel, relation, attnos, target) : NULL;
+	if (bitmap && compare_path_costs(&bitmap->path, &scan->path, TOTAL_COST) < 0)
+		return bitmap;
+	return scan;
+}
+
+bool
+vx_is_computable(Node *expr, Index relid)
+{
+	List	   *vars;
+	ListCell   *lc;
+
+	if (contain_volatile_functions(expr) || contain_subplans(expr) ||
+		expression_returns_set(expr))
+		return false;
+	if (relid == 0)
+		return true;
+	vars = pull_var_clause(expr, PVC_INCLUDE_PLACEHOLDERS);
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst(lc);
+
+		if (!IsA(var, Var) || var->varno != relid || var->varattno <= 0)
+			return false;
+	}
+	return true;
+}
+
+bool
+vx_collect_children(PlannerInfo *root, RelOptInfo *parent, List **children)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *child;
+
+		if (appinfo->parent_relid != parent->relid)
+			continue;
+		child = find_base_rel(root, appinfo->child_relid);
+		if (IS_DUMMY_REL(child))
+			continue;
+		if (planner_rt_fetch(child->relid, root)->inh)
+		{
+			if (!vx_collect_children(root, child, children))
+				return false;
+			continue;
+		}
+		if (vx_has_pseudoconstant(child) || child->lateral_relids != NULL ||
+			child->cheapest_total_path == NULL)
+			return false;
+		*children = lappend(*children, child);
+	}
+	return true;
+}
+
+void
+vx_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	Relation	relation;
+
+	if (!is_plain_table(rel, rte))
+		return;
+
+	/* The planner holds a lock on it. */
+	relation = table_open(rte->relid, NoLock);
+	if (st_relation_format(relation) == vx_format->store)
+	{
+		st_scan_columns_exact(rel);
+		add_scan_paths(root, rel, relation);
+	}
+	table_close(relation, NoLock);
+}
+
+void
+vx_paths_init(void)
+{
+	path_methods.CustomName = vx_format->scan_name;
+}

@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_paths.h
+ *	  Scan paths over tables of the format, offered beside the server's own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef VX_PATHS_H
+#define VX_PATHS_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+#include "utils/rel.h"
+
+/* For set_rel_pathlist_hook. */
+extern void vx_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
+								RangeTblEntry *rte);
+
+/* From vx_init(). */
+extern void vx_paths_init(void);
+
+/*
+ * A scan of the relation for a node that takes its vectors and not its rows,
+ * partial if there are workers; target holds nothing but columns.  NULL if our
+ * scan cannot serve.
+ */
+extern CustomPath *vx_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel,
+											Relation relation, PathTarget *target,
+											int workers);
+
+/* A table of ours is among those that rel, or its children, stand for. */
+extern bool vx_has_table(PlannerInfo *root, RelOptInfo *rel);
+
+/* Some condition is the same for all rows: the server tests it above the scan. */
+extern bool vx_has_pseudoconstant(RelOptInfo *rel);
+
+/*
+ * An expression that the executor can compute from a row of the table; relid
+ * 0: that a plan below can compute.
+ */
+extern bool vx_is_computable(Node *expr, Index relid);
+
+/*
+ * Adds the rels that rows of an append relation come from.  False if one of
+ * them is to be left to the server.
+ */
+extern bool vx_collect_children(PlannerInfo *root, RelOptInfo *parent, List **children);
+
+/*
+ * Sets rows and costs of a scan path.  attnos: what the scan decodes, offset
+ * by FirstLowInvalidHeapAttributeNumber.  path has its target, parameters
+ * and number of workers already.
+ */
+extern void vx_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel,
+						 Relation relation, const Bitmapset *attnos, bool vectors);
+
+/* The same for one that reads only the rows that the bitmap's index finds. */
+extern void vx_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *rel,
+								   Relation relation, const Bitmapset *attnos,
+								   bool vectors, Path *bitmap);
+
+/* What a scan path starts with, however little it reads. */
+extern Cost vx_least_scan_cost(void);
+
+/* Of looking into all row groups of a table, and there into so many columns. */
+extern Cost vx_group_cost(RelOptInfo *rel, Relation relation, double ncolumns);
+
+/* What is to be added to the server's own sequential scan. */
+extern Cost vx_plain_scan_cost(RelOptInfo *rel, Relation relation);
+
+/*
+ * The same for the server's index and bitmap scans of the relation, which
+ * option index_scan may make the only ones, or disable.
+ */
+extern void vx_cost_index_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+								const Bitmapset *attnos);
+
+/* Is there an index or bitmap scan with conditions, and without parameters? */
+extern bool vx_prefers_index(const RelOptInfo *rel);
+
+/* Share of the row's width that the columns have; *ncolumns: their number. */
+typedef struct VxColumnsNeeded
+{
+	int			n;
+	double		width;			/* of a row's values */
+	double		share;			/* of the table's pages that is read */
+} VxColumnsNeeded;
+
+extern void vx_columns_needed(RelOptInfo *rel, Relation relation, const Bitmapset *attnos,
+							  VxColumnsNeeded *needed);
+
+/* CPU cost of taking one row's values of the columns out of their vectors. */
+extern Cost vx_row_fetch_cost(RelOptInfo *rel, Relation relation,
+							  const Bitmapset *attnos);
+
+/* Participants that share the work of a parallel path. */
+extern double vx_parallel_divisor(const Path *path);
+
+/* Pages that the rows would take in a heap: the measure of work to share. */
+extern double vx_heap_pages(RelOptInfo *rel, Relation relation);
+
+#endif							/* VX_PATHS_H */

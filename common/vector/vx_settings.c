@@ -1,0 +1,64 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_settings.c
+ *	  Settings of the engine, and what they are called.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "vx_settings.h"
+
+bool		vx_enable_custom_scan = true;
+bool		vx_enable_pruning = true;
+bool		vx_enable_vector_filter = true;
+bool		vx_enable_vector_expressions = true;
+bool		vx_enable_path_columns = true;
+bool		vx_enable_vector_aggregate = true;
+bool		vx_enable_footer_aggregate = true;
+bool		vx_enable_topn = true;
+bool		vx_enable_join_filter = true;
+bool		vx_enable_bitmap_vectors = true;
+
+int			vx_simd = VX_SIMD_AVX512;
+
+const struct config_enum_entry vx_simd_options[] = {
+	{"none", VX_SIMD_NONE, false},
+	{"avx2", VX_SIMD_AVX2, false},
+	{"avx512", VX_SIMD_AVX512, false},
+	{NULL, 0, false}
+};
+
+const VxSwitch vx_switches[] = {
+	{"enable_custom_scan",
+		"Enables the planner's use of scans over compressed columns.",
+	&vx_enable_custom_scan},
+	{"enable_pruning",
+		"Skips row groups and vectors whose minimum and maximum rule out a condition.",
+	&vx_enable_pruning},
+	{"enable_vector_filter",
+		"Evaluates conditions on whole vectors and once per distinct value where possible.",
+	&vx_enable_vector_filter},
+	{"enable_vector_expressions",
+		"Evaluates functions and operators on whole vectors where there is a way.",
+	&vx_enable_vector_expressions},
+	{"enable_path_columns",
+		"Takes values at paths of jsonb columns from their sub-columns.",
+	&vx_enable_path_columns},
+	{"enable_vector_aggregate",
+		"Enables the planner's use of aggregation over vectors of compressed columns.",
+	&vx_enable_vector_aggregate},
+	{"enable_footer_aggregate",
+		"Takes counts, sums and bounds of whole row groups from what is stored with them.",
+	&vx_enable_footer_aggregate},
+	{"enable_topn",
+		"Lets a scan under ORDER BY ... LIMIT skip rows that cannot be among the first ones.",
+	&vx_enable_topn},
+	{"enable_join_filter",
+		"Lets the build side of a hash join tell scans below its other side which rows can match.",
+	&vx_enable_join_filter},
+	{"enable_bitmap_vectors",
+		"Lets the bitmap of an index say which rows of vectors a scan reads.",
+	&vx_enable_bitmap_vectors},
+	{NULL, NULL, NULL}
+};

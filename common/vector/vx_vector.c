@@ -1,0 +1,86 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_vector.c
+ *	  Single values of vectors.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "st_numeric.h"
+#include "vx_vector.h"
+
+/* As fetch_att() gives a by-value attribute of that length. */
+Datum
+vx_int_datum(int16 typlen, int64 v)
+{
+	switch (typlen)
+	{
+		case 1:
+			return CharGetDatum((char) v);
+		case 2:
+			return Int16GetDatum((int16) v);
+		case 4:
+			return Int32GetDatum((int32) v);
+		default:
+			return Int64GetDatum(v);
+	}
+}
+
+Datum
+vx_vector_datum(const VxVector *v, int i)
+{
+	char	   *buf;
+
+	switch (v->rep)
+	{
+		case VX_REP_INT64:
+			return vx_int_datum(v->typlen, v->u.i64[i]);
+		case VX_REP_FLOAT8:
+			return Float8GetDatum(v->u.f64[i]);
+		case VX_REP_FLOAT4:
+			return Float4GetDatum(v->u.f32[i]);
+		case VX_REP_DECIMAL64:
+			buf = palloc(ST_NUMERIC_MAX_BYTES);
+			st_numeric_write_int64(buf, v->u.i64[i], v->scale);
+			return PointerGetDatum(buf);
+		case VX_REP_DECIMAL128:
+			buf = palloc(ST_NUMERIC_MAX_BYTES);
+			st_numeric_write_int128(buf, v->u.i128[i], v->scale);
+			return PointerGetDatum(buf);
+		case VX_REP_CODE:
+			return v->dict->values[v->u.code[i]];
+		case VX_REP_DATUM:
+			break;
+	}
+	return v->u.datum[i];
+}
+
+bool
+vx_is_integer_type(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case CHAROID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case OIDOID:
+		case DATEOID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case CASHOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+bool
+vx_is_number_type(Oid type)
+{
+	return vx_is_integer_type(type) || type == FLOAT4OID || type == FLOAT8OID ||
+		type == NUMERICOID;
+}

@@ -1,0 +1,131 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_vector.h
+ *	  Vectors of up to 1,024 values of one column: what the formats decode
+ *	  into, and what the vector engine computes on.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef VX_VECTOR_H
+#define VX_VECTOR_H
+
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+
+#include "st_core.h"
+
+#define VX_VALIDITY_WORDS (ST_VECTOR_SIZE / 64)
+
+/* How the values of a vector stand in memory. */
+typedef enum VxRep
+{
+	VX_REP_INT64,				/* i64: bool, "char", int2/4/8, oid, date, time, timestamp(tz) */
+	VX_REP_FLOAT8,				/* f64 */
+	VX_REP_FLOAT4,				/* f32 */
+	VX_REP_DECIMAL64,			/* i64 times 10^-scale: numeric of one display scale */
+	VX_REP_DECIMAL128,			/* i128 likewise */
+	VX_REP_CODE,				/* code[i] indexes dict->values */
+	VX_REP_DATUM				/* datum[i]: anything else, pointers into the vector */
+} VxRep;
+
+/* Distinct values of one column of a row group.  Sorted bytewise if sorted is set. */
+typedef struct VxDictionary
+{
+	uint32		nvalues;
+	uint32		capacity;		/* above 0: it grows, but not beyond this */
+	bool		sorted;			/* code order = byte order of the values */
+	Datum	   *values;			/* ready to use Datums */
+	uint64		made;			/* tells apart what stands here in turn, else 0 */
+} VxDictionary;
+
+typedef struct VxVector
+{
+	VxRep		rep;
+	int			n;				/* values, nulls included */
+	bool		has_nulls;		/* if false, valid[] is not to be read */
+	int16		scale;			/* VX_REP_DECIMAL* */
+	bool		constant;		/* every value equals the first one, no nulls */
+	uint64		valid[VX_VALIDITY_WORDS];	/* bit set = not null */
+	union
+	{
+		int64	   *i64;
+		double	   *f64;
+		float	   *f32;
+		int128	   *i128;
+		uint32	   *code;
+		Datum	   *datum;
+	}			u;				/* values at null positions are undefined */
+	const VxDictionary *dict;	/* VX_REP_CODE */
+	int16		typlen;			/* of the column's type */
+} VxVector;
+
+/* Codes are, and stay, below this. */
+static inline uint32
+vx_dict_limit(const VxDictionary *dict)
+{
+	return Max(dict->capacity, dict->nvalues);
+}
+
+static inline bool
+vx_vector_isnull(const VxVector *v, int i)
+{
+	return v->has_nulls && (v->valid[i >> 6] & (UINT64CONST(1) << (i & 63))) == 0;
+}
+
+/*
+ * The value at i (not null) as a Datum of the column's type.  Only decimals
+ * and, on 32-bit machines, 8-byte types allocate (in the current context).
+ */
+extern Datum vx_vector_datum(const VxVector *v, int i);
+
+/*
+ * Types that vectors hold as int64, in the order of these; and they, floats
+ * and numeric.
+ */
+extern bool vx_is_integer_type(Oid type);
+extern bool vx_is_number_type(Oid type);
+
+/* A Datum passed by value, not a float, as vectors hold it. */
+static inline int64
+vx_datum_to_int(Oid type, int16 typlen, Datum value)
+{
+	switch (typlen)
+	{
+		case 1:
+			return type == BOOLOID || type == CHAROID ?
+				(int64) (uint8) value : (int64) (int8) value;
+		case 2:
+			return (int16) value;
+		case 4:
+			return type == OIDOID ? (int64) (uint32) value : (int64) (int32) value;
+		default:
+			return (int64) value;
+	}
+}
+
+/* The same of an integer type. */
+static inline int64
+vx_integer_of(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case CHAROID:
+			return (uint8) value;
+		case INT2OID:
+			return (int16) value;
+		case INT4OID:
+		case DATEOID:
+			return (int32) value;
+		case OIDOID:
+			return (uint32) value;
+		default:
+			return (int64) value;
+	}
+}
+
+/* An integer as it stands in a vector, as a Datum of a type of that length. */
+extern Datum vx_int_datum(int16 typlen, int64 v);
+
+#endif							/* VX_VECTOR_H */

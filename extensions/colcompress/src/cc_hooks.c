@@ -1,0 +1,128 @@
+/*-------------------------------------------------------------------------
+ *
+ * cc_hooks.c
+ *	  All hooks of colcompress, its label provider, the names of its plan nodes,
+ *	  and its settings.
+ *
+ * DDL sets options and follows columns (st_options_ddl.h); labels keep them.
+ * What the hooks of planner and executor do is said in vx_engine.h; those of
+ * the planner leave at once until this backend has opened a table of ours.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/seclabel.h"
+#include "optimizer/paths.h"
+#include "optimizer/plancat.h"
+#include "optimizer/planner.h"
+#include "utils/memutils.h"
+
+#include "cc_hooks.h"
+#include "cc_options.h"
+#include "st_auto_compact.h"
+#include "st_bitmap_scan.h"
+#include "st_options_ddl.h"
+#include "st_store.h"
+#include "vx_engine.h"
+#include "vx_vec.h"
+
+static ExecutorStart_hook_type prev_executor_start = NULL;
+static get_relation_info_hook_type prev_get_relation_info = NULL;
+static set_rel_pathlist_hook_type prev_set_rel_pathlist = NULL;
+static create_upper_paths_hook_type prev_create_upper_paths = NULL;
+static object_access_hook_type prev_object_access = NULL;
+static ProcessUtility_hook_type prev_process_utility = NULL;
+
+static void
+executor_start(QueryDesc *queryDesc, int eflags)
+{
+	vx_executor_start(queryDesc, eflags, prev_executor_start);
+}
+
+static void
+relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
+{
+	if (prev_get_relation_info)
+		prev_get_relation_info(root, relid, inhparent, rel);
+	if (st_store_in_use)
+		st_bitmap_forbid_in_recheck(root, rel, relid);
+}
+
+static void
+rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	if (prev_set_rel_pathlist)
+		prev_set_rel_pathlist(root, rel, rti, rte);
+	if (st_store_in_use)
+		vx_set_rel_pathlist(root, rel, rti, rte);
+}
+
+static void
+upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+			RelOptInfo *output_rel, void *extra)
+{
+	if (prev_create_upper_paths)
+		prev_create_upper_paths(root, stage, input_rel, output_rel, extra);
+	if (st_store_in_use)
+		vx_create_upper_paths(root, stage, input_rel, output_rel, extra);
+}
+
+static void
+object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId,
+			  void *arg)
+{
+	if (prev_object_access)
+		prev_object_access(access, classId, objectId, subId, arg);
+	st_options_object_access(access, classId, objectId, subId);
+}
+
+static void
+process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
+				ProcessUtilityContext context, ParamListInfo params,
+				QueryEnvironment *queryEnv, DestReceiver *dest,
+				QueryCompletion *qc)
+{
+	st_flush_before_utility(pstmt);
+	st_options_utility(prev_process_utility, pstmt, queryString, readOnlyTree,
+					   context, params, queryEnv, dest, qc);
+}
+
+static void
+define_settings(void)
+{
+	DefineCustomBoolVariable("colcompress.enable_auto_compact",
+							 "Lets background workers compact tables whose delta has grown.",
+							 NULL, &st_auto_compact_enabled, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	for (const VxSwitch *s = vx_switches; s->name != NULL; s++)
+		DefineCustomBoolVariable(MemoryContextStrdup(TopMemoryContext,
+													 psprintf("colcompress.%s", s->name)),
+								 s->description, NULL, s->value, true,
+								 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomEnumVariable("colcompress.simd",
+							 "Best instruction set that vector expressions may use.",
+							 NULL, &vx_simd, VX_SIMD_AVX512, vx_simd_options,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+void
+cc_hooks_init(void)
+{
+	define_settings();
+	RegisterCustomScanMethods(&vx_scan_methods);
+	RegisterCustomScanMethods(&vx_agg_methods);
+	register_label_provider(cc_option_set.provider, st_options_check_label);
+	prev_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = executor_start;
+	prev_get_relation_info = get_relation_info_hook;
+	get_relation_info_hook = relation_info;
+	prev_set_rel_pathlist = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = rel_pathlist;
+	prev_create_upper_paths = create_upper_paths_hook;
+	create_upper_paths_hook = upper_paths;
+	prev_object_access = object_access_hook;
+	object_access_hook = object_access;
+	prev_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = process_utility;
+}

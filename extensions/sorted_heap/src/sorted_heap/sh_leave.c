@@ -1,0 +1,269 @@
+/*-------------------------------------------------------------------------
+ *
+ * sh_leave.c
+ *	  Old tuples of rows that compaction has moved: deleted, and linked to the
+ *	  new ones.
+ *
+ * That is one change per page, logged as the generic resource manager does,
+ * built here because it is known which bytes differ; any server replays it.
+ * heap_delete() takes the first row of a page that is all visible, because it
+ * clears the visibility map and logs that.
+ *
+ * A tuple that somebody has changed or locked meanwhile stays.
+ *
+ * Locks: one heap page at a time, exclusively.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/rel.h"
+
+#include "sh_move.h"
+#include "st_wal.h"
+#include "zm_wal.h"
+
+/* Deletes a tuple without waiting, unseen by logical decoding. */
+bool
+sh_delete_quietly(Relation rel, ItemPointer tid)
+{
+	char		identity = rel->rd_rel->relreplident;
+	TM_FailureData failure;
+	TM_Result	result;
+
+	rel->rd_rel->relreplident = REPLICA_IDENTITY_NOTHING;
+	PG_TRY();
+	{
+		result = heap_delete(rel, tid, GetCurrentCommandId(true),
+							 InvalidSnapshot, false, &failure, false);
+	}
+	PG_FINALLY();
+	{
+		rel->rd_rel->relreplident = identity;
+	}
+	PG_END_TRY();
+	return result == TM_Ok;
+}
+
+/* What a change of a tuple's header writes: its t_xmax to t_infomask. */
+#define HEADER_FROM offsetof(HeapTupleHeaderData, t_choice.t_heap.t_xmax)
+#define HEADER_BYTES \
+	(offsetof(HeapTupleHeaderData, t_hoff) - HEADER_FROM)
+
+static HeapTupleHeader
+header_at(Page page, ItemPointer tid)
+{
+	return (HeapTupleHeader)
+		PageGetItem(page, PageGetItemId(page,
+										ItemPointerGetOffsetNumber(tid)));
+}
+
+/* Whether the tuple may be deleted by us, without asking more questions. */
+static bool
+may_delete(Relation rel, Buffer buf, ItemPointer tid)
+{
+	Page		page = BufferGetPage(buf);
+	OffsetNumber off = ItemPointerGetOffsetNumber(tid);
+	HeapTupleData tuple;
+
+	if (off > PageGetMaxOffsetNumber(page) ||
+		!ItemIdIsNormal(PageGetItemId(page, off)))
+		return false;
+	tuple.t_data = header_at(page, tid);
+	tuple.t_len = ItemIdGetLength(PageGetItemId(page, off));
+	tuple.t_self = *tid;
+	tuple.t_tableOid = RelationGetRelid(rel);
+	return HeapTupleSatisfiesUpdate(&tuple, GetCurrentCommandId(false),
+									buf) == TM_Ok &&
+		(tuple.t_data->t_infomask & HEAP_XMAX_INVALID) != 0;
+}
+
+static void
+delete_tuple(HeapTupleHeader tuple)
+{
+	tuple->t_infomask &= ~(HEAP_XMAX_BITS | HEAP_MOVED);
+	tuple->t_infomask2 &= ~HEAP_KEYS_UPDATED;
+	tuple->t_infomask2 |= HEAP_KEYS_UPDATED;
+	HeapTupleHeaderClearHotUpdated(tuple);
+	HeapTupleHeaderSetXmax(tuple, GetCurrentTransactionId());
+	HeapTupleHeaderSetCmax(tuple, GetCurrentCommandId(true), false);
+}
+
+/* Moves whose old tuples are on the page of the first one. */
+static int
+count_page(const ShMove *moves, int nmoves)
+{
+	int			n = 1;
+
+	while (n < nmoves && ItemPointerGetBlockNumber(&moves[n].from) ==
+		   ItemPointerGetBlockNumber(&moves[0].from))
+		n++;
+	return n;
+}
+
+/*
+ * Deletes the old tuples of a page that is locked, but for those of which
+ * `deleted` says that they are already, and links them all to the new ones.
+ * Afterwards `deleted` tells which ones are.
+ */
+static void
+change_page(Relation rel, Buffer buf, ShMove *moves, int n, ZmPieces *pieces)
+{
+	Page		page = BufferGetPage(buf);
+	BlockNumber block = BufferGetBlockNumber(buf);
+	bool		link[MaxHeapTuplesPerPage];
+	bool		any = false;
+
+	for (int i = 0; i < n; i++)
+	{
+		link[i] = moves[i].deleted;
+		if (!link[i] && may_delete(rel, buf, &moves[i].from))
+		{
+			CheckForSerializableConflictIn(rel, &moves[i].from, block);
+			link[i] = true;
+		}
+		any |= link[i];
+	}
+	if (!any)
+		return;
+
+	(void) GetCurrentTransactionId();
+	(void) GetCurrentCommandId(true);
+	pieces->size = 0;
+	START_CRIT_SECTION();
+	PageSetPrunable(page, GetCurrentTransactionId());
+	zm_add_piece(pieces, page, offsetof(PageHeaderData, pd_prune_xid),
+			  sizeof(TransactionId));
+	for (int i = 0; i < n; i++)
+	{
+		HeapTupleHeader tuple;
+
+		if (!link[i])
+			continue;
+		tuple = header_at(page, &moves[i].from);
+		if (!moves[i].deleted)
+			delete_tuple(tuple);
+		moves[i].deleted = true;
+		tuple->t_ctid = moves[i].to;
+		zm_add_piece(pieces, page, (char *) tuple - (char *) page + HEADER_FROM,
+				  HEADER_BYTES);
+	}
+	MarkBufferDirty(buf);
+	if (RelationNeedsWAL(rel))
+		zm_log_pieces(buf, pieces);
+	END_CRIT_SECTION();
+}
+
+/* Whether all rows of a page that is locked are deleted, if all goes well. */
+static bool
+is_emptied(Page page)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
+	{
+		ItemId		item = PageGetItemId(page, off);
+		HeapTupleHeader tuple;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple = (HeapTupleHeader) PageGetItem(page, item);
+		if ((tuple->t_infomask & HEAP_XMAX_INVALID) != 0 ||
+			HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Deletes and links the old tuples of one page.  Returns whether it has lost
+ * its last row.
+ */
+static bool
+delete_page(Relation rel, ShMove *moves, int n, ZmPieces *pieces)
+{
+	Buffer		buf = ReadBuffer(rel,
+								 ItemPointerGetBlockNumber(&moves[0].from));
+	int			clearing = 0;
+	int			deleted = 0;
+	bool		emptied;
+
+	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+	while (PageIsAllVisible(BufferGetPage(buf)) && clearing < n)
+	{
+		ShMove	   *move = &moves[clearing++];
+
+		LockBuffer(buf, BUFFER_LOCK_UNLOCK);
+		if (!move->deleted)
+			move->deleted = sh_delete_quietly(rel, &move->from);
+		LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+	}
+	for (int i = 0; i < n; i++)
+		deleted -= moves[i].deleted;
+	/* If it still is, no row could be deleted. */
+	if (!PageIsAllVisible(BufferGetPage(buf)))
+		change_page(rel, buf, moves, n, pieces);
+	emptied = is_emptied(BufferGetPage(buf));
+	UnlockReleaseBuffer(buf);
+	for (int i = 0; i < n; i++)
+		deleted += moves[i].deleted;
+	for (; deleted > 0; deleted--)
+		pgstat_count_heap_delete(rel);
+	return emptied;
+}
+
+static inline uint64
+place_of(const ItemPointerData *tid)
+{
+	return (uint64) ItemPointerGetBlockNumber(tid) << 16 |
+		ItemPointerGetOffsetNumber(tid);
+}
+
+static inline int
+compare_moves(const ShMove *a, const ShMove *b)
+{
+	uint64		left = place_of(&a->from);
+	uint64		right = place_of(&b->from);
+
+	return (left > right) - (left < right);
+}
+
+#define ST_SORT sort_moves
+#define ST_ELEMENT_TYPE ShMove
+#define ST_COMPARE(a, b) compare_moves(a, b)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * Deletes and links the old tuples of moves, which it sorts by page, and notes
+ * which of them are deleted.  Returns the number of pages that have lost their
+ * last row.
+ */
+int64
+sh_leave_old(Relation rel, ShMove *moves, int nmoves)
+{
+	ZmPieces   *pieces = palloc(sizeof(ZmPieces));
+	int64		emptied = 0;
+
+	sort_moves(moves, nmoves);
+	for (int i = 0; i < nmoves;)
+	{
+		int			n = count_page(moves + i, nmoves - i);
+
+		CHECK_FOR_INTERRUPTS();
+		emptied += delete_page(rel, moves + i, n, pieces);
+		i += n;
+		st_wal_keep_up();
+	}
+	pfree(pieces);
+	return emptied;
+}

@@ -1,0 +1,53 @@
+/*-------------------------------------------------------------------------
+ *
+ * sh_move.h
+ *	  Rows moved to other pages of their table, for compaction.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_MOVE_H
+#define SH_MOVE_H
+
+#include "postgres.h"
+
+#include "executor/tuptable.h"
+#include "storage/block.h"
+#include "utils/rel.h"
+
+typedef struct ShMover ShMover;
+
+/* Where moved rows go; it lasts longer than one mover. */
+typedef struct ShRoom
+{
+	BlockNumber target;			/* the page that is being filled */
+	BlockNumber next;			/* empty pages are looked for from here on */
+	BlockNumber end;			/* and before here; InvalidBlockNumber:
+								 * everywhere, and the table may grow */
+	int64		emptied;		/* pages that have lost their last row */
+} ShRoom;
+
+typedef struct ShMove
+{
+	ItemPointerData from;
+	ItemPointerData to;
+	bool		deleted;		/* the old tuple is */
+} ShMove;
+
+/* sh_move.c */
+extern ShMover *sh_move_begin(Relation rel, ShRoom *room);
+extern void sh_move_tuple(ShMover *mover, HeapTuple tuple, BlockNumber page);
+extern bool sh_move_end(ShMover *mover, int64 *placed);
+
+/* sh_leave.c */
+extern bool sh_delete_quietly(Relation rel, ItemPointer tid);
+extern int64 sh_leave_old(Relation rel, ShMove *moves, int nmoves);
+
+/* sh_room.c */
+extern Size sh_page_room(Relation rel, BlockNumber block);
+extern BlockNumber sh_room_next(Relation rel, ShRoom *room);
+extern BlockNumber sh_room_count(Relation rel);
+extern void sh_room_begin(void);
+extern void sh_room_prune(Relation rel);
+extern void sh_room_reclaim(Relation rel, bool last);
+
+#endif							/* SH_MOVE_H */

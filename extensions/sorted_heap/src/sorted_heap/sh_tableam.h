@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * sh_tableam.h
+ *	  Table access method sorted_heap: between its files.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_TABLEAM_H
+#define SH_TABLEAM_H
+
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "nodes/execnodes.h"
+
+/* sh_tableam.c */
+extern void sh_tableam_init(void);
+extern const TableAmRoutine *sh_tableam_routine(void);
+
+/* sh_cluster.c */
+extern Relation sh_sort_order(Relation table, Relation index);
+
+/* sh_place.c */
+extern void sh_place_init(void);
+extern Oid	sh_place_index(Relation heap);
+extern int	sh_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot,
+						  int options, BlockNumber *wanted);
+extern void sh_place_done(Relation heap, TupleTableSlot *slot,
+						  BlockNumber wanted);
+extern void sh_place_sort(Relation heap, Oid indexoid, TupleTableSlot **slots,
+						  int nslots);
+
+/* sh_index_build.c */
+extern double sh_index_build_range_scan(Relation heap, Relation index,
+										IndexInfo *info, bool allow_sync,
+										bool anyvisible, bool progress,
+										BlockNumber start,
+										BlockNumber nblocks,
+										IndexBuildCallback callback,
+										void *callback_state,
+										TableScanDesc scan);
+
+/* sh_index_validate.c */
+extern void sh_index_validate_scan(Relation heap, Relation index,
+								   IndexInfo *info, Snapshot snapshot,
+								   ValidateIndexState *state);
+
+#endif							/* SH_TABLEAM_H */

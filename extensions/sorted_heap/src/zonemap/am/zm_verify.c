@@ -1,0 +1,348 @@
+/*-------------------------------------------------------------------------
+ *
+ * zm_verify.c
+ *	  zonemap_verify(index): checks a zonemap against itself and its table.
+ *
+ * The structure is checked with writes shut out (SHARE lock on the table), so
+ * that pages can be compared with each other; then every row that a current
+ * snapshot sees is looked up, and must be found exactly once: by a zone, or by
+ * an exact entry.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "executor/executor.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
+
+#include "st_compat.h"
+#include "zm_heap.h"
+#include "zm_insert.h"
+#include "zm_tree.h"
+
+PG_FUNCTION_INFO_V1(zm_verify);
+
+typedef struct Verifier
+{
+	ZmSpace		space;
+	ReturnSetInfo *result;
+	MemoryContext context;		/* of one page or row */
+} Verifier;
+
+static void pg_attribute_printf(3, 4)
+report(Verifier *verifier, BlockNumber block, const char *format,...)
+{
+	Datum		values[2];
+	bool		nulls[2] = {false, false};
+	char		text[256];
+	va_list		arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	values[0] = Int64GetDatum(block);
+	values[1] = CStringGetTextDatum(text);
+	tuplestore_putvalues(verifier->result->setResult,
+						 verifier->result->setDesc, values, nulls);
+}
+
+/* ---- structure ---- */
+
+/* Order of two positions; both have keys. */
+static int
+compare_positions(Verifier *verifier, IndexTuple a, IndexTuple b)
+{
+	ZmTarget	target;
+
+	zm_target_from_entry(&verifier->space, &target, a);
+	return zm_compare(&verifier->space, &target, b);
+}
+
+/*
+ * Checks one page; `low` is the position where it has to begin.  Returns a
+ * copy of its image.
+ */
+static void
+check_page(Verifier *verifier, BlockNumber block, Page page, uint32 level,
+		   IndexTuple low)
+{
+	OffsetNumber first = ZmPageFirst(page);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	if (ZmPageGetOpaque(page)->level != level)
+		report(verifier, block, "level is %u, not %u",
+			   ZmPageGetOpaque(page)->level, level);
+	if (ZmPageIsLeaf(page) != (level == 0))
+		report(verifier, block, "flag of leaves is wrong");
+	if (last < first)
+	{
+		report(verifier, block, "page is empty");
+		return;
+	}
+	if (!ZmIsZone(ZmPageGetEntry(page, first)))
+		report(verifier, block, "first entry is not a zone");
+	else if (compare_positions(verifier, low, ZmPageGetEntry(page, first)) != 0)
+		report(verifier, block, "page does not begin where its downlink says");
+	for (OffsetNumber off = first; off <= last; off++)
+	{
+		IndexTuple	itup = ZmPageGetEntry(page, off);
+
+		if (level > 0 && !ZmIsZone(itup))
+			report(verifier, block, "entry %u is not a downlink", off);
+		if (off > first &&
+			compare_positions(verifier, ZmPageGetEntry(page, off - 1), itup) > 0)
+			report(verifier, block, "entry %u is before the one before it", off);
+	}
+	if (!ZmPageIsRightmost(page) &&
+		compare_positions(verifier, ZmPageGetEntry(page, last),
+						  ZmPageGetEntry(page, ZM_HIGH_KEY)) >= 0 &&
+		ZmIsZone(ZmPageGetEntry(page, last)))
+		report(verifier, block, "last entry is not before the high key");
+}
+
+/* Reads a page into memory of the caller. */
+static bool
+read_image(Verifier *verifier, BlockNumber block, Page image)
+{
+	Relation	index = verifier->space.index;
+	Buffer		buf;
+
+	CHECK_FOR_INTERRUPTS();
+	if (block >= RelationGetNumberOfBlocks(index))
+	{
+		report(verifier, block, "link to a block after the end");
+		return false;
+	}
+	buf = ReadBuffer(index, block);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	zm_page_check(index, buf);
+	memcpy(image, BufferGetPage(buf), BLCKSZ);
+	UnlockReleaseBuffer(buf);
+	return true;
+}
+
+/* Checks the pages below a page, and that they are linked in order. */
+static void
+check_below(Verifier *verifier, BlockNumber block, Page page,
+			BlockNumber right_of_last)
+{
+	uint32		level = ZmPageGetOpaque(page)->level;
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	Page		child = palloc(BLCKSZ);
+
+	check_stack_depth();
+	for (OffsetNumber off = ZmPageFirst(page); off <= last; off++)
+	{
+		IndexTuple	downlink = ZmPageGetEntry(page, off);
+		BlockNumber right = off < last ?
+			ZmBlock(ZmPageGetEntry(page, off + 1)) : right_of_last;
+
+		if (!read_image(verifier, ZmBlock(downlink), child))
+			continue;
+		check_page(verifier, ZmBlock(downlink), child, level - 1, downlink);
+		if (right != P_NEW && ZmPageGetOpaque(child)->right != right)
+			report(verifier, ZmBlock(downlink),
+				   "right link is %u, not %u",
+				   ZmPageGetOpaque(child)->right, right);
+		if (level > 1)
+		{
+			BlockNumber next = InvalidBlockNumber;
+
+			/* The first child of the right neighbour */
+			if (ZmPageGetOpaque(child)->right != InvalidBlockNumber)
+			{
+				Page		neighbour = palloc(BLCKSZ);
+
+				if (read_image(verifier, ZmPageGetOpaque(child)->right,
+							   neighbour))
+					next = ZmBlock(ZmPageGetEntry(neighbour,
+												  ZmPageFirst(neighbour)));
+				pfree(neighbour);
+			}
+			check_below(verifier, ZmBlock(downlink), child, next);
+		}
+	}
+	pfree(child);
+}
+
+static void
+check_structure(Verifier *verifier)
+{
+	Page		root = palloc(BLCKSZ);
+	IndexTupleData none = {.t_info = MAXALIGN(sizeof(none)) |
+	INDEX_AM_RESERVED_BIT};
+
+	ItemPointerSet(&none.t_tid, InvalidBlockNumber, ZM_NO_KEY);
+	if (!read_image(verifier, ZM_ROOT_BLOCK, root))
+		return;
+	check_page(verifier, ZM_ROOT_BLOCK, root, ZmPageGetOpaque(root)->level,
+			   &none);
+	if (!ZmPageIsLeaf(root))
+		check_below(verifier, ZM_ROOT_BLOCK, root, InvalidBlockNumber);
+	pfree(root);
+}
+
+/* ---- rows ---- */
+
+/* How often a row is found: zones (any number counts as one) and entries. */
+static void
+count_row(Verifier *verifier, ZmTarget *target, ItemPointer tid, int *zones,
+		  int *entries)
+{
+	const ZmSpace *space = &verifier->space;
+	Buffer		buf;
+
+	*zones = *entries = 0;
+	target->tie = ZM_TIE_BEFORE;
+	buf = zm_descend(space, target, BUFFER_LOCK_SHARE);
+	for (;;)
+	{
+		Page		page = BufferGetPage(buf);
+		OffsetNumber off = zm_zone_at(page, zm_search(space, page, target));
+		bool		covered = zm_block_covers(space, page, target,
+											  ItemPointerGetBlockNumber(tid));
+		BlockNumber right;
+
+		for (; off <= PageGetMaxOffsetNumber(page); off++)
+		{
+			IndexTuple	itup = ZmPageGetEntry(page, off);
+
+			if (ZmIsZone(itup))
+			{
+				if (ZmBlock(itup) == ItemPointerGetBlockNumber(tid) &&
+					zm_zone_covers(space, page, off, target))
+					covered = true;
+			}
+			else if (!ZmIsMark(itup) &&
+					 ItemPointerEquals(&itup->t_tid, tid) && !covered &&
+					 zm_compare_entry_key(space, target, itup) == 0 &&
+					 !(*zones > 0 && zm_left_may_cover(space, page, itup)))
+				(*entries)++;
+		}
+		*zones += covered;
+		right = ZmPageGetOpaque(page)->right;
+		if (ZmPageIsRightmost(page) ||
+			zm_compare_entry_key(space, target,
+								 ZmPageGetEntry(page, ZM_HIGH_KEY)) < 0)
+			break;
+		UnlockReleaseBuffer(buf);
+		buf = ReadBuffer(space->index, right);
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+	}
+	UnlockReleaseBuffer(buf);
+}
+
+/* First tuple of the HOT chain of a tuple. */
+static void
+root_of(Relation heap, ItemPointer tid)
+{
+	OffsetNumber roots[MaxHeapTuplesPerPage];
+	Buffer		buf = ReadBuffer(heap, ItemPointerGetBlockNumber(tid));
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	heap_get_root_tuples(BufferGetPage(buf), roots);
+	UnlockReleaseBuffer(buf);
+	ItemPointerSetOffsetNumber(tid,
+							   roots[ItemPointerGetOffsetNumber(tid) - 1]);
+}
+
+static void
+check_rows(Verifier *verifier, Relation heap)
+{
+	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	TableScanDesc scan = table_beginscan(heap, snapshot, 0, NULL);
+	TupleTableSlot *slot = table_slot_create(heap, NULL);
+	MemoryContext old = MemoryContextSwitchTo(verifier->context);
+
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		Datum		values[INDEX_MAX_KEYS];
+		bool		nulls[INDEX_MAX_KEYS];
+		ItemPointerData tid = slot->tts_tid;
+		ZmTarget	target;
+		int			zones;
+		int			entries;
+
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(verifier->context);
+		for (int i = 0; i < verifier->space.ncolumns; i++)
+			values[i] = slot_getattr(slot,
+									 verifier->space.columns[i].heap_attno,
+									 &nulls[i]);
+		root_of(heap, &tid);
+		zm_target_from_values(&verifier->space, &target, values, nulls,
+							  ZM_TIE_BEFORE, NULL);
+		count_row(verifier, &target, &tid, &zones, &entries);
+		if (zones + entries != 1)
+			report(verifier, ItemPointerGetBlockNumber(&tid),
+				   "row (%u,%u) of the table is found by %d zones and %d entries",
+				   ItemPointerGetBlockNumber(&tid),
+				   ItemPointerGetOffsetNumber(&tid), zones, entries);
+	}
+	MemoryContextSwitchTo(old);
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+	UnregisterSnapshot(snapshot);
+}
+
+/* zonemap_verify(index regclass) returns setof (block bigint, problem text) */
+Datum
+zm_verify(PG_FUNCTION_ARGS)
+{
+	Oid			indexoid = PG_GETARG_OID(0);
+	Oid			heapoid = IndexGetRelation(indexoid, true);
+	Verifier   *verifier = palloc0(sizeof(Verifier));
+	Relation	heap;
+	Relation	index;
+
+	if (!OidIsValid(heapoid))
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not an index", get_rel_name(indexoid) ?
+					   get_rel_name(indexoid) : "?"));
+	heap = table_open(heapoid, AccessShareLock);
+	index = index_open(indexoid, AccessShareLock);
+	if (index->rd_rel->relkind != RELKIND_INDEX ||
+		index->rd_indam->aminsert != zm_insert)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("index \"%s\" is not a zonemap",
+					   RelationGetRelationName(index)));
+	if (!st_can_maintain(heap))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE,
+					   RelationGetRelationName(heap));
+	if (RELATION_IS_OTHER_TEMP(heap))
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("cannot access temporary tables of other sessions"));
+	/* Writers wait, so only now. */
+	LockRelationOid(heapoid, ShareLock);
+
+	InitMaterializedSRF(fcinfo, 0);
+	verifier->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	verifier->context = AllocSetContextCreate(CurrentMemoryContext,
+											  "zonemap verify",
+											  ALLOCSET_DEFAULT_SIZES);
+	zm_space_init(&verifier->space, index);
+	check_structure(verifier);
+	if (index->rd_index->indisvalid)
+		check_rows(verifier, heap);
+	index_close(index, NoLock);
+	table_close(heap, NoLock);
+	return (Datum) 0;
+}

@@ -1,0 +1,128 @@
+"""What another role may plant where names are looked up, and that nobody calls it."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+# Shadows of the server's own functions and operators of plain types, and
+# operators of pairs of types that the server converts: all of them fail.
+PLANT = """
+CREATE SCHEMA evil;
+CREATE FUNCTION evil.f_fail(what text) RETURNS void LANGUAGE plpgsql AS
+	$f$ BEGIN RAISE 'planted % was called', what; END $f$;
+DO $do$
+DECLARE
+	r record;
+	n int := 0;
+	body text := 'LANGUAGE plpgsql AS $f$ BEGIN PERFORM evil.f_fail(%L); END $f$';
+BEGIN
+	FOR r IN
+		SELECT proname, pg_get_function_identity_arguments(oid) AS args, prorettype::regtype AS result
+		FROM pg_proc
+		WHERE pronamespace = 'pg_catalog'::regnamespace AND prokind = 'f' AND NOT proretset
+			AND provariadic = 0 AND pronargs > 0 AND proargmodes IS NULL
+			AND EXISTS (SELECT FROM pg_type t WHERE t.oid = prorettype AND t.typtype = 'b')
+			AND NOT EXISTS (SELECT FROM unnest(proargtypes::oid[]) a
+				JOIN pg_type t ON t.oid = a WHERE t.typtype <> 'b')
+	LOOP
+		EXECUTE format('CREATE FUNCTION evil.%I(%s) RETURNS %s ' || format(body, r.proname),
+			r.proname, r.args, r.result);
+	END LOOP;
+	FOR r IN
+		SELECT oprname AS op, oprleft::regtype AS l, oprright::regtype AS r, oprresult::regtype AS result
+		FROM pg_operator
+		WHERE oprnamespace = 'pg_catalog'::regnamespace AND oprleft <> 0
+			AND oprname IN ('=', '<>', '<', '<=', '>', '>=', '+', '-', '*', '/', '~', '||')
+			AND NOT EXISTS (SELECT FROM pg_type WHERE oid IN (oprleft, oprright, oprresult) AND typtype <> 'b')
+		UNION
+		SELECT op, a::regtype, b::regtype, 'bool'::regtype
+		FROM unnest('{=,<>,<,<=,>,>=,+,-,*,/}'::text[]) op,
+			unnest('{float4,float8,int4,int8}'::text[]) a, unnest('{float4,float8,int4,int8}'::text[]) b
+		WHERE a LIKE 'f%' AND b LIKE 'i%' OR a LIKE 'i%' AND b LIKE 'f%'
+	LOOP
+		n := n + 1;
+		EXECUTE format('CREATE FUNCTION evil.o_%s(%s, %s) RETURNS %s ' || format(body, 'operator ' || r.op),
+			n, r.l, r.r, r.result);
+		EXECUTE format('CREATE OPERATOR evil.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = evil.o_%s)',
+			r.op, r.l, r.r, n);
+	END LOOP;
+END $do$;
+"""
+
+STORE = """
+CREATE TABLE public.t (id int PRIMARY KEY, v text) USING {am};
+SELECT {am}.set_options('public.t', orderby => 'id');
+INSERT INTO public.t SELECT i, 'row ' || i FROM generate_series(1, 5000) i;
+DELETE FROM public.t WHERE id % 3 = 0;
+"""
+STORE_CALLS = """
+SELECT {am}.set_options('public.t', compression => 'lz4')
+SELECT * FROM {am}.options
+SELECT * FROM {am}.table_options('public.t')
+SELECT * FROM {am}.tables
+SELECT * FROM {am}.row_groups('public.t')
+SELECT * FROM {am}.column_chunks('public.t')
+SELECT * FROM {am}.verify('public.t')
+SELECT * FROM {am}.jobs
+CALL {am}.compact('public.t')
+CALL {am}.merge('public.t')
+"""
+SORTED = """
+CREATE TABLE public.t (id int, v text) USING sorted_heap;
+CREATE INDEX z ON public.t USING zonemap (id);
+INSERT INTO public.t SELECT (i * 7919) % 5000, 'row ' || i FROM generate_series(1, 5000) i;
+"""
+SORTED_CALLS = """
+SELECT sorted_heap.zonemap_stats('public.z')
+SELECT sorted_heap.zonemap_verify('public.z')
+SELECT sorted_heap.create_zonemap_opclass('money')
+CALL sorted_heap.merge('public.t')
+CALL sorted_heap.compact('public.t')
+"""
+ZSON = """
+CREATE TABLE public.t (id int, doc public.zson);
+INSERT INTO public.t SELECT i, jsonb_build_object('name', 'n' || i % 9, 'size', i)::text::public.zson
+	FROM generate_series(1, 4000) i;
+ANALYZE public.t;
+"""
+ZSON_CALLS = """
+SELECT * FROM public.zson_learn('{{{{public.t,doc}}}}')
+SELECT * FROM public.zson_retrain('public.t', 'doc', 0.0)
+SELECT * FROM public.zson_info()
+SELECT * FROM public.zson_stats('public.t', 'doc')
+CALL public.zson_recompress('public.t', 'doc')
+SELECT * FROM public.zson_train('public.t', 'doc')
+SELECT public.zson_drop_dictionary(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("extension", "setup", "calls"),
+    [
+        ("colcompress", STORE, STORE_CALLS),
+        ("rowcompress", STORE, STORE_CALLS),
+        ("sorted_heap", SORTED, SORTED_CALLS),
+        ("zson_dict", ZSON, ZSON_CALLS),
+    ],
+)
+def test_planted_functions_and_operators_are_not_called(
+    make_cluster, extension, setup, calls
+):
+    """Of a schema that stands before the server's own in search_path."""
+    cluster = make_cluster("planted")
+    with cluster.connect() as conn:
+        conn.execute(f"CREATE EXTENSION {extension}")
+        conn.execute(setup.format(am=extension))
+        conn.execute(PLANT)
+    with cluster.connect() as conn:
+        conn.execute("SET search_path = evil, pg_catalog, public")
+        for planted in ("SELECT 1 + 1", "SELECT 1::float4 > 1", "SELECT lower('A')"):
+            with pytest.raises(psycopg.errors.RaiseException, match="was called"):
+                conn.execute(planted)
+        for call in calls.format(am=extension).strip().splitlines():
+            try:
+                conn.execute(call)
+            except psycopg.Error as error:
+                # a dictionary in use, an operator class that is there
+                assert error.sqlstate in ("55006", "42710"), f"{call}: {error}"
