@@ -154,7 +154,7 @@ COMMENT ON FUNCTION zonemap_verify(regclass) IS
 -- ---- compaction ----
 
 CREATE PROCEDURE run_compaction(relation regclass, everything boolean, step_rows integer)
-	LANGUAGE C AS 'MODULE_PATHNAME', 'sh_compact';
+	LANGUAGE C AS 'MODULE_PATHNAME', 'zm_compact';
 
 COMMENT ON PROCEDURE run_compaction(regclass, boolean, integer) IS
 	'what compact() (everything) and merge() do: moves rows to where their keys belong, step_rows per transaction, with VACUUM between';

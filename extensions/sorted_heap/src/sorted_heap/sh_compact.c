@@ -49,7 +49,7 @@
 #include "zm_scan.h"
 #include "zm_scan_int.h"
 
-PG_FUNCTION_INFO_V1(sh_compact);
+PG_FUNCTION_INFO_V1(zm_compact);
 
 /* The table may grow by this share, and by as many pages, between VACUUMs. */
 #define GROWTH_SHARE 8
@@ -423,7 +423,7 @@ settle(Compaction *call)
 
 /* compact(relation regclass, all boolean, step_rows integer) */
 Datum
-sh_compact(PG_FUNCTION_ARGS)
+zm_compact(PG_FUNCTION_ARGS)
 {
 	Compaction	call = {.relid = PG_GETARG_OID(0),.limit = PG_GETARG_INT32(2)};
 	bool		all = PG_GETARG_BOOL(1);
