@@ -2,6 +2,9 @@
 
 \echo Use "CREATE EXTENSION sorted_heap" to load this file. \quit
 
+-- C symbols of released scripts stay (ci/released_symbols.txt): databases made with
+-- them go on calling those.
+
 -- ---- index access method zonemap ----
 
 CREATE FUNCTION zonemap_handler(internal) RETURNS index_am_handler
