@@ -155,6 +155,30 @@ def test_concurrent_writers_lose_nothing(database):
     sound(conn)
 
 
+def test_table_described_anew_while_an_index_is_built(database):
+    """Heap builds indexes, and asks at every row whether the table is its own."""
+    conn = database.connect()
+    make(conn)
+    conn.execute(
+        "CREATE FUNCTION touch() RETURNS void LANGUAGE plpgsql AS"
+        " $$BEGIN UPDATE pg_class SET reltuples = 2000 WHERE oid = 't'::regclass; END$$;"
+        "CREATE FUNCTION twice(n bigint) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS"
+        " $$BEGIN IF n % 700 = 0 THEN PERFORM touch(); END IF; RETURN n * 2; END$$"
+    )
+    for how in ("", "CONCURRENTLY"):
+        conn.execute(f"CREATE INDEX {how} e ON t (twice(id))")
+        # afterwards the table is sorted_heap's again
+        conn.execute("INSERT INTO t VALUES (0, 0)")
+        conn.execute("DELETE FROM t WHERE id = 0")
+        assert agree(conn, key="twice(id)") == 2000
+        conn.execute("DROP INDEX e")
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        conn.execute("CREATE INDEX ON t ((1 / (id - 1000)))")
+    conn.execute("VACUUM FULL t")
+    assert agree(conn) == 2000
+    sound(conn)
+
+
 def test_truncated_by_vacuum(database):
     conn = database.connect()
     make(conn)

@@ -9,7 +9,8 @@
  *	- an inserted row goes to the page whose zone covers its key, if there is
  *	  room, and batches of rows are sorted first (sh_place.c);
  *	- VACUUM FULL writes rows in the order of the key;
- *	- index builds are our own, because heap's insist on heap's routine.
+ *	- while heap builds or validates an index, the table's descriptor has heap's
+ *	  routine, because heap_getnext() insists on that.
  *
  * The key is that of the table's first valid zonemap index; a table without
  * one is a heap.
@@ -20,14 +21,20 @@
 
 #include "access/heapam.h"
 #include "access/tableam.h"
+#include "catalog/index.h"
 #include "catalog/pg_am_d.h"
 #include "executor/tuptable.h"
+#include "nodes/execnodes.h"
 #include "utils/rel.h"
 
 #include "sh_tableam.h"
+#include "st_callbacks.h"
 
 static TableAmRoutine routine;
 static const TableAmRoutine *heap_routine;
+
+/* The table whose descriptor has heap's routine for a while, or NULL. */
+static Relation lent;
 
 static void
 sorted_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
@@ -115,6 +122,78 @@ sorted_toast_am(Relation rel)
 	return HEAP_TABLE_AM_OID;
 }
 
+/* ---- index builds ---- */
+
+/* A descriptor that was made anew in the meantime has the table's own routine. */
+static void
+lend_again(Datum arg, Oid relid)
+{
+	if (lent != NULL)
+		lent->rd_tableam = heap_routine;
+}
+
+/* Lends a table to heap; returns the one that was lent before, or NULL. */
+static Relation
+lend(Relation heap)
+{
+	Relation	before = lent;
+
+	lent = heap;
+	lend_again((Datum) 0, InvalidOid);
+	return before;
+}
+
+static void
+take_back(Relation before)
+{
+	lent->rd_tableam = &routine;
+	lent = before;
+	lend_again((Datum) 0, InvalidOid);
+}
+
+static double
+sorted_index_build_range_scan(Relation heap, Relation index, IndexInfo *info,
+							  bool allow_sync, bool anyvisible, bool progress,
+							  BlockNumber start, BlockNumber nblocks,
+							  IndexBuildCallback callback,
+							  void *callback_state, TableScanDesc scan)
+{
+	Relation	before = lend(heap);
+	double		rows = 0;
+
+	PG_TRY();
+	{
+		rows = heap_routine->index_build_range_scan(heap, index, info,
+													allow_sync, anyvisible,
+													progress, start, nblocks,
+													callback, callback_state,
+													scan);
+	}
+	PG_FINALLY();
+	{
+		take_back(before);
+	}
+	PG_END_TRY();
+	return rows;
+}
+
+static void
+sorted_index_validate_scan(Relation heap, Relation index, IndexInfo *info,
+						   Snapshot snapshot, ValidateIndexState *state)
+{
+	Relation	before = lend(heap);
+
+	PG_TRY();
+	{
+		heap_routine->index_validate_scan(heap, index, info, snapshot, state);
+	}
+	PG_FINALLY();
+	{
+		take_back(before);
+	}
+	PG_END_TRY();
+}
+
 void
 sh_tableam_init(void)
 {
@@ -125,8 +204,9 @@ sh_tableam_init(void)
 	routine.multi_insert = sorted_multi_insert;
 	routine.relation_copy_for_cluster = sorted_copy_for_cluster;
 	routine.relation_toast_am = sorted_toast_am;
-	routine.index_build_range_scan = sh_index_build_range_scan;
-	routine.index_validate_scan = sh_index_validate_scan;
+	routine.index_build_range_scan = sorted_index_build_range_scan;
+	routine.index_validate_scan = sorted_index_validate_scan;
+	st_callbacks_relcache(lend_again, (Datum) 0);
 }
 
 const TableAmRoutine *

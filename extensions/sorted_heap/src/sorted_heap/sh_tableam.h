@@ -12,8 +12,6 @@
 
 #include "access/genam.h"
 #include "access/tableam.h"
-#include "catalog/index.h"
-#include "nodes/execnodes.h"
 
 /* sh_tableam.c */
 extern void sh_tableam_init(void);
@@ -31,20 +29,5 @@ extern void sh_place_done(Relation heap, TupleTableSlot *slot,
 						  BlockNumber wanted);
 extern void sh_place_sort(Relation heap, Oid indexoid, TupleTableSlot **slots,
 						  int nslots);
-
-/* sh_index_build.c */
-extern double sh_index_build_range_scan(Relation heap, Relation index,
-										IndexInfo *info, bool allow_sync,
-										bool anyvisible, bool progress,
-										BlockNumber start,
-										BlockNumber nblocks,
-										IndexBuildCallback callback,
-										void *callback_state,
-										TableScanDesc scan);
-
-/* sh_index_validate.c */
-extern void sh_index_validate_scan(Relation heap, Relation index,
-								   IndexInfo *info, Snapshot snapshot,
-								   ValidateIndexState *state);
 
 #endif							/* SH_TABLEAM_H */
