@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/amapi.h"
+#include "access/hash.h"
 #include "access/nbtree.h"
 #include "commands/vacuum.h"
 #include "fmgr.h"
@@ -18,12 +19,10 @@
 #include "st_compat.h"
 #include "zm_build.h"
 #include "zm_insert.h"
-#include "zm_options.h"
 #include "zm_page_scan.h"
 #include "zm_paths.h"
 #include "zm_scan.h"
 #include "zm_vacuum.h"
-#include "zm_validate.h"
 
 PG_MODULE_MAGIC;
 
@@ -35,7 +34,6 @@ extern PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
-	zm_options_init();
 	sh_tableam_init();
 	sh_place_init();
 	zm_page_scan_init();
@@ -79,8 +77,8 @@ zm_index_handler(PG_FUNCTION_ARGS)
 	routine->ambulkdelete = zm_bulk_delete;
 	routine->amvacuumcleanup = zm_vacuum_cleanup;
 	routine->amcostestimate = btcostestimate;
-	routine->amoptions = zm_options;
-	routine->amvalidate = zm_validate;
+	routine->amoptions = hashoptions;	/* a fillfactor */
+	routine->amvalidate = btvalidate;
 	routine->ambeginscan = zm_begin_scan;
 	routine->amrescan = zm_rescan;
 	routine->amgettuple = zm_get_tuple;

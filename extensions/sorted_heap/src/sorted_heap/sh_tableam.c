@@ -29,6 +29,8 @@
 
 #include "sh_tableam.h"
 #include "st_callbacks.h"
+#include "zm_build.h"
+#include "zm_insert.h"
 
 static TableAmRoutine routine;
 static const TableAmRoutine *heap_routine;
@@ -87,7 +89,12 @@ sorted_multi_insert(Relation rel, TupleTableSlot **slots, int nslots,
 		pfree(sorted);
 }
 
-/* VACUUM FULL and CLUSTER: in key order, unless CLUSTER says another one. */
+/*
+ * VACUUM FULL and CLUSTER: in key order, unless CLUSTER says another one.  They read
+ * a table by an index or sort it, whichever they reckon is cheaper.  What is kept of
+ * a table must not depend on an index of ranges, which finds no row whose type or
+ * collation has come to compare otherwise: by a zonemap it is always sorted.
+ */
 static void
 sorted_copy_for_cluster(Relation old_table, Relation new_table,
 						Relation old_index, bool use_sort,
@@ -103,8 +110,8 @@ sorted_copy_for_cluster(Relation old_table, Relation new_table,
 
 	if (OidIsValid(indexoid))
 		index = index_open(indexoid, AccessShareLock);
-	if (index != NULL)
-		order = sh_sort_order(old_table, index);
+	if (index != NULL && index->rd_indam->aminsert == zm_insert)
+		order = zm_sort_order(index);
 	heap_routine->relation_copy_for_cluster(old_table, new_table,
 											order != NULL ? order : index,
 											order != NULL || use_sort,

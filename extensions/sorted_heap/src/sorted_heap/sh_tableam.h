@@ -17,9 +17,6 @@
 extern void sh_tableam_init(void);
 extern const TableAmRoutine *sh_tableam_routine(void);
 
-/* sh_cluster.c */
-extern Relation sh_sort_order(Relation table, Relation index);
-
 /* sh_place.c */
 extern void sh_place_init(void);
 extern Oid	sh_place_index(Relation heap);

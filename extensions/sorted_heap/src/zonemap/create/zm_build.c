@@ -29,8 +29,6 @@
 #include "st_compat.h"
 #include "zm_build.h"
 #include "zm_heap.h"
-#include "zm_options.h"
-#include "zm_spool.h"
 #include "zm_wal.h"
 
 /* Pages between two that have to be read again that are read along. */
@@ -58,11 +56,11 @@ typedef struct BuildState
 	int64		pages_room;
 	BlockNumber summarised;		/* pages from here on have no ZmPageKeys */
 
-	ZmSpool    *unique;			/* keys of live rows, or NULL */
+	Tuplesortstate *unique;		/* keys of live rows, or NULL */
 
 	/* second pass */
 	int64		next_page;		/* in pages, by block */
-	ZmSpool    *spool;
+	Tuplesortstate *spool;
 } BuildState;
 
 typedef void (*PageFunction) (BuildState *state);
@@ -179,52 +177,17 @@ first_pass_row(Relation index, ItemPointer tid, Datum *values, bool *nulls,
 	state->rows++;
 	add_row(state, tid, values, nulls, note_page);
 	if (state->unique != NULL && alive)
-	{
-		for (int i = 0; i < state->space.ncolumns; i++)
-			if (nulls[i] && !index->rd_index->indnullsnotdistinct)
-				return;
-		zm_spool_put(state->unique,
-					 state->page.rows[state->page.count - 1]);
-	}
+		tuplesort_putindextuplevalues(state->unique, index, tid, values, nulls);
 }
 
-/* Raises an error if two of the spooled keys are the same. */
-static void
-check_unique(BuildState *state, Relation heap)
+/* A sort of exact entries by (key, TID); of a unique index, it raises violations. */
+static Tuplesortstate *
+begin_sort(Relation heap, Relation index, bool unique)
 {
-	const ZmSpace *space = &state->space;
-	IndexTuple	before = NULL;
-	IndexTuple	itup;
-
-	zm_spool_sort(state->unique);
-	while ((itup = zm_spool_next(state->unique)) != NULL)
-	{
-		ZmTarget	target;
-
-		CHECK_FOR_INTERRUPTS();
-		zm_target_from_entry(space, &target, itup);
-		if (before != NULL && zm_compare_entry_key(space, &target, before) == 0)
-		{
-			Datum		values[INDEX_MAX_KEYS];
-			bool		nulls[INDEX_MAX_KEYS];
-			char	   *key;
-
-			index_deform_tuple(itup, space->desc, values, nulls);
-			key = BuildIndexValueDescription(space->index, values, nulls);
-			ereport(ERROR,
-					errcode(ERRCODE_UNIQUE_VIOLATION),
-					errmsg("could not create unique index \"%s\"",
-						   RelationGetRelationName(space->index)),
-					key ? errdetail("Key %s is duplicated.", key) :
-					errdetail("Duplicate keys exist."),
-					errtableconstraint(heap,
-									   RelationGetRelationName(space->index)));
-		}
-		if (before != NULL)
-			pfree(before);
-		before = CopyIndexTuple(itup);
-	}
-	zm_spool_end(state->unique);
+	return tuplesort_begin_index_btree(heap, zm_sort_order(index), unique,
+									   index->rd_index->indnullsnotdistinct,
+									   maintenance_work_mem, NULL,
+									   TUPLESORT_NONE);
 }
 
 /* ---- second pass ---- */
@@ -269,8 +232,17 @@ spool_page(BuildState *state)
 	if (keys != NULL && ncovered < (state->page.count + 3) / 4)
 		keys->dropped = true;
 	for (int i = 0; i < state->page.count; i++)
-		if (!covered[i] || keys->dropped)
-			zm_spool_put(state->spool, state->page.rows[i]);
+	{
+		IndexTuple	itup = state->page.rows[i];
+		Datum		values[INDEX_MAX_KEYS];
+		bool		nulls[INDEX_MAX_KEYS];
+
+		if (covered[i] && !keys->dropped)
+			continue;
+		index_deform_tuple(itup, state->space.desc, values, nulls);
+		tuplesort_putindextuplevalues(state->spool, state->space.index,
+									  &itup->t_tid, values, nulls);
+	}
 }
 
 static void
@@ -344,7 +316,7 @@ write_tree(BuildState *state, ZmPageKeys *keys)
 {
 	const ZmSpace *space = &state->space;
 	ZmWriter   *writer = zm_writer_begin(space, zm_fillfactor(space->index));
-	IndexTuple	exact = zm_spool_next(state->spool);
+	IndexTuple	exact = tuplesort_getindextuple(state->spool, true);
 	bool		hole = true;
 
 	zm_writer_add(writer, zm_form_zone(space->index, NULL, NULL,
@@ -360,20 +332,13 @@ write_tree(BuildState *state, ZmPageKeys *keys)
 		while (exact != NULL && zm_compare(space, &position, exact) > 0)
 		{
 			zm_writer_add(writer, exact);
-			exact = zm_spool_next(state->spool);
+			exact = tuplesort_getindextuple(state->spool, true);
 		}
 		zm_writer_add(writer, zone);
 	}
-	for (; exact != NULL; exact = zm_spool_next(state->spool))
+	for (; exact != NULL; exact = tuplesort_getindextuple(state->spool, true))
 		zm_writer_add(writer, exact);
 	zm_writer_end(writer);
-}
-
-/* The page whose zone is the first, after zones were assigned. */
-static ZmPageKeys *
-first_zone(BuildState *state)
-{
-	return state->npages > 0 ? state->pages[0] : NULL;
 }
 
 IndexBuildResult *
@@ -400,25 +365,29 @@ zm_build(Relation heap, Relation index, IndexInfo *info)
 												ALLOCSET_DEFAULT_SIZES);
 
 	if (info->ii_Unique)
-		state->unique = zm_spool_begin(&state->space);
+		state->unique = begin_sort(heap, index, true);
 
 	/* No synchronised scan: pages must come in the order of their blocks. */
 	table_index_build_scan(heap, index, info, false, true, first_pass_row,
 						   state, NULL);
 	end_page(state, note_page);
 	if (state->unique != NULL)
-		check_unique(state, heap);
+	{
+		tuplesort_performsort(state->unique);
+		tuplesort_end(state->unique);
+	}
 
 	MemoryContextSwitchTo(state->keys_context);
 	zm_assign_zones(&state->space, state->pages, state->npages);
-	first = first_zone(state);
+	/* The sorted pages' first one has the first zone. */
+	first = state->npages > 0 ? state->pages[0] : NULL;
 	MemoryContextSwitchTo(build);
 
-	state->spool = zm_spool_begin(&state->space);
+	state->spool = begin_sort(heap, index, false);
 	second_pass(state, heap, info, nblocks);
-	zm_spool_sort(state->spool);
+	tuplesort_performsort(state->spool);
 	write_tree(state, first);
-	zm_spool_end(state->spool);
+	tuplesort_end(state->spool);
 
 	zm_log_index(index);
 	result->heap_tuples = result->index_tuples = state->rows;

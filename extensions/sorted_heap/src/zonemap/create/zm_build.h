@@ -21,6 +21,10 @@ extern IndexBuildResult *zm_build(Relation heap, Relation index,
 								  IndexInfo *info);
 extern void zm_build_empty(Relation index);
 
+/* ---- zm_sort.c ---- */
+
+extern Relation zm_sort_order(Relation index);
+
 /* ---- zm_build_write.c: writes a tree from its entries in order ---- */
 
 typedef struct ZmWriter ZmWriter;

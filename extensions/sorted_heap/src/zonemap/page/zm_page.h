@@ -27,9 +27,11 @@
 
 #include "postgres.h"
 
+#include "access/hash.h"
 #include "access/itup.h"
 #include "access/nbtree.h"
 #include "storage/bufpage.h"
+#include "utils/rel.h"
 
 #define ZM_META_BLOCK 0
 #define ZM_ROOT_BLOCK 1
@@ -107,6 +109,17 @@ StaticAssertDecl(sizeof(ZmOpaqueData) == sizeof(BTPageOpaqueData) &&
  * new entry, all of the largest size.
  */
 #define ZM_MAX_ENTRY 2000
+
+#define ZM_DEFAULT_FILLFACTOR 90
+
+/* How full leaves are made.  Storage parameters are those of a hash index. */
+static inline int
+zm_fillfactor(Relation index)
+{
+	HashOptions *options = (HashOptions *) index->rd_options;
+
+	return options != NULL ? options->fillfactor : ZM_DEFAULT_FILLFACTOR;
+}
 
 extern void zm_page_init(Page page, uint32 level);
 extern void zm_meta_init(Page page);

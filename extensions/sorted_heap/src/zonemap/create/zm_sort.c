@@ -1,15 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * sh_cluster.c
+ * zm_sort.c
  *	  The order of a zonemap as one that the server can sort by.
  *
- * CLUSTER and VACUUM FULL read a table by an index, or sort it, whichever is
- * estimated to be cheaper.  The server sorts by btree indexes only.  A zonemap
- * keeps its order as a btree does: the same columns, comparison functions,
- * collations and options.  So a copy of its relation descriptor that says
- * "btree" does, for as long as the sort lasts.  It also names btree's operator
- * family where that has the same comparison function, for its faster sort
- * support.
+ * The server sorts index tuples, and tables for CLUSTER, by btree indexes only.  A
+ * zonemap keeps its order as a btree does: the same columns, comparison functions,
+ * collations and options.  So a copy of its relation descriptor that says "btree"
+ * does, for as long as the sort lasts.  It also names btree's operator family where
+ * that has the same comparison function, for its faster sort support.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,8 +20,7 @@
 #include "utils/rel.h"
 #include "utils/typcache.h"
 
-#include "sh_tableam.h"
-#include "zm_insert.h"
+#include "zm_build.h"
 
 /* The btree family that orders a column as the zonemap does, or its own. */
 static Oid
@@ -40,21 +37,13 @@ sort_family(Relation index, int column)
 	return index->rd_opfamily[column];
 }
 
-/*
- * A descriptor of a zonemap to sort a table by, in current memory; NULL if the
- * index is no zonemap.  What is kept of a table must not depend on an index of
- * ranges, which finds no row whose type or collation has come to compare
- * otherwise, so that is never read in its order.
- */
+/* A descriptor of a zonemap to sort by, in current memory. */
 Relation
-sh_sort_order(Relation table, Relation index)
+zm_sort_order(Relation index)
 {
 	int			n = IndexRelationGetNumberOfKeyAttributes(index);
-	Relation	order;
+	Relation	order = palloc(sizeof(RelationData));
 
-	if (index->rd_indam->aminsert != zm_insert)
-		return NULL;
-	order = palloc(sizeof(RelationData));
 	*order = *index;
 	order->rd_rel = palloc(sizeof(FormData_pg_class));
 	*order->rd_rel = *index->rd_rel;
