@@ -4,6 +4,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS amcheck;
 RESET client_min_messages;
 CREATE TABLE am_v (id int, k int) USING @am@;
+SELECT @am@.set_options('am_v', auto_compact => false);
 CREATE INDEX am_v_id ON am_v (id);
 CREATE INDEX am_v_hash ON am_v USING hash (k);
 CREATE INDEX am_v_gin ON am_v USING gin ((ARRAY[k]));
