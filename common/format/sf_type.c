@@ -234,6 +234,7 @@ sf_missing_vector(TupleDesc desc, AttrNumber attno, bool added, MemoryContext mc
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	VxVector   *v = palloc0(sizeof(VxVector));
 	Form_pg_attribute att = TupleDescAttr(desc, attno - 1);
+	Oid			type = getBaseType(att->atttypid);
 	bool		isnull = true;
 	Datum		value = (Datum) 0;
 
@@ -241,13 +242,13 @@ sf_missing_vector(TupleDesc desc, AttrNumber attno, bool added, MemoryContext mc
 		value = getmissingattr(desc, attno, &isnull);
 	if (!isnull)
 		value = datumCopy(value, att->attbyval, att->attlen);
-	v->rep = VX_REP_DATUM;
+	v->rep = vx_type_rep(type, att->attbyval);
 	v->typlen = att->attlen;
 	v->has_nulls = isnull;
 	v->constant = !isnull;
-	v->u.datum = palloc(ST_VECTOR_SIZE * sizeof(Datum));
-	for (int i = 0; i < ST_VECTOR_SIZE; i++)
-		v->u.datum[i] = value;
+	v->u.datum = palloc0(ST_VECTOR_SIZE * sizeof(Datum));
+	for (int i = 0; !isnull && i < ST_VECTOR_SIZE; i++)
+		vx_vector_put(v, type, i, value);
 	MemoryContextSwitchTo(old);
 	return v;
 }

@@ -123,45 +123,27 @@ vx_batch_remove_deleted(VxBatch *batch, const uint64 *deleted)
 	return removed;
 }
 
+static const VxAccess access_of[] = {
+	[VX_REP_INT64] = VX_ACCESS_DIRECT,
+	[VX_REP_FLOAT8] = VX_ACCESS_DIRECT,
+	[VX_REP_DATUM] = VX_ACCESS_DIRECT,
+	[VX_REP_FLOAT4] = VX_ACCESS_FLOAT4,
+	[VX_REP_CODE] = VX_ACCESS_CODE,
+	[VX_REP_DECIMAL64] = VX_ACCESS_DECIMAL,
+	[VX_REP_DECIMAL128] = VX_ACCESS_DECIMAL,
+};
+
 void
 vx_batch_attach(VxBatch *batch, VxBatchColumn *column, const VxVector *v)
 {
 	Assert(v->n == batch->nrows);
 	column->vector = v;
 	column->has_nulls = v->has_nulls;
-	switch (v->rep)
-	{
-		case VX_REP_INT64:
-			column->access = VX_ACCESS_DIRECT;
-			column->values = v->u.i64;
-			break;
-		case VX_REP_FLOAT8:
-			column->access = VX_ACCESS_DIRECT;
-			column->values = v->u.f64;
-			break;
-		case VX_REP_DATUM:
-			column->access = VX_ACCESS_DIRECT;
-			column->values = v->u.datum;
-			break;
-		case VX_REP_FLOAT4:
-			column->access = VX_ACCESS_FLOAT4;
-			column->values = v->u.f32;
-			break;
-		case VX_REP_CODE:
-			column->access = VX_ACCESS_CODE;
-			column->values = v->u.code;
-			column->dict_values = v->dict->values;
-			break;
-		case VX_REP_DECIMAL64:
-			column->access = VX_ACCESS_DECIMAL64;
-			column->values = v->u.i64;
-			break;
-		case VX_REP_DECIMAL128:
-			column->access = VX_ACCESS_DECIMAL128;
-			column->values = v->u.i128;
-			break;
-	}
-	if (column->access >= VX_ACCESS_DECIMAL64 && column->buffer == NULL)
+	column->access = access_of[v->rep];
+	column->values = v->u.i64;
+	if (v->rep == VX_REP_CODE)
+		column->dict_values = v->dict->values;
+	if (column->access == VX_ACCESS_DECIMAL && column->buffer == NULL)
 		column->buffer = MemoryContextAlloc(batch->mcxt, ST_NUMERIC_MAX_BYTES);
 }
 
@@ -178,18 +160,6 @@ vx_batch_decode(VxBatch *batch, VxBatchColumn *column)
 	else
 		v = batch->rows_vector(batch->rows, column->attno);
 	vx_batch_attach(batch, column, v);
-}
-
-Datum
-vx_batch_decimal(VxBatchColumn *column, int row)
-{
-	if (column->access == VX_ACCESS_DECIMAL64)
-		st_numeric_write_int64(column->buffer, ((const int64 *) column->values)[row],
-							   column->vector->scale);
-	else
-		st_numeric_write_int128(column->buffer, ((const int128 *) column->values)[row],
-								column->vector->scale);
-	return PointerGetDatum(column->buffer);
 }
 
 /* 0, 1, 2, ...: the positions when all rows are selected. */

@@ -30,8 +30,7 @@ typedef enum VxAccess
 	VX_ACCESS_DIRECT,			/* the array holds Datums, or what looks like them */
 	VX_ACCESS_CODE,				/* through the dictionary */
 	VX_ACCESS_FLOAT4,
-	VX_ACCESS_DECIMAL64,		/* written to the column's buffer */
-	VX_ACCESS_DECIMAL128
+	VX_ACCESS_DECIMAL			/* written to the column's buffer */
 } VxAccess;
 
 typedef struct VxBatchColumn
@@ -122,9 +121,6 @@ vx_batch_vector(VxBatch *batch, AttrNumber attno)
 	return column->vector;
 }
 
-/* Writes a numeric to the column's buffer. */
-extern Datum vx_batch_decimal(VxBatchColumn *column, int row);
-
 /*
  * Value of a decoded column in one row of the batch.  A numeric stays valid
  * until the same column's next value is taken, all else until the batch
@@ -152,7 +148,7 @@ vx_batch_value(VxBatchColumn *column, int row, Datum *value, bool *isnull)
 			*value = Float4GetDatum(((const float *) column->values)[row]);
 			break;
 		default:
-			*value = vx_batch_decimal(column, row);
+			*value = vx_vector_datum_in(column->vector, row, column->buffer);
 			break;
 	}
 }

@@ -18,29 +18,19 @@
 #include "vx_row_column.h"
 #include "st_numeric.h"
 
-static VxForm
-form_of(Oid type, bool by_value)
-{
-	if (type == FLOAT8OID && by_value)
-		return VX_FORM_FLOAT8;
-	if (type == FLOAT4OID)
-		return VX_FORM_FLOAT4;
-	if (type == NUMERICOID)
-		return VX_FORM_NUMERIC;
-	return by_value ? VX_FORM_INT : VX_FORM_REFERENCE;
-}
-
 void
 vx_row_column_init(VxRowColumn *column, Form_pg_attribute attr)
 {
 	Oid			type = getBaseType(attr->atttypid);
 
 	column->attno = attr->attnum;
-	column->form = form_of(type, attr->attbyval);
-	column->typlen = attr->attlen;
+	column->numeric = type == NUMERICOID;
+	column->byval = attr->attbyval;
+	column->v.rep = vx_type_rep(type, attr->attbyval);
+	column->typlen = column->v.typlen = attr->attlen;
 	column->type = type;
 	column->v.u.i64 = palloc0(sizeof(int64) * ST_VECTOR_SIZE);
-	if (column->form == VX_FORM_NUMERIC)
+	if (column->numeric)
 	{
 		column->decimals = column->v.u.i64;
 		column->datums = palloc0(sizeof(Datum) * ST_VECTOR_SIZE);
@@ -81,53 +71,20 @@ void
 vx_row_column_put(VxRowColumn *column, int row, Datum value)
 {
 	column->v.valid[row / 64] |= UINT64CONST(1) << (row % 64);
-	switch (column->form)
-	{
-		case VX_FORM_INT:
-			column->v.u.i64[row] = vx_datum_to_int(column->type, column->typlen, value);
-			break;
-		case VX_FORM_FLOAT8:
-			column->v.u.f64[row] = DatumGetFloat8(value);
-			break;
-		case VX_FORM_FLOAT4:
-			column->v.u.f32[row] = DatumGetFloat4(value);
-			break;
-		case VX_FORM_NUMERIC:
-			add_numeric(column, row, value);
-			break;
-		default:
-			column->v.u.datum[row] = value;
-			break;
-	}
-}
-
-static VxRep
-rep_of(const VxRowColumn *column)
-{
-	switch (column->form)
-	{
-		case VX_FORM_INT:
-			return VX_REP_INT64;
-		case VX_FORM_FLOAT8:
-			return VX_REP_FLOAT8;
-		case VX_FORM_FLOAT4:
-			return VX_REP_FLOAT4;
-		case VX_FORM_NUMERIC:
-			return column->scaled ? VX_REP_DECIMAL64 : VX_REP_DATUM;
-		default:
-			return VX_REP_DATUM;
-	}
+	if (column->numeric)
+		add_numeric(column, row, value);
+	else
+		vx_vector_put(&column->v, column->type, row, value);
 }
 
 void
 vx_row_column_finish(VxRowColumn *column, int n)
 {
-	column->v.rep = rep_of(column);
 	column->v.n = n;
 	column->v.scale = Max(column->scale, 0);
-	column->v.typlen = column->typlen;
-	if (column->form == VX_FORM_NUMERIC)
+	if (column->numeric)
 	{
+		column->v.rep = column->scaled ? VX_REP_DECIMAL64 : VX_REP_DATUM;
 		if (column->scaled)
 			column->v.u.i64 = column->decimals;
 		else

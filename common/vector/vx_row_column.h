@@ -14,20 +14,11 @@
 
 #include "vx_vector.h"
 
-/* How values of a type are put into vectors. */
-typedef enum VxForm
-{
-	VX_FORM_INT,				/* passed by value, not a float */
-	VX_FORM_FLOAT8,
-	VX_FORM_FLOAT4,
-	VX_FORM_NUMERIC,
-	VX_FORM_REFERENCE
-} VxForm;
-
 typedef struct VxRowColumn
 {
 	AttrNumber	attno;
-	VxForm		form;
+	bool		numeric;
+	bool		byval;
 	int16		typlen;
 	Oid			type;
 	VxVector	v;

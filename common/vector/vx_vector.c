@@ -28,32 +28,41 @@ vx_int_datum(int16 typlen, int64 v)
 }
 
 Datum
-vx_vector_datum(const VxVector *v, int i)
+vx_vector_datum_in(const VxVector *v, int i, void *buffer)
 {
-	char	   *buf;
-
 	switch (v->rep)
 	{
 		case VX_REP_INT64:
 			return vx_int_datum(v->typlen, v->u.i64[i]);
-		case VX_REP_FLOAT8:
-			return Float8GetDatum(v->u.f64[i]);
 		case VX_REP_FLOAT4:
 			return Float4GetDatum(v->u.f32[i]);
 		case VX_REP_DECIMAL64:
-			buf = palloc(ST_NUMERIC_MAX_BYTES);
-			st_numeric_write_int64(buf, v->u.i64[i], v->scale);
-			return PointerGetDatum(buf);
+			st_numeric_write_int64(buffer, v->u.i64[i], v->scale);
+			return PointerGetDatum(buffer);
 		case VX_REP_DECIMAL128:
-			buf = palloc(ST_NUMERIC_MAX_BYTES);
-			st_numeric_write_int128(buf, v->u.i128[i], v->scale);
-			return PointerGetDatum(buf);
+			st_numeric_write_int128(buffer, v->u.i128[i], v->scale);
+			return PointerGetDatum(buffer);
 		case VX_REP_CODE:
 			return v->dict->values[v->u.code[i]];
+		case VX_REP_FLOAT8:
 		case VX_REP_DATUM:
 			break;
 	}
 	return v->u.datum[i];
+}
+
+Datum
+vx_vector_datum(const VxVector *v, int i)
+{
+	return vx_vector_datum_in(v, i, vx_is_decimal(v) ? palloc(ST_NUMERIC_MAX_BYTES) : NULL);
+}
+
+VxRep
+vx_type_rep(Oid type, bool byval)
+{
+	if (!byval)
+		return VX_REP_DATUM;
+	return type == FLOAT8OID ? VX_REP_FLOAT8 : type == FLOAT4OID ? VX_REP_FLOAT4 : VX_REP_INT64;
 }
 
 bool

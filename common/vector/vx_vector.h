@@ -73,11 +73,28 @@ vx_vector_isnull(const VxVector *v, int i)
 	return v->has_nulls && (v->valid[i >> 6] & (UINT64CONST(1) << (i & 63))) == 0;
 }
 
+static inline bool
+vx_is_decimal(const VxVector *v)
+{
+	return v->rep == VX_REP_DECIMAL64 || v->rep == VX_REP_DECIMAL128;
+}
+
+/* Of decimals. */
+static inline int128
+vx_decimal(const VxVector *v, int i)
+{
+	return v->rep == VX_REP_DECIMAL128 ? v->u.i128[i] : v->u.i64[i];
+}
+
 /*
- * The value at i (not null) as a Datum of the column's type.  Only decimals
- * and, on 32-bit machines, 8-byte types allocate (in the current context).
+ * The value at i (not null) as a Datum of the column's type.  Decimals are
+ * written to the buffer, of ST_NUMERIC_MAX_BYTES, or to the current context.
  */
+extern Datum vx_vector_datum_in(const VxVector *v, int i, void *buffer);
 extern Datum vx_vector_datum(const VxVector *v, int i);
+
+/* The representation in which single Datums of a base type are put. */
+extern VxRep vx_type_rep(Oid type, bool byval);
 
 /*
  * Types that vectors hold as int64, in the order of these; and they, floats
@@ -122,6 +139,24 @@ vx_integer_of(Oid type, Datum value)
 			return (uint32) value;
 		default:
 			return (int64) value;
+	}
+}
+
+/* Puts a value of the base type at i; by reference: the pointer as it is. */
+static inline void
+vx_vector_put(VxVector *v, Oid type, int i, Datum value)
+{
+	switch (v->rep)
+	{
+		case VX_REP_INT64:
+			v->u.i64[i] = vx_datum_to_int(type, v->typlen, value);
+			break;
+		case VX_REP_FLOAT4:
+			v->u.f32[i] = DatumGetFloat4(value);
+			break;
+		default:
+			v->u.datum[i] = value;
+			break;
 	}
 }
 

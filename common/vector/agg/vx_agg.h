@@ -48,16 +48,10 @@ typedef struct VxAggInput
 	int			filter;			/* index of the input that is its filter, or -1 */
 	AttrNumber	attno;			/* it is this column, or 0 */
 	int			flags;			/* VX_EXPR_* */
-	VxExpr	   *program;		/* else: compiled, or NULL */
-	ExprState  *state;			/* else: row by row */
-	int			ncolumns;
-	AttrNumber *attnos;			/* columns that it refers to */
+	VxExpr	   *program;		/* else; NULL in a final node, which has states */
 	Oid			type;			/* base type */
 	int16		typlen;
 	bool		typbyval;
-	VxRep		rep;			/* of own */
-	MemoryContext values_mcxt;	/* values by reference of own */
-	VxVector	own;
 	const VxVector *vector;		/* of the batch, or NULL: not evaluated yet */
 } VxAggInput;
 
@@ -159,7 +153,6 @@ typedef struct VxAggState
 	int			npaths;			/* path columns that expressions may use */
 	MemoryContext mcxt;			/* groups and what hangs on them */
 	MemoryContext batch_mcxt;	/* while a batch is worked on */
-	ExprContext *econtext;		/* of expressions over rows */
 	VxExprSet  *exprs;			/* compiled ones */
 
 	int			ninputs;
@@ -202,9 +195,6 @@ extern const VxVector *vx_agg_vector(VxAggState *state, int input);
  * filter -1: the batch's selection).
  */
 extern void vx_agg_selection(VxAggState *state, int filter, uint64 *result);
-
-/* The vector's value at a row, not null; numerics are written to buffer. */
-extern Datum vx_agg_datum(const VxVector *v, int row, void *buffer);
 
 /* ---- vx_agg_feed.c ---- */
 

@@ -18,6 +18,7 @@
 #include "access/sysattr.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 
 #include "vx_agg.h"
@@ -131,7 +132,8 @@ vx_agg_fuse(VxAggState *state, PlanState *child, List *operands, List *columns)
 	while (IsA(below, SubqueryScanState) && below->qual == NULL)
 		below = ((SubqueryScanState *) below)->subplan;
 	scan = vx_scan_state(below);
-	if (scan == NULL || contain_volatile_functions((Node *) below->plan->targetlist))
+	if (scan == NULL || contain_volatile_functions((Node *) below->plan->targetlist) ||
+		contain_subplans((Node *) below->plan->targetlist))
 		return NULL;
 	foreach(lc, columns)
 	{

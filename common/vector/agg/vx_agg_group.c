@@ -176,7 +176,7 @@ vx_key_word(VxAggState *state, VxAggKey *key, const VxVector *v, int row, bool a
 	if (v->rep == VX_REP_CODE && state->scan != NULL)
 		number = code_word(state, key, v, v->u.code[row], add);
 	else
-		number = vx_intern(key->intern, vx_agg_datum(v, row, buffer), add);
+		number = vx_intern(key->intern, vx_vector_datum_in(v, row, buffer), add);
 	*word = number;
 	return number != VX_NO_WORD;
 }
@@ -221,7 +221,7 @@ vx_groups_hash(VxAggState *state, int row)
 
 		if (!vx_vector_isnull(v, row))
 			word = key->integer ? (uint64) v->u.i64[row] :
-				vx_intern_hash(key->intern, vx_agg_datum(v, row, buffer));
+				vx_intern_hash(key->intern, vx_vector_datum_in(v, row, buffer));
 		hash = (hash ^ word) * UINT64CONST(0x9E3779B97F4A7C15);
 		hash ^= hash >> 32;
 	}

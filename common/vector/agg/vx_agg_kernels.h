@@ -78,12 +78,6 @@ typedef struct VxNumericState
 	VxSlowNumeric *slow;		/* or NULL */
 } VxNumericState;
 
-typedef struct VxBoolState
-{
-	int64		skipped;
-	int64		value;
-} VxBoolState;
-
 /* All values of a group, as integers that are ordered like them. */
 typedef struct VxOrderedState
 {

@@ -100,7 +100,7 @@ attach_scan(VxAggState *state, VxScanState *scan, List *exprs)
 		vx_path_set_attach(scan->paths, scan->batch);
 	state->npaths = scan->paths->npaths;
 	state->exprs = vx_exprs_create(vx_path_set_desc(scan->paths),
-								   ((Scan *) plan)->scanrelid, NULL, &scan->css.ss.ps);
+								   ((Scan *) plan)->scanrelid, &scan->css.ss.ps);
 }
 
 /* Where batches come from, if not from partial nodes. */
@@ -148,7 +148,6 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 										ALLOCSET_DEFAULT_SIZES);
 	state->keys_mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector group keys",
 											 ALLOCSET_SMALL_SIZES);
-	state->econtext = CreateExprContext(estate);
 	state->batch_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											  "vector aggregation of a batch",
 											  ALLOCSET_DEFAULT_SIZES);

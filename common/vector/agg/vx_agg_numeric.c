@@ -117,7 +117,7 @@ add_value(VxAggState *state, VxSlowNumeric *slow, const VxVector *v, int row)
 			break;
 		default:
 			{
-				Datum		num = vx_agg_datum(v, row, NULL);
+				Datum		num = vx_vector_datum_in(v, row, NULL);
 
 				if (st_numeric_to_int128(num, &value, &scale))
 					add_scaled(state, slow, value, scale);
@@ -149,7 +149,7 @@ advance_slowly(VxAggState *state, VxAggTrans *trans, const VxVector *v, const Vx
 		{
 			char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
 
-			combine_numeric(state, slow, bound, vx_agg_datum(v, row, buffer));
+			combine_numeric(state, slow, bound, vx_vector_datum_in(v, row, buffer));
 		}
 	}
 }

@@ -412,7 +412,7 @@ vx_server_agg_advance(VxAggState *state, VxAggTrans *trans, const VxAggRows *r)
 		{
 			call->args[a + 1].isnull = vx_vector_isnull(vectors[a], row);
 			call->args[a + 1].value = call->args[a + 1].isnull ? (Datum) 0 :
-				vx_agg_datum(vectors[a], row, buffers[a]);
+				vx_vector_datum_in(vectors[a], row, buffers[a]);
 		}
 		advance_state(agg, (ServerState *) (vx_group_record(state->groups,
 															vx_agg_gid(r, i)) +

@@ -81,11 +81,8 @@ needed_columns(VxAggState *state)
 
 		if (input->attno != InvalidAttrNumber)
 			columns = bms_add_member(columns, input->attno);
-		else if (input->program)
-			columns = bms_add_members(columns, vx_expr_columns(input->program));
 		else
-			for (int c = 0; c < input->ncolumns; c++)
-				columns = bms_add_member(columns, input->attnos[c]);
+			columns = bms_add_members(columns, vx_expr_columns(input->program));
 	}
 	return stored_columns(state->batch, columns);
 }

@@ -23,22 +23,14 @@
 #include "vx_settings.h"
 #include "vx_vec.h"
 
-typedef struct PrepareContext
-{
-	VxExprSet  *set;
-	const char *why;
-} PrepareContext;
-
 VxExprSet *
-vx_exprs_create(TupleDesc desc, Index varno, const AttrNumber *columns,
-				PlanState *node)
+vx_exprs_create(TupleDesc desc, Index varno, PlanState *node)
 {
 	VxExprSet  *set = palloc0(sizeof(VxExprSet));
 
 	set->mcxt = CurrentMemoryContext;
 	set->desc = desc;
 	set->varno = varno;
-	set->columns = columns;
 	set->plan = node;
 	set->econtext = CreateExprContext(node->state);
 	set->slot = ExecInitExtraTupleSlot(node->state, desc, &TTSOpsVirtual);
@@ -59,85 +51,58 @@ vx_exprs_rescan(VxExprSet *set)
 	MemoryContextReset(set->constant_mcxt);
 }
 
-/*
- * Copies an expression with the table's own attribute numbers in it.  Sets
- * why if there is something that vectors do not have.
- */
-static Node *
-prepare(Node *node, PrepareContext *cxt)
+/* Is there something that vectors do not have? */
+static bool
+needs_server(Node *node, void *set)
 {
-	if (node == NULL || cxt->why)
-		return node;
+	if (node == NULL)
+		return false;
 	switch (nodeTag(node))
 	{
 		case T_Var:
-			{
-				Var		   *var = copyObject((Var *) node);
-
-				if (var->varno != cxt->set->varno || var->varlevelsup != 0)
-					cxt->why = "column of another relation";
-				else if (var->varattno > 0 && cxt->set->columns)
-					var->varattno = cxt->set->columns[var->varattno - 1];
-				if (var->varattno == InvalidAttrNumber)
-					cxt->why = "whole row";
-				else if (var->varattno < 0)
-					cxt->why = "system column";
-				var->varno = 1;
-				return (Node *) var;
-			}
+			return ((Var *) node)->varno != ((VxExprSet *) set)->varno ||
+				((Var *) node)->varlevelsup != 0 || ((Var *) node)->varattno <= 0;
 		case T_Aggref:
 		case T_WindowFunc:
 		case T_GroupingFunc:
-			cxt->why = "aggregate";
-			return node;
 		case T_SubPlan:
 		case T_AlternativeSubPlan:
 		case T_SubLink:
-			cxt->why = "subquery";
-			return node;
 		case T_CurrentOfExpr:
 		case T_PlaceHolderVar:
-			cxt->why = "reference to another node";
-			return node;
+			return true;
 		default:
-			return expression_tree_mutator(node, prepare, cxt);
+			return expression_tree_walker(node, needs_server, set);
 	}
 }
 
 VxExpr *
-vx_expr_compile(VxExprSet *set, Expr *clause, int flags, const char **why)
+vx_expr_compile(VxExprSet *set, Expr *clause, int flags)
 {
-	MemoryContext oldcontext = MemoryContextSwitchTo(set->mcxt);
-	PrepareContext cxt = {set, NULL};
-	VxExpr	   *expr = palloc0(sizeof(VxExpr));
-	Node	   *node = prepare((Node *) clause, &cxt);
+	MemoryContext oldcontext;
+	Node	   *node = (Node *) clause;
+	VxExpr	   *expr;
 
+	if (needs_server(node, set) || expression_returns_set(node) ||
+		contain_volatile_functions(node))
+		return NULL;
+	oldcontext = MemoryContextSwitchTo(set->mcxt);
+	expr = palloc0(sizeof(VxExpr));
 	expr->set = set;
 	expr->flags = flags;
 	expr->vectorised = true;
-	if (cxt.why == NULL && expression_returns_set(node))
-		cxt.why = "set-returning function";
-	if (cxt.why == NULL && contain_volatile_functions(node))
-		cxt.why = "volatile function";
-	if (cxt.why == NULL)
-	{
-		expr->root = vx_node_compile(expr, node);
-		if (flags & VX_EXPR_ANY_SCALE)
-			vx_node_allow_any_scale(expr->root);
+	expr->root = vx_node_compile(expr, copyObject(node));
+	if (flags & VX_EXPR_ANY_SCALE)
+		vx_node_allow_any_scale(expr->root);
 
-		/* Checks rights, as a side effect, of all functions. */
-		if (expr->root->state == NULL)
-			expr->root->state = ExecInitExprWithParams((Expr *) node,
-													   set->plan->state->es_param_list_info);
-		for (int i = 0; i < expr->root->ncolumns; i++)
-			expr->columns = bms_add_member(expr->columns, expr->root->attnos[i]);
-		expr->arena = AllocSetContextCreate(set->mcxt, "vector expression",
-											ALLOCSET_DEFAULT_SIZES);
-	}
+	/* Checks rights, as a side effect, of all functions. */
+	vx_node_set_state(expr->root);
+	for (int i = 0; i < expr->root->ncolumns; i++)
+		expr->columns = bms_add_member(expr->columns, expr->root->attnos[i]);
+	expr->arena = AllocSetContextCreate(set->mcxt, "vector expression",
+										ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(oldcontext);
-	if (why)
-		*why = cxt.why;
-	return cxt.why ? NULL : expr;
+	return expr;
 }
 
 const Bitmapset *
@@ -226,7 +191,7 @@ vx_node_eval(VxNode *node, const uint64 *rows)
 	memset(&truth, 0, sizeof(truth));
 	node->truth(node, rows, &truth);
 	vx_node_begin(node, VX_REP_INT64);
-	vx_vec_bits_to_int64(truth.istrue, expr->batch->nrows, node->out.u.i64);
+	vx_vec_kernels()->bits_to_int64(truth.istrue, expr->batch->nrows, node->out.u.i64);
 	for (int w = 0; w < VX_EXPR_WORDS(expr); w++)
 	{
 		node->out.valid[w] = ~truth.isnull[w];
@@ -263,7 +228,7 @@ vx_node_truth(VxNode *node, const uint64 *rows, VxTruth *truth)
 	vx_rows_not_null(truth->istrue, rows, v, VX_EXPR_WORDS(expr));
 	for (int w = 0; w < VX_EXPR_WORDS(expr); w++)
 		truth->isnull[w] = rows[w] & ~truth->istrue[w];
-	vx_vec_int64_to_bits(v->u.i64, expr->batch->nrows, truth->istrue);
+	vx_vec_kernels()->int64_to_bits(v->u.i64, expr->batch->nrows, truth->istrue);
 }
 
 /* ---- expressions ---- */

@@ -7,10 +7,10 @@
  * A node makes one set, compiles its expressions into it, and evaluates each
  * of them on every batch:
  *
- *		set = vx_exprs_create(desc, varno, NULL, node);
- *		expr = vx_expr_compile(set, clause, 0, &why);
+ *		set = vx_exprs_create(desc, varno, node);
+ *		expr = vx_expr_compile(set, clause, 0);
  *		if (expr == NULL)
- *			... evaluate the clause row by row, and say why in EXPLAIN
+ *			... evaluate the clause row by row
  *		...
  *		v = vx_expr_eval(expr, batch, batch->selection);
  *
@@ -54,25 +54,21 @@ typedef struct VxExpr VxExpr;
 #define VX_EXPR_ANY_SCALE	0x01
 
 /*
- * A set of expressions over rows of type desc.  Vars of varno are columns of
- * the table; with columns given, attribute number i of such a Var stands for
- * the table's columns[i - 1] (for INDEX_VAR of a custom_scan_tlist).
+ * A set of expressions over rows of type desc, whose columns are Vars of varno.
  * node gives parameters and the executor's state; parts of expressions that
  * have no columns are evaluated when first needed, and again after a rescan.
  * Allocates in the current memory context, which must live as long as the
  * node.
  */
-extern VxExprSet *vx_exprs_create(TupleDesc desc, Index varno,
-								  const AttrNumber *columns, PlanState *node);
+extern VxExprSet *vx_exprs_create(TupleDesc desc, Index varno, PlanState *node);
 
 /*
  * Compiles an expression.  NULL if it has to be left to the server as a
  * whole: a volatile or set-returning function, a subquery, an aggregate, a
- * whole-row or system column; *why (may be NULL) says which, for EXPLAIN.
- * Checks the right to execute functions, as ExecInitExpr does.
+ * whole-row or system column.  Checks the right to execute functions, as
+ * ExecInitExpr does.
  */
-extern VxExpr *vx_expr_compile(VxExprSet *set, Expr *expr, int flags,
-							   const char **why);
+extern VxExpr *vx_expr_compile(VxExprSet *set, Expr *expr, int flags);
 
 /* Columns that the expression reads: the batch must have them. */
 extern const Bitmapset *vx_expr_columns(const VxExpr *expr);

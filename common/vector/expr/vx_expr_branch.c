@@ -27,18 +27,6 @@ typedef struct Piece
 	uint64		rows[VX_SELECTION_WORDS];	/* not null */
 } Piece;
 
-static inline bool
-is_decimal(const VxVector *v)
-{
-	return v->rep == VX_REP_DECIMAL64 || v->rep == VX_REP_DECIMAL128;
-}
-
-static inline int128
-decimal_of(const VxVector *v, int row)
-{
-	return v->rep == VX_REP_DECIMAL128 ? v->u.i128[row] : v->u.i64[row];
-}
-
 /*
  * The representation of the result.  Numerics of several scales are scaled
  * integers only if the scale of each does not matter.
@@ -57,7 +45,7 @@ common_rep(VxNode *node, const Piece *pieces, int npieces, int *scale)
 	{
 		const VxVector *v = pieces[i].v;
 
-		decimals &= is_decimal(v);
+		decimals &= vx_is_decimal(v);
 		mixed |= v->scale != pieces[0].v->scale;
 		wide |= v->rep == VX_REP_DECIMAL128;
 		*scale = Max(*scale, v->scale);
@@ -108,7 +96,7 @@ copy_decimals(VxNode *node, const Piece *piece, int scale)
 	}
 	VX_FOREACH_ROW(row, piece->rows, VX_EXPR_WORDS(node->expr))
 	{
-		node->out.u.i128[row] = decimal_of(piece->v, row) * factor;
+		node->out.u.i128[row] = vx_decimal(piece->v, row) * factor;
 	}
 }
 
@@ -155,7 +143,7 @@ fits_scale(const Piece *pieces, int npieces, int scale, int words)
 			factor *= 10;
 		VX_FOREACH_ROW(row, pieces[i].rows, words)
 		{
-			if (__builtin_mul_overflow(decimal_of(pieces[i].v, row), factor, &x))
+			if (__builtin_mul_overflow(vx_decimal(pieces[i].v, row), factor, &x))
 				return false;
 		}
 	}

@@ -154,16 +154,8 @@ call(VxNode *node, const VxVector *const *args, int row, MemoryContext mcxt,
 		result->value = (Datum) (int64) v;
 		result->scale = scale;
 	}
-	else if (!isnull && !node->typbyval)
-	{
-		MemoryContext oldcontext = MemoryContextSwitchTo(mcxt);
-
-		if (node->typlen == -1)
-			result->value = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
-		else
-			result->value = datumCopy(value, false, node->typlen);
-		MemoryContextSwitchTo(oldcontext);
-	}
+	else if (!isnull)
+		result->value = vx_node_keep(node, value, mcxt);
 	ResetExprContext(node->expr->set->econtext);
 	result->state = isnull ? VX_MEMO_NULL : VX_MEMO_VALUE;
 	node->cache->calls++;

@@ -83,7 +83,8 @@ call_rows(VxNode *node, const VxVector *const *args, const uint64 *rows)
 		bool		isnull;
 		Datum		value = vx_call_row(node, args, row, &isnull);
 
-		vx_node_put(node, row, isnull ? (Datum) 0 : vx_node_keep(node, value), isnull);
+		vx_node_put(node, row, isnull ? (Datum) 0 :
+					vx_node_keep(node, value, node->expr->arena), isnull);
 		ResetExprContext(node->expr->set->econtext);
 	}
 }

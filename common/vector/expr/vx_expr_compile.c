@@ -30,8 +30,7 @@ set_columns(VxNode *node)
 	Bitmapset  *attrs = NULL;
 	int			attr = -1;
 
-	/* vx_expr.c has given all columns the number 1 as their relation's. */
-	pull_varattnos(node->clause, 1, &attrs);
+	pull_varattnos(node->clause, node->expr->set->varno, &attrs);
 	node->attnos = palloc(sizeof(AttrNumber) * (bms_num_members(attrs) + 1));
 	while ((attr = bms_next_member(attrs, attr)) >= 0)
 		node->attnos[node->ncolumns++] = attr + FirstLowInvalidHeapAttributeNumber;

@@ -43,18 +43,6 @@ power_of_ten(int n)
 	return p;
 }
 
-static inline bool
-is_decimal(const VxVector *v)
-{
-	return v->rep == VX_REP_DECIMAL64 || v->rep == VX_REP_DECIMAL128;
-}
-
-static inline int128
-value_of(const VxVector *v, int row)
-{
-	return v->rep == VX_REP_DECIMAL128 ? v->u.i128[row] : v->u.i64[row];
-}
-
 /* ---- pairs ---- */
 
 /* values * 10^by as int64, if their width allows that. */
@@ -92,7 +80,7 @@ scale_up128(const VxVector *v, int by, int128 *buffer)
 	}
 	for (int i = 0; i < v->n; i++)
 		if (!vx_vector_isnull(v, i) &&
-			__builtin_mul_overflow(value_of(v, i), factor, &buffer[i]))
+			__builtin_mul_overflow(vx_decimal(v, i), factor, &buffer[i]))
 			return NULL;
 	return buffer;
 }
@@ -136,7 +124,7 @@ vx_pair_align(VxPair *pair, const VxVector *a, const VxVector *b, int n)
 	}
 	if (is_float(a) && is_float(b))
 		return align_floats(pair, a, b);
-	if (!is_decimal(a) || !is_decimal(b))
+	if (!vx_is_decimal(a) || !vx_is_decimal(b))
 		return false;
 
 	pair->scale = Max(a->scale, b->scale);
@@ -164,7 +152,7 @@ decimal_plus(VxNode *node, const VxVector *const *args, const uint64 *rows, uint
 	VxPair		pair;
 	int			n = args[0]->n;
 
-	if (!is_decimal(args[0]) || !is_decimal(args[1]) ||
+	if (!vx_is_decimal(args[0]) || !vx_is_decimal(args[1]) ||
 		!vx_pair_align(&pair, args[0], args[1], n))
 		return false;
 	if (pair.rep == VX_REP_INT64 &&
@@ -201,7 +189,7 @@ decimal_times(VxNode *node, const VxVector *const *args, const uint64 *rows, uin
 	const VxVector *b = args[1];
 	int			n = a->n;
 
-	if (!is_decimal(a) || !is_decimal(b) || a->scale + b->scale > ST_NUMERIC_MAX_SCALE)
+	if (!vx_is_decimal(a) || !vx_is_decimal(b) || a->scale + b->scale > ST_NUMERIC_MAX_SCALE)
 		return false;
 	if (a->rep == VX_REP_DECIMAL64 && b->rep == VX_REP_DECIMAL64 &&
 		k->int64_width(a->u.i64, n) + k->int64_width(b->u.i64, n) < 63)
@@ -231,14 +219,14 @@ decimal_sign(VxNode *node, const VxVector *const *args, const uint64 *rows, uint
 	const VxVector *a = args[0];
 	int128		min;
 
-	if (!is_decimal(a))
+	if (!vx_is_decimal(a))
 		return false;
 	min = a->rep == VX_REP_DECIMAL64 ? (int128) PG_INT64_MIN : (int128) 1 << 127;
 	vx_node_begin(node, a->rep);
 	node->out.scale = a->scale;
 	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
 	{
-		int128		v = value_of(a, row);
+		int128		v = vx_decimal(a, row);
 
 		if (v == min)
 			vx_rows_set(suspect, row);
@@ -286,14 +274,14 @@ rescale(VxNode *node, const VxVector *v, int scale, Rounding rounding, int128 li
 	int			by = scale - v->scale;
 	int128		factor;
 
-	if (!is_decimal(v) || scale < 0 || scale > ST_NUMERIC_MAX_SCALE || by < -MAX_POWER128)
+	if (!vx_is_decimal(v) || scale < 0 || scale > ST_NUMERIC_MAX_SCALE || by < -MAX_POWER128)
 		return false;
 	factor = power_of_ten(by < 0 ? -by : by);
 	vx_node_begin(node, by <= 0 ? v->rep : VX_REP_DECIMAL128);
 	node->out.scale = scale;
 	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
 	{
-		int128		x = value_of(v, row);
+		int128		x = vx_decimal(v, row);
 		bool		wrong = false;
 
 		if (by < 0 && v->rep == VX_REP_DECIMAL64 && -by <= MAX_POWER64)
@@ -347,7 +335,7 @@ decimal_typmod(VxNode *node, const VxVector *const *args, const uint64 *rows, ui
 	int			precision;
 	int			scale;
 
-	if (args[1]->rep != VX_REP_INT64 || !args[1]->constant || !is_decimal(args[0]))
+	if (args[1]->rep != VX_REP_INT64 || !args[1]->constant || !vx_is_decimal(args[0]))
 		return false;
 	typmod = args[1]->u.i64[0];
 	if (typmod < VARHDRSZ)
@@ -402,13 +390,13 @@ decimal_to_int(VxNode *node, const VxVector *const *args, const uint64 *rows,
 	int128		limit = (int128) 1 << (node->op * 8 - 1);
 	int128		factor;
 
-	if (!is_decimal(v))
+	if (!vx_is_decimal(v))
 		return false;
 	factor = power_of_ten(v->scale);
 	vx_node_begin(node, VX_REP_INT64);
 	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
 	{
-		int128		x = value_of(v, row);
+		int128		x = vx_decimal(v, row);
 
 		if (v->scale > 0)
 			x = divide(x, factor, ROUND_HALF);
@@ -431,13 +419,13 @@ decimal_to_float8(VxNode *node, const VxVector *const *args, const uint64 *rows,
 	const int128 limit = (int128) 1 << 53;
 	double		factor;
 
-	if (!is_decimal(v) || v->scale > 22)
+	if (!vx_is_decimal(v) || v->scale > 22)
 		return false;
 	factor = (double) power_of_ten(v->scale);
 	vx_node_begin(node, VX_REP_FLOAT8);
 	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
 	{
-		int128		x = value_of(v, row);
+		int128		x = vx_decimal(v, row);
 
 		if (x > limit || x < -limit)
 			vx_rows_set(suspect, row);

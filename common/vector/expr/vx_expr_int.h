@@ -38,20 +38,17 @@ struct VxExprSet
 	MemoryContext mcxt;
 	TupleDesc	desc;
 	Index		varno;
-	const AttrNumber *columns;	/* of Vars of varno, or NULL: as they are */
 	PlanState  *plan;
 	ExprContext *econtext;		/* the server evaluates here; reset per row */
 	TupleTableSlot *slot;		/* virtual, of the table's columns */
 	MemoryContext constant_mcxt;	/* values of constants, until rescan */
 	uint64		generation;		/* counts rescans: older results are void */
-	VxExpr	   *exprs;
 	VxVector	no_rows;		/* what a constant gives where nobody asks for it */
 };
 
 struct VxExpr
 {
 	VxExprSet  *set;
-	VxExpr	   *next;			/* of the set */
 	int			flags;
 	VxNode	   *root;
 	Bitmapset  *columns;
@@ -107,7 +104,7 @@ typedef bool (*VxCompareKernel) (VxNode *node, const VxVector *a, const VxVector
 struct VxNode
 {
 	VxExpr	   *expr;
-	Node	   *clause;			/* with the table's own attribute numbers */
+	Node	   *clause;
 	Oid			type;			/* base type of the result */
 	int16		typlen;
 	bool		typbyval;
@@ -188,7 +185,11 @@ extern const VxVector *vx_eval_constant(VxNode *node, const uint64 *rows);
 extern void vx_node_begin(VxNode *node, VxRep rep);
 
 /* The representation in which single Datums of the node's type are put. */
-extern VxRep vx_node_rep(const VxNode *node);
+static inline VxRep
+vx_node_rep(const VxNode *node)
+{
+	return vx_type_rep(node->type, node->typbyval);
+}
 
 /* Puts a value into node->out at a row; by reference: the pointer as it is. */
 extern void vx_node_put(VxNode *node, int row, Datum value, bool isnull);
@@ -217,8 +218,11 @@ extern void vx_truth_by_value(VxNode *node, const VxVector *column,
 							  const uint64 *rows, VxTruth *truth);
 extern const VxVector *vx_eval_by_row(VxNode *node, const uint64 *rows);
 
-/* Copies a value of the node that is passed by reference to the arena. */
-extern Datum vx_node_keep(VxNode *node, Datum value);
+/* Makes the executor's form of the clause, if there is none yet. */
+extern void vx_node_set_state(VxNode *node);
+
+/* Copies a value of the node that is passed by reference to mcxt. */
+extern Datum vx_node_keep(VxNode *node, Datum value, MemoryContext mcxt);
 
 /* ---- vx_expr_call.c ---- */
 

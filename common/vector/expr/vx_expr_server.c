@@ -34,8 +34,8 @@ typedef struct vx_image_hash
 	uint32	   *hashes;			/* by code */
 } vx_image_hash;
 
-static void
-set_state(VxNode *node)
+void
+vx_node_set_state(VxNode *node)
 {
 	MemoryContext oldcontext;
 
@@ -232,7 +232,7 @@ memo_for(VxNode *node, const VxVector *column, const uint64 *rows, const uint32 
 	uint32		of_null = vx_dict_limit(column->dict);
 	int			words = VX_EXPR_WORDS(node->expr);
 
-	set_state(node);
+	vx_node_set_state(node);
 	*codes = column->u.code;
 	if (column->has_nulls)
 	{
@@ -306,13 +306,13 @@ vx_truth_by_value(VxNode *node, const VxVector *column, const uint64 *rows, VxTr
 /* ---- row by row ---- */
 
 Datum
-vx_node_keep(VxNode *node, Datum value)
+vx_node_keep(VxNode *node, Datum value, MemoryContext mcxt)
 {
 	MemoryContext oldcontext;
 
 	if (node->typbyval)
 		return value;
-	oldcontext = MemoryContextSwitchTo(node->expr->arena);
+	oldcontext = MemoryContextSwitchTo(mcxt);
 	if (node->typlen == -1)
 		value = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
 	else
@@ -334,7 +334,7 @@ vx_eval_by_row(VxNode *node, const uint64 *rows)
 			expr->unknown[w] |= rows[w];
 		return vx_node_nulls(node);
 	}
-	set_state(node);
+	vx_node_set_state(node);
 	for (int c = 0; c < node->ncolumns; c++)
 		vx_batch_vector(expr->batch, node->attnos[c]);
 
@@ -352,7 +352,8 @@ vx_eval_by_row(VxNode *node, const uint64 *rows)
 						   &slot->tts_values[attno - 1], &slot->tts_isnull[attno - 1]);
 		}
 		value = evaluate(node, &isnull);
-		vx_node_put(node, row, isnull ? (Datum) 0 : vx_node_keep(node, value), isnull);
+		vx_node_put(node, row, isnull ? (Datum) 0 : vx_node_keep(node, value, expr->arena),
+					isnull);
 		ResetExprContext(expr->set->econtext);
 	}
 	return node->type == NUMERICOID ? vx_node_numerics(node, rows) : &node->out;

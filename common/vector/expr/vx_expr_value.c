@@ -22,16 +22,6 @@
 #include "vx_vec.h"
 #include "st_numeric.h"
 
-VxRep
-vx_node_rep(const VxNode *node)
-{
-	if (node->type == FLOAT8OID && node->typbyval)
-		return VX_REP_FLOAT8;
-	if (node->type == FLOAT4OID)
-		return VX_REP_FLOAT4;
-	return node->typbyval ? VX_REP_INT64 : VX_REP_DATUM;
-}
-
 static Size
 rep_size(VxRep rep)
 {
@@ -95,41 +85,14 @@ vx_node_put(VxNode *node, int row, Datum value, bool isnull)
 		vx_rows_clear(v->valid, row);
 		return;
 	}
-	switch (v->rep)
-	{
-		case VX_REP_INT64:
-			v->u.i64[row] = vx_datum_to_int(node->type, node->typlen, value);
-			break;
-		case VX_REP_FLOAT8:
-			v->u.f64[row] = DatumGetFloat8(value);
-			break;
-		case VX_REP_FLOAT4:
-			v->u.f32[row] = DatumGetFloat4(value);
-			break;
-		default:
-			v->u.datum[row] = value;
-			break;
-	}
+	vx_vector_put(v, node->type, row, value);
 }
 
 Datum
 vx_expr_datum(VxExpr *expr, const VxVector *v, int row)
 {
-	char	   *buf;
-
-	switch (v->rep)
-	{
-		case VX_REP_DECIMAL64:
-			buf = MemoryContextAlloc(expr->arena, ST_NUMERIC_MAX_BYTES);
-			st_numeric_write_int64(buf, v->u.i64[row], v->scale);
-			return PointerGetDatum(buf);
-		case VX_REP_DECIMAL128:
-			buf = MemoryContextAlloc(expr->arena, ST_NUMERIC_MAX_BYTES);
-			st_numeric_write_int128(buf, v->u.i128[row], v->scale);
-			return PointerGetDatum(buf);
-		default:
-			return vx_vector_datum(v, row);
-	}
+	return vx_vector_datum_in(v, row, vx_is_decimal(v) ?
+							  MemoryContextAlloc(expr->arena, ST_NUMERIC_MAX_BYTES) : NULL);
 }
 
 /* ---- numerics ---- */
@@ -161,7 +124,7 @@ vx_numerics_as_decimals(VxNode *node, const VxVector *v, const uint64 *rows,
 	uint64		valid[VX_SELECTION_WORDS];
 	bool		has_nulls = v->has_nulls;
 
-	if (v->rep == VX_REP_DECIMAL64 || v->rep == VX_REP_DECIMAL128)
+	if (vx_is_decimal(v))
 		return v;
 	if (!vx_rows_not_null(live, rows, v, words))
 		return NULL;
@@ -225,17 +188,7 @@ vx_eval_column(VxNode *node, const uint64 *rows)
 		decimals = vx_numerics_as_decimals(node, v, rows, node->any_scale);
 		return decimals ? decimals : v;
 	}
-	if (v->rep != VX_REP_DATUM || !node->typbyval)
-		return v;
-
-	vx_node_begin(node, vx_node_rep(node));
-	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
-	{
-		bool		isnull = vx_vector_isnull(v, row);
-
-		vx_node_put(node, row, isnull ? (Datum) 0 : v->u.datum[row], isnull);
-	}
-	return &node->out;
+	return v;
 }
 
 /* Copies what stands in the first row to all others. */
@@ -253,32 +206,17 @@ static void
 make_constant(VxNode *node)
 {
 	VxExprSet  *set = node->expr->set;
-	MemoryContext oldcontext;
 	Datum		value;
 	bool		isnull;
 	uint64		first[VX_SELECTION_WORDS] = {1};
 
-	if (node->state == NULL)
-	{
-		oldcontext = MemoryContextSwitchTo(set->mcxt);
-		node->state = ExecInitExprWithParams((Expr *) node->clause,
-											 set->plan->state->es_param_list_info);
-		MemoryContextSwitchTo(oldcontext);
-	}
+	vx_node_set_state(node);
 	value = ExecEvalExprSwitchContext(node->state, set->econtext, &isnull);
 	if (isnull)
 		vx_node_nulls(node);
 	else
 	{
-		if (!node->typbyval)
-		{
-			oldcontext = MemoryContextSwitchTo(set->constant_mcxt);
-			if (node->typlen == -1)
-				value = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
-			else
-				value = datumCopy(value, false, node->typlen);
-			MemoryContextSwitchTo(oldcontext);
-		}
+		value = vx_node_keep(node, value, set->constant_mcxt);
 		vx_node_begin(node, vx_node_rep(node));
 		vx_node_put(node, 0, value, false);
 		if (node->type == NUMERICOID)

@@ -112,16 +112,4 @@ extern const VxVecKernels vx_vec_kernels_default;
 extern const VxVecKernels vx_vec_kernels_avx2;
 extern const VxVecKernels vx_vec_kernels_avx512;
 
-static inline void
-vx_vec_bits_to_int64(const uint64 *bits, int n, int64 *values)
-{
-	vx_vec_kernels()->bits_to_int64(bits, n, values);
-}
-
-static inline void
-vx_vec_int64_to_bits(const int64 *values, int n, uint64 *bits)
-{
-	vx_vec_kernels()->int64_to_bits(values, n, bits);
-}
-
 #endif							/* VX_VEC_H */

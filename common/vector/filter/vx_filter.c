@@ -126,7 +126,7 @@ vx_filter_create(List *quals, Index varno, PlanState *node, TupleTableSlot *slot
 	for (int i = 0; i < filter->nquals; i++)
 		set_columns(&filter->quals[i], varno, slot->tts_tupleDescriptor->natts,
 					desc->natts);
-	filter->exprs = vx_exprs_create(desc, varno, NULL, node);
+	filter->exprs = vx_exprs_create(desc, varno, node);
 	filter->path_slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	memset(filter->path_slot->tts_isnull, true, desc->natts);
 	ExecStoreVirtualTuple(filter->path_slot);
@@ -240,7 +240,7 @@ select_by_expression(VxFilter *filter, VxQual *qual, VxBatch *batch)
 	uint64		unknown[VX_SELECTION_WORDS];
 
 	if (!qual->compiled)
-		qual->expr = vx_expr_compile(filter->exprs, vector_clause(qual), 0, NULL);
+		qual->expr = vx_expr_compile(filter->exprs, vector_clause(qual), 0);
 	qual->compiled = true;
 	if (qual->expr == NULL || !vx_expr_is_vectorised(qual->expr))
 		return false;

@@ -82,7 +82,7 @@ vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs)
 	first = list_nth_int(fields, VX_TOPN_NQUALS);
 	topn = palloc0(sizeof(VxTopN));
 	topn->key_expr = list_nth(plan->custom_exprs, first + VX_TOPN_KEY);
-	topn->key = vx_expr_compile(exprs, topn->key_expr, VX_EXPR_ANY_SCALE, NULL);
+	topn->key = vx_expr_compile(exprs, topn->key_expr, VX_EXPR_ANY_SCALE);
 	if (topn->key == NULL)
 		return NULL;
 	topn->attno = vx_expr_plain_column(topn->key);

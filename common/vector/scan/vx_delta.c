@@ -102,12 +102,6 @@ most_pages(const VxDelta *delta)
 
 static const VxVector *delta_vector(void *rows, AttrNumber attno);
 
-static bool
-is_by_reference(VxForm form)
-{
-	return form != VX_FORM_INT && form != VX_FORM_FLOAT8 && form != VX_FORM_FLOAT4;
-}
-
 /* Offsets of the attributes before the first one of varying length. */
 static void
 set_offsets(VxDelta *delta)
@@ -152,7 +146,7 @@ vx_delta_create(VxBatch *batch, Relation rel, const Bitmapset *together)
 
 		vx_row_column_init(&column->row, TupleDescAttr(delta->desc, attno - 1));
 		column->together = bms_is_member(attno, together);
-		if (is_by_reference(column->row.form) && column->row.form != VX_FORM_NUMERIC)
+		if (!column->row.byval && !column->row.numeric)
 		{
 			column->dict = vx_delta_dict_create(column->row.typlen);
 			column->codes = palloc0(sizeof(uint32) * ST_VECTOR_SIZE);
@@ -309,7 +303,7 @@ put(VxDelta *delta, DeltaColumn *column, int row, Datum value)
 {
 	int16		typlen = column->row.typlen;
 
-	if (!is_by_reference(column->row.form))
+	if (column->row.byval)
 	{
 		vx_row_column_put(&column->row, row, value);
 		return;
@@ -324,7 +318,7 @@ put(VxDelta *delta, DeltaColumn *column, int row, Datum value)
 		}
 		stop_coding(column);
 	}
-	if (column->row.form != VX_FORM_NUMERIC || is_toasted(value, typlen))
+	if (!column->row.numeric || is_toasted(value, typlen))
 		value = plain_value(delta, value, typlen);
 	vx_row_column_put(&column->row, row, value);
 }
@@ -396,7 +390,7 @@ fetch_fixed(VxDelta *delta, int row, DeltaColumn *const *targets, int natts)
 static void
 finish_numerics(VxDelta *delta, VxRowColumn *row)
 {
-	if (row->form != VX_FORM_NUMERIC || row->scaled)
+	if (!row->numeric || row->scaled)
 		return;
 	for (int i = 0; i < delta->nrows; i++)
 		if (row->v.valid[i / 64] & (UINT64CONST(1) << (i % 64)))

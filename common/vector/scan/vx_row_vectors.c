@@ -96,10 +96,7 @@ vx_row_vectors_add(VxRowVectors *rows, TupleTableSlot *slot)
 			vx_row_column_put_null(column, i);
 			continue;
 		}
-		if (column->form == VX_FORM_NUMERIC)
-			value = copy_value(rows, value, -1);
-		else if (column->form != VX_FORM_INT && column->form != VX_FORM_FLOAT8 &&
-				 column->form != VX_FORM_FLOAT4)
+		if (!column->byval)
 			value = copy_value(rows, value, column->typlen);
 		vx_row_column_put(column, i, value);
 	}

@@ -457,24 +457,15 @@ next_row(ScanState *node)
 	}
 }
 
-TupleTableSlot *
-vx_scan_row_slot(VxScanState *state, int row)
-{
-	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-
-	if (!slot_is_ready(state))
-		prepare_slot(state);
-	st_tid_from_row(&slot->tts_tid, state->batch->first_row + row);
-	return slot;
-}
-
 /* What quals that were left for rows say of a row of the batch. */
 static bool
 row_passes(VxScanState *state, int row)
 {
 	if (state->batch->reader == NULL)
 		return take_delta_row(state, row, state->css.ss.ss_ScanTupleSlot);
-	(void) vx_scan_row_slot(state, row);
+	if (!slot_is_ready(state))
+		prepare_slot(state);
+	st_tid_from_row(&state->css.ss.ss_ScanTupleSlot->tts_tid, state->batch->first_row + row);
 	if (vx_filter_row(state->filter, state->batch, row))
 		return true;
 	InstrCountFiltered1(&state->css, 1);

@@ -70,12 +70,6 @@ extern CustomScanMethods vx_scan_methods;
  */
 extern bool vx_scan_next_batch(VxScanState *state);
 
-/*
- * The scan's slot as a virtual row that stands for a row of the batch; its
- * values are for the caller to set.
- */
-extern TupleTableSlot *vx_scan_row_slot(VxScanState *state, int row);
-
 /* The node below the given one, if it is a scan of ours, or NULL. */
 extern VxScanState *vx_scan_state(PlanState *ps);
 
