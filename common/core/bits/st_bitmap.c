@@ -89,31 +89,15 @@ set_range(uint64_t *words, int from, int to)
 
 /* ---- encoding ---- */
 
+/* The lists: runs end where the bits change, gaps at a bit of their kind. */
 static void
-write_runs(StByteWriter *w, const uint64_t *words, int n)
+write_list(StByteWriter *w, const uint64_t *words, int n, int scheme)
 {
-	bool		bit = false;
+	bool		runs = scheme == ST_BITMAP_RUNS;
+	bool		bit = scheme != ST_BITMAP_UNSET;
 	int			from = 0;
 
-	st_write_u8(w, ST_BITMAP_RUNS);
-	while (w->status == ST_OK)
-	{
-		int			to = next_bit(words, n, from, !bit);
-
-		if (to == n)
-			break;
-		st_write_varint(w, (uint64_t) (to - from));
-		from = to;
-		bit = !bit;
-	}
-}
-
-static void
-write_gaps(StByteWriter *w, const uint64_t *words, int n, bool bit)
-{
-	int			from = 0;
-
-	st_write_u8(w, bit ? ST_BITMAP_SET : ST_BITMAP_UNSET);
+	st_write_u8(w, (uint8_t) scheme);
 	while (w->status == ST_OK)
 	{
 		int			to = next_bit(words, n, from, bit);
@@ -121,7 +105,8 @@ write_gaps(StByteWriter *w, const uint64_t *words, int n, bool bit)
 		if (to == n)
 			break;
 		st_write_varint(w, (uint64_t) (to - from));
-		from = to + 1;
+		from = runs ? to : to + 1;
+		bit ^= runs;
 	}
 }
 
@@ -137,17 +122,6 @@ write_raw(StByteWriter *w, const uint64_t *words, int n)
 	memcpy(bytes, words, ((size_t) n + 7) / 8);
 	if (n % 8 != 0)
 		bytes[n / 8] &= (uint8_t) ((1 << (n % 8)) - 1);
-}
-
-static void
-write_candidate(StByteWriter *w, const uint64_t *words, int n, int scheme)
-{
-	if (scheme == ST_BITMAP_RUNS)
-		write_runs(w, words, n);
-	else if (scheme == ST_BITMAP_RAW)
-		write_raw(w, words, n);
-	else
-		write_gaps(w, words, n, scheme == ST_BITMAP_SET);
 }
 
 StStatus
@@ -176,7 +150,10 @@ st_bitmap_encode(const uint64_t *words, int n,
 			StByteWriter w;
 
 			st_writer_init(&w, bytes, best_len - 1);
-			write_candidate(&w, words, n, scheme);
+			if (scheme == ST_BITMAP_RAW)
+				write_raw(&w, words, n);
+			else
+				write_list(&w, words, n, scheme);
 			if (w.status == ST_OK)
 			{
 				best_len = st_writer_len(&w);
@@ -280,21 +257,4 @@ st_bitmap_decode(const uint8_t *src, size_t len, int n, uint64_t *words)
 		default:
 			return ST_CORRUPT;
 	}
-}
-
-const char *
-st_bitmap_scheme_name(const uint8_t *src, size_t len)
-{
-	static const char *const names[] = {
-		[ST_BITMAP_NONE] = "none",
-		[ST_BITMAP_ALL] = "all",
-		[ST_BITMAP_RAW] = "raw",
-		[ST_BITMAP_RUNS] = "rle",
-		[ST_BITMAP_SET] = "positions",
-		[ST_BITMAP_UNSET] = "positions of unset"
-	};
-
-	if (len == 0 || src[0] < ST_BITMAP_NONE || src[0] > ST_BITMAP_UNSET)
-		return "unknown";
-	return names[src[0]];
 }

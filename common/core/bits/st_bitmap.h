@@ -46,20 +46,11 @@ extern StStatus st_bitmap_encode(const uint64_t *words, int n,
 extern StStatus st_bitmap_decode(const uint8_t *src, size_t len, int n,
 								 uint64_t *words);
 
-/* Standard word for the scheme, for views; "unknown" for damaged bytes. */
-extern const char *st_bitmap_scheme_name(const uint8_t *src, size_t len);
-
 /* Number of set bits among the first n. */
 extern int	st_bitmap_popcount(const uint64_t *words, int n);
 
 /* Sets the first n bits and clears the rest up to ST_VECTOR_SIZE. */
 extern void st_bitmap_fill(uint64_t *words, int n);
-
-ST_INLINE bool
-st_bitmap_get(const uint64_t *words, int i)
-{
-	return (words[i >> 6] >> (i & 63)) & 1;
-}
 
 ST_INLINE void
 st_bitmap_set(uint64_t *words, int i)

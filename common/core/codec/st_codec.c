@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * st_codec.c
- *	  zstd and lz4 behind one interface: names, levels, contexts, and
- *	  (de)compression of blocks without a dictionary.
+ *	  zstd and lz4 behind one interface: names, levels, contexts,
+ *	  dictionaries, (de)compression of blocks.
  *
- * st_codec_dict.c does the same with dictionaries; both share the contexts
- * declared in st_codec_internal.h.
+ * zstd digests a dictionary once (CDict for compression, DDict for
+ * decompression).  For lz4 we keep a compressor state into which the
+ * dictionary has been loaded, and copy that state (16 or 256 kB) per block
+ * instead of hashing the dictionary again.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,106 +16,78 @@
 
 #include <lz4.h>
 #include <lz4hc.h>
+#include <zdict.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "st_codec_internal.h"
+#include "st_codec.h"
 
-typedef struct CodecInfo
+/* LZ4 looks back at most this far, so more of a dictionary is no use. */
+#define LZ4_DICT_MAX 65536
+
+typedef union StLz4State
 {
-	const char *name;
-	int			level_default;
-} CodecInfo;
+	LZ4_stream_t fast;
+	LZ4_streamHC_t hc;
+} StLz4State;
 
-static const CodecInfo codecs[] = {
-	[ST_CODEC_NONE] = {"none", 0},
-	[ST_CODEC_LZ4] = {"lz4", 1},
-	[ST_CODEC_ZSTD] = {"zstd", ZSTD_CLEVEL_DEFAULT},
+/* Each part is NULL until it is needed. */
+struct StCodecCtx
+{
+	ZSTD_CCtx  *cctx;
+	ZSTD_DCtx  *dctx;
+	StLz4State *lz4_state;
 };
 
-#define NUM_CODECS ((int) (sizeof(codecs) / sizeof(codecs[0])))
-
-static bool
-codec_known(int codec)
+struct StCodecDict
 {
-	return codec >= 0 && codec < NUM_CODECS;
-}
+	int			codec;
+	int			level;
+	ZSTD_CDict *cdict;			/* zstd */
+	ZSTD_DDict *ddict;
+	uint8_t    *bytes;			/* lz4: own copy, the states point into it */
+	int			len;
+	StLz4State *lz4_loaded;
+};
+
+/* ---- names and levels ---- */
+
+static const char *const names[] = {
+	[ST_CODEC_NONE] = "none",
+	[ST_CODEC_LZ4] = "lz4",
+	[ST_CODEC_ZSTD] = "zstd"
+};
 
 const char *
 st_codec_name(int codec)
 {
-	return codec_known(codec) ? codecs[codec].name : NULL;
-}
-
-int
-st_codec_by_name(const char *name)
-{
-	for (int codec = 0; codec < NUM_CODECS; codec++)
-	{
-		if (strcmp(name, codecs[codec].name) == 0)
-			return codec;
-	}
-	return -1;
+	return codec >= ST_CODEC_NONE && codec <= ST_CODEC_ZSTD ? names[codec] : NULL;
 }
 
 int
 st_codec_level_min(int codec)
 {
-	switch (codec)
-	{
-		case ST_CODEC_LZ4:
-			return 1;
-		case ST_CODEC_ZSTD:
-			return ZSTD_minCLevel();
-		default:
-			return 0;
-	}
+	return codec == ST_CODEC_ZSTD ? ZSTD_minCLevel() : codec == ST_CODEC_LZ4;
 }
 
 int
 st_codec_level_max(int codec)
 {
-	switch (codec)
-	{
-		case ST_CODEC_LZ4:
-			return LZ4HC_CLEVEL_MAX;
-		case ST_CODEC_ZSTD:
-			return ZSTD_maxCLevel();
-		default:
-			return 0;
-	}
+	return codec == ST_CODEC_ZSTD ? ZSTD_maxCLevel() :
+		codec == ST_CODEC_LZ4 ? LZ4HC_CLEVEL_MAX : 0;
 }
 
 int
 st_codec_level_default(int codec)
 {
-	return codec_known(codec) ? codecs[codec].level_default : 0;
+	return codec == ST_CODEC_ZSTD ? ZSTD_CLEVEL_DEFAULT : codec == ST_CODEC_LZ4;
 }
 
 bool
 st_codec_level_valid(int codec, int level)
 {
-	return codec_known(codec) && level >= st_codec_level_min(codec) &&
+	return st_codec_name(codec) != NULL && level >= st_codec_level_min(codec) &&
 		level <= st_codec_level_max(codec);
-}
-
-size_t
-st_codec_bound(int codec, size_t n)
-{
-	switch (codec)
-	{
-		case ST_CODEC_NONE:
-			return n;
-		case ST_CODEC_LZ4:
-			if (n > LZ4_MAX_INPUT_SIZE)
-				return 0;
-			return (size_t) LZ4_compressBound((int) n);
-		case ST_CODEC_ZSTD:
-			n = ZSTD_compressBound(n);
-			return ZSTD_isError(n) ? 0 : n;
-		default:
-			return 0;
-	}
 }
 
 /* ---- contexts ---- */
@@ -124,51 +98,143 @@ st_codec_ctx_create(void)
 	return calloc(1, sizeof(StCodecCtx));
 }
 
-void
-st_codec_ctx_free(StCodecCtx *ctx)
-{
-	if (ctx == NULL)
-		return;
-	st_codec_ctx_release(ctx);
-	free(ctx);
-}
-
-void
-st_codec_ctx_release(StCodecCtx *ctx)
+/* Frees the parts but not the struct. */
+static void
+release(StCodecCtx *ctx)
 {
 	ZSTD_freeCCtx(ctx->cctx);
 	ZSTD_freeDCtx(ctx->dctx);
 	free(ctx->lz4_state);
 }
 
-ZSTD_CCtx *
-st_codec_ctx_cctx(StCodecCtx *ctx)
+void
+st_codec_ctx_free(StCodecCtx *ctx)
 {
-	if (ctx->cctx == NULL)
-		ctx->cctx = ZSTD_createCCtx();
-	return ctx->cctx;
+	if (ctx == NULL)
+		return;
+	release(ctx);
+	free(ctx);
 }
 
-ZSTD_DCtx *
-st_codec_ctx_dctx(StCodecCtx *ctx)
-{
-	if (ctx->dctx == NULL)
-		ctx->dctx = ZSTD_createDCtx();
-	return ctx->dctx;
-}
-
-/* Either compressor's state: the high compression one is the larger. */
-void *
-st_codec_ctx_lz4(StCodecCtx *ctx)
-{
-	if (ctx->lz4_state == NULL)
-		ctx->lz4_state = malloc(sizeof(StLz4State));
-	return ctx->lz4_state;
-}
+/* ---- dictionaries ---- */
 
 StStatus
-st_codec_zstd_status(size_t result)
+st_codec_train(const void *samples, const size_t *sizes, unsigned nsamples,
+			   void *dict, size_t cap, size_t *len)
 {
+	size_t		result;
+
+	result = ZDICT_trainFromBuffer(dict, cap, samples, sizes, nsamples);
+	*len = result;
+	return ZDICT_isError(result) ? ST_NOTFIT : ST_OK;
+}
+
+/* Keeps the last bytes of a dictionary: lz4 needs them to decompress. */
+static bool
+lz4_keep_bytes(StCodecDict *dict, const void *bytes, size_t len)
+{
+	if (len > LZ4_DICT_MAX)
+	{
+		bytes = (const uint8_t *) bytes + (len - LZ4_DICT_MAX);
+		len = LZ4_DICT_MAX;
+	}
+	dict->bytes = malloc(len ? len : 1);
+	if (dict->bytes == NULL)
+		return false;
+	if (len > 0)
+		memcpy(dict->bytes, bytes, len);
+	dict->len = (int) len;
+	return true;
+}
+
+/* The state that blocks are compressed from. */
+static bool
+lz4_load(StCodecDict *dict)
+{
+	StLz4State *state = dict->lz4_loaded = malloc(sizeof(StLz4State));
+
+	if (state == NULL)
+		return false;
+	if (dict->level < LZ4HC_CLEVEL_MIN)
+	{
+		LZ4_initStream(&state->fast, sizeof(LZ4_stream_t));
+		LZ4_loadDict(&state->fast, (const char *) dict->bytes, dict->len);
+	}
+	else
+	{
+		LZ4_initStreamHC(&state->hc, sizeof(LZ4_streamHC_t));
+		LZ4_resetStreamHC_fast(&state->hc, dict->level);
+		LZ4_loadDictHC(&state->hc, (const char *) dict->bytes, dict->len);
+	}
+	return true;
+}
+
+StCodecDict *
+st_codec_dict_create(int codec, int level, int uses, const void *bytes,
+					 size_t len)
+{
+	bool		pack = (uses & ST_CODEC_PACK) != 0;
+	bool		unpack = (uses & ST_CODEC_UNPACK) != 0;
+	StCodecDict *dict;
+	bool		ok;
+
+	if (codec == ST_CODEC_NONE || st_codec_name(codec) == NULL ||
+		(pack && !st_codec_level_valid(codec, level)))
+		return NULL;
+	dict = calloc(1, sizeof(StCodecDict));
+	if (dict == NULL)
+		return NULL;
+	dict->codec = codec;
+	dict->level = level;
+	if (codec == ST_CODEC_ZSTD)
+		ok = (!pack || (dict->cdict = ZSTD_createCDict(bytes, len, level))) &&
+			(!unpack || (dict->ddict = ZSTD_createDDict(bytes, len)));
+	else
+		ok = lz4_keep_bytes(dict, bytes, len) && (!pack || lz4_load(dict));
+	if (ok)
+		return dict;
+	st_codec_dict_free(dict);
+	return NULL;
+}
+
+size_t
+st_codec_dict_memory(const StCodecDict *dict)
+{
+	return sizeof(*dict) + ZSTD_sizeof_CDict(dict->cdict) +
+		ZSTD_sizeof_DDict(dict->ddict) + (size_t) dict->len +
+		(dict->lz4_loaded ? sizeof(StLz4State) : 0);
+}
+
+void
+st_codec_dict_free(StCodecDict *dict)
+{
+	if (dict == NULL)
+		return;
+	ZSTD_freeCDict(dict->cdict);
+	ZSTD_freeDDict(dict->ddict);
+	free(dict->bytes);
+	free(dict->lz4_loaded);
+	free(dict);
+}
+
+/* ---- compression ---- */
+
+static StStatus
+zstd_compress(StCodecCtx *ctx, int level, const StCodecDict *dict,
+			  const void *src, size_t n, void *dst, size_t cap, size_t *len)
+{
+	size_t		result;
+
+	if (ctx->cctx == NULL && (ctx->cctx = ZSTD_createCCtx()) == NULL)
+		return ST_NOMEM;
+	ZSTD_CCtx_reset(ctx->cctx, ZSTD_reset_session_and_parameters);
+	result = ZSTD_CCtx_setParameter(ctx->cctx, ZSTD_c_dictIDFlag, 0);
+	if (!ZSTD_isError(result))
+		result = dict ? ZSTD_CCtx_refCDict(ctx->cctx, dict->cdict) :
+			ZSTD_CCtx_setParameter(ctx->cctx, ZSTD_c_compressionLevel, level);
+	if (!ZSTD_isError(result))
+		result = ZSTD_compress2(ctx->cctx, dst, cap, src, n);
+	*len = result;
 	switch (ZSTD_getErrorCode(result))
 	{
 		case ZSTD_error_no_error:
@@ -184,66 +250,51 @@ st_codec_zstd_status(size_t result)
 	}
 }
 
-/* ---- compression ---- */
-
-StStatus
-st_codec_zstd_compress(ZSTD_CCtx *cctx, int level, const ZSTD_CDict *cdict,
-					   const void *src, size_t n,
-					   void *dst, size_t cap, size_t *len)
-{
-	size_t		result;
-
-	if (cctx == NULL)
-		return ST_NOMEM;
-	ZSTD_CCtx_reset(cctx, ZSTD_reset_session_and_parameters);
-	result = ZSTD_CCtx_setParameter(cctx, ZSTD_c_dictIDFlag, 0);
-	if (!ZSTD_isError(result))
-		result = cdict ? ZSTD_CCtx_refCDict(cctx, cdict) :
-			ZSTD_CCtx_setParameter(cctx, ZSTD_c_compressionLevel, level);
-	if (!ZSTD_isError(result))
-		result = ZSTD_compress2(cctx, dst, cap, src, n);
-	*len = result;
-	return st_codec_zstd_status(result);
-}
-
 static StStatus
-lz4_compress(void *state, int level, const void *src, size_t n,
-			 void *dst, size_t cap, size_t *len)
+lz4_compress(StCodecCtx *ctx, int level, const StCodecDict *dict,
+			 const void *src, size_t n, void *dst, size_t cap, size_t *len)
 {
-	int			dstcap = cap > INT_MAX ? INT_MAX : (int) cap;
+	bool		fast = level < LZ4HC_CLEVEL_MIN;
+	int			room = cap > INT_MAX ? INT_MAX : (int) cap;
+	StLz4State *state;
 	int			result;
 
 	if (n > LZ4_MAX_INPUT_SIZE)
 		return ST_NOTFIT;
-	if (state == NULL)
+	/* either compressor's state: the high compression one is the larger */
+	if (ctx->lz4_state == NULL &&
+		(ctx->lz4_state = malloc(sizeof(StLz4State))) == NULL)
 		return ST_NOMEM;
-	if (level < LZ4HC_CLEVEL_MIN)
-		result = LZ4_compress_fast_extState(state, src, dst, (int) n, dstcap,
-											1);
+	state = ctx->lz4_state;
+	if (dict != NULL)
+		memcpy(state, dict->lz4_loaded,
+			   fast ? sizeof(state->fast) : sizeof(state->hc));
+	if (fast && dict != NULL)
+		result = LZ4_compress_fast_continue(&state->fast, src, dst, (int) n,
+											room, 1);
+	else if (fast)
+		result = LZ4_compress_fast_extState(state, src, dst, (int) n, room, 1);
+	else if (dict != NULL)
+		result = LZ4_compress_HC_continue(&state->hc, src, dst, (int) n, room);
 	else
-		result = LZ4_compress_HC_extStateHC(state, src, dst, (int) n, dstcap,
+		result = LZ4_compress_HC_extStateHC(state, src, dst, (int) n, room,
 											level);
 	*len = (size_t) result;
 	return result > 0 ? ST_OK : ST_NOSPACE;
 }
 
-StStatus
-st_codec_compress(StCodecCtx *ctx, int codec, int level,
-				  const void *src, size_t n,
-				  void *dst, size_t cap, size_t *len)
+static StStatus
+compress(StCodecCtx *ctx, int codec, int level, const StCodecDict *dict,
+		 const void *src, size_t n, void *dst, size_t cap, size_t *len)
 {
 	StCodecCtx	oneshot = {0};
 	StCodecCtx *use = ctx ? ctx : &oneshot;
 	StStatus	status = ST_OK;
 
-	if (!st_codec_level_valid(codec, level))
-		return ST_UNSUPPORTED;
 	if (codec == ST_CODEC_ZSTD)
-		status = st_codec_zstd_compress(st_codec_ctx_cctx(use), level, NULL,
-										src, n, dst, cap, len);
+		status = zstd_compress(use, level, dict, src, n, dst, cap, len);
 	else if (codec == ST_CODEC_LZ4)
-		status = lz4_compress(st_codec_ctx_lz4(use), level, src, n,
-							  dst, cap, len);
+		status = lz4_compress(use, level, dict, src, n, dst, cap, len);
 	else if (n > cap)
 		status = ST_NOSPACE;
 	else
@@ -252,9 +303,26 @@ st_codec_compress(StCodecCtx *ctx, int codec, int level,
 			memcpy(dst, src, n);
 		*len = n;
 	}
-	if (ctx == NULL)
-		st_codec_ctx_release(&oneshot);
+	release(&oneshot);
 	return status;
+}
+
+StStatus
+st_codec_compress(StCodecCtx *ctx, int codec, int level,
+				  const void *src, size_t n,
+				  void *dst, size_t cap, size_t *len)
+{
+	if (!st_codec_level_valid(codec, level))
+		return ST_UNSUPPORTED;
+	return compress(ctx, codec, level, NULL, src, n, dst, cap, len);
+}
+
+StStatus
+st_codec_compress_dict(StCodecCtx *ctx, const StCodecDict *dict,
+					   const void *src, size_t n,
+					   void *dst, size_t cap, size_t *len)
+{
+	return compress(ctx, dict->codec, dict->level, dict, src, n, dst, cap, len);
 }
 
 /* ---- decompression ---- */
@@ -264,48 +332,35 @@ st_codec_compress(StCodecCtx *ctx, int codec, int level,
  * catches most damage before any work is done.  The window that a frame
  * claims does not matter, as one-shot decompression works inside dst.
  */
-StStatus
-st_codec_zstd_decompress(ZSTD_DCtx *dctx, const ZSTD_DDict *ddict,
-						 const void *src, size_t n, void *dst, size_t rawlen)
+static StStatus
+zstd_decompress(StCodecCtx *ctx, const StCodecDict *dict,
+				const void *src, size_t n, void *dst, size_t rawlen)
 {
-	uint8_t		none;
 	size_t		result;
 
-	if (dctx == NULL)
+	if (ctx->dctx == NULL && (ctx->dctx = ZSTD_createDCtx()) == NULL)
 		return ST_NOMEM;
 	if (ZSTD_getFrameContentSize(src, n) != rawlen)
 		return ST_CORRUPT;
-	result = ZSTD_decompress_usingDDict(dctx, rawlen ? dst : &none, rawlen,
-										src, n, ddict);
+	result = ZSTD_decompress_usingDDict(ctx->dctx, dst, rawlen, src, n,
+										dict ? dict->ddict : NULL);
 	if (!ZSTD_isError(result))
 		return result == rawlen ? ST_OK : ST_CORRUPT;
 	return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ?
 		ST_NOMEM : ST_CORRUPT;
 }
 
-StStatus
-st_codec_lz4_decompress(const void *src, size_t n, void *dst, size_t rawlen,
-						const void *dict, int dictlen)
-{
-	char		none;
-	int			result;
-
-	if (n > INT_MAX || rawlen > LZ4_MAX_INPUT_SIZE)
-		return ST_CORRUPT;
-	if (n == 0)
-		return ST_CORRUPT;
-	result = LZ4_decompress_safe_usingDict(src, rawlen ? dst : &none, (int) n,
-										   (int) rawlen, dict, dictlen);
-	return result >= 0 && (size_t) result == rawlen ? ST_OK : ST_CORRUPT;
-}
-
-StStatus
-st_codec_decompress(StCodecCtx *ctx, int codec, const void *src, size_t n,
-					void *dst, size_t rawlen)
+static StStatus
+decompress(StCodecCtx *ctx, int codec, const StCodecDict *dict,
+		   const void *src, size_t n, void *dst, size_t rawlen)
 {
 	StCodecCtx	oneshot = {0};
+	uint8_t		none;
 	StStatus	status;
+	int			result;
 
+	if (rawlen == 0)
+		dst = &none;
 	switch (codec)
 	{
 		case ST_CODEC_NONE:
@@ -315,15 +370,31 @@ st_codec_decompress(StCodecCtx *ctx, int codec, const void *src, size_t n,
 				memcpy(dst, src, n);
 			return ST_OK;
 		case ST_CODEC_LZ4:
-			return st_codec_lz4_decompress(src, n, dst, rawlen, NULL, 0);
+			if (n == 0 || n > INT_MAX || rawlen > LZ4_MAX_INPUT_SIZE)
+				return ST_CORRUPT;
+			result = LZ4_decompress_safe_usingDict(src, dst, (int) n, (int) rawlen,
+												   dict ? (char *) dict->bytes : NULL,
+												   dict ? dict->len : 0);
+			return result >= 0 && (size_t) result == rawlen ? ST_OK : ST_CORRUPT;
 		case ST_CODEC_ZSTD:
-			status =
-				st_codec_zstd_decompress(st_codec_ctx_dctx(ctx ? ctx : &oneshot),
-										 NULL, src, n, dst, rawlen);
-			if (ctx == NULL)
-				st_codec_ctx_release(&oneshot);
+			status = zstd_decompress(ctx ? ctx : &oneshot, dict, src, n, dst, rawlen);
+			release(&oneshot);
 			return status;
 		default:
 			return ST_UNSUPPORTED;
 	}
+}
+
+StStatus
+st_codec_decompress(StCodecCtx *ctx, int codec, const void *src, size_t n,
+					void *dst, size_t rawlen)
+{
+	return decompress(ctx, codec, NULL, src, n, dst, rawlen);
+}
+
+StStatus
+st_codec_decompress_dict(StCodecCtx *ctx, const StCodecDict *dict,
+						 const void *src, size_t n, void *dst, size_t rawlen)
+{
+	return decompress(ctx, dict->codec, dict, src, n, dst, rawlen);
 }

@@ -39,9 +39,6 @@ typedef struct StCodecDict StCodecDict;
 /* "none", "lz4", "zstd"; NULL for a number that is no codec. */
 extern const char *st_codec_name(int codec);
 
-/* The codec of that name (exact, lower case); -1 if unknown. */
-extern int	st_codec_by_name(const char *name);
-
 /*
  * Levels.  zstd: the library's own, negative ones included, 0 means its
  * default.  lz4: 1 and 2 are the fast compressor, 3 to 12 the high
@@ -55,12 +52,6 @@ extern bool st_codec_level_valid(int codec, int level);
 /* NULL if memory is short.  st_codec_ctx_free(NULL) does nothing. */
 extern StCodecCtx *st_codec_ctx_create(void);
 extern void st_codec_ctx_free(StCodecCtx *ctx);
-
-/*
- * Largest compressed size of n bytes; 0 if the codec is unknown or cannot
- * take n bytes (lz4: about 2 GB).
- */
-extern size_t st_codec_bound(int codec, size_t n);
 
 /*
  * Compresses n bytes from src into dst, which has room for cap bytes, and
@@ -99,24 +90,22 @@ extern StStatus st_codec_train(const void *samples, const size_t *sizes,
 							   unsigned nsamples,
 							   void *dict, size_t cap, size_t *len);
 
-/*
- * Digests a dictionary: a trained one, or any bytes that resemble the data.
- * The bytes are copied.  NULL if the codec is unknown or none, the level is
- * not valid, or memory is short.
- */
-extern StCodecDict *st_codec_dict_create(int codec, int level,
-										 const void *bytes, size_t len);
-extern void st_codec_dict_free(StCodecDict *dict);
+/* What a dictionary is for; the less, the less memory it takes. */
+enum StCodecUse
+{
+	ST_CODEC_PACK = 1,
+	ST_CODEC_UNPACK = 2
+};
 
 /*
- * The same for one direction only, at less memory: a dictionary of either
- * kind must not be used in the other direction.  Packing: zstd only, NULL
- * else.
+ * Digests a dictionary: a trained one, or any bytes that resemble the data,
+ * which are copied.  uses: of StCodecUse, at least one; it must not be used
+ * for anything else.  The level counts for packing only.  NULL if the codec
+ * is unknown or none, the level is not valid, or memory is short.
  */
-extern StCodecDict *st_codec_dict_create_pack(int codec, int level,
-											  const void *bytes, size_t len);
-extern StCodecDict *st_codec_dict_create_unpack(int codec, const void *bytes,
-												size_t len);
+extern StCodecDict *st_codec_dict_create(int codec, int level, int uses,
+										 const void *bytes, size_t len);
+extern void st_codec_dict_free(StCodecDict *dict);
 
 /* Bytes of memory that it takes. */
 extern size_t st_codec_dict_memory(const StCodecDict *dict);

@@ -115,21 +115,3 @@ st_alp_values32(const StAlpParam *param, const int64_t *d, int n, float *dst)
 #endif
 	values32_default(param, d, n, dst);
 }
-
-const char *
-st_float_scheme_name(uint8_t scheme)
-{
-	switch (scheme)
-	{
-		case ST_FLOAT_CONSTANT:
-			return "constant";
-		case ST_FLOAT_RAW:
-			return "raw";
-		case ST_FLOAT_ALP:
-			return "alp";
-		case ST_FLOAT_ALPRD:
-			return "alprd";
-		default:
-			return "corrupt";
-	}
-}

@@ -67,8 +67,4 @@ extern StStatus st_f64_at(const uint8_t *src, size_t len, int n, int i,
 extern StStatus st_f32_at(const uint8_t *src, size_t len, int n, int i,
 						  float *out);
 
-/* "constant", "alp", "alprd", "raw"; "corrupt" for anything else. */
-extern const char *st_f64_scheme_name(const uint8_t *src, size_t len);
-extern const char *st_f32_scheme_name(const uint8_t *src, size_t len);
-
 #endif							/* ST_FLOAT_H */

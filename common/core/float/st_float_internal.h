@@ -91,7 +91,4 @@ st_alp_round(double x, int64_t *d)
 /* Values looked at to choose the mode and exponent. */
 #define ST_ALP_SAMPLE 32
 
-/* Name of the scheme byte's scheme, "corrupt" if there is none. */
-extern const char *st_float_scheme_name(uint8_t scheme);
-
 #endif							/* ST_FLOAT_INTERNAL_H */

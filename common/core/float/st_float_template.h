@@ -675,12 +675,6 @@ FP(at) (const uint8_t *src, size_t len, int n, int i, FP_TYPE *out)
 	}
 }
 
-const char *
-FP(scheme_name) (const uint8_t *src, size_t len)
-{
-	return st_float_scheme_name(len > 0 ? src[0] : 0);
-}
-
 #undef FP
 #undef FP_TYPE
 #undef FP_WORD

@@ -10,6 +10,7 @@
  */
 #include "st_bitmap.h"
 #include "st_fuzz.h"
+#include "st_schemes.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

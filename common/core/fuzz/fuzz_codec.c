@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "st_codec.h"
+#include "st_codec_cases.h"
 #include "st_fuzz.h"
 
 static const char dictionary[] = "the quick brown fox jumps over the lazy dog";
@@ -31,7 +31,7 @@ decompress(const StCodecDict *dict, int codec, const uint8_t *src, size_t n,
 static void
 roundtrip(const StCodecDict *dict, int codec, const uint8_t *raw, size_t n)
 {
-	size_t		bound = st_codec_bound(codec, n);
+	size_t		bound = codec_bound(codec, n);
 	uint8_t    *comp = malloc(bound ? bound : 1);
 	uint8_t    *back = malloc(n ? n : 1);
 	int			level = st_codec_level_default(codec);
@@ -71,7 +71,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	codec = (data[0] & 0x7f) % 3;
 	if (data[0] & 0x80 && codec != ST_CODEC_NONE)
 		dict = st_codec_dict_create(codec, st_codec_level_default(codec),
-									dictionary, sizeof(dictionary));
+									BOTH_WAYS, dictionary, sizeof(dictionary));
 	rawlen = st_load_u16(data + 1);
 	data += 3;
 	size -= 3;

@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "st_dict.h"
+#include "st_dict_cases.h"
 #include "st_fuzz.h"
 
 #define MAX_N 512

@@ -9,6 +9,7 @@
  */
 #include "st_float.h"
 #include "st_fuzz.h"
+#include "st_schemes.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -25,8 +26,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	data += 2;
 	size -= 2;
 
-	(void) st_f64_scheme_name(data, size);
-	(void) st_f32_scheme_name(data, size);
+	(void) st_float_scheme_name(data, size);
 	status64 = st_f64_decode(data, size, n, v64);
 	status32 = st_f32_decode(data, size, n, v32);
 	FUZZ_ASSERT(status64 == ST_OK || status64 == ST_CORRUPT);

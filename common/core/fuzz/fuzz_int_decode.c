@@ -8,6 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "st_fuzz.h"
+#include "st_schemes.h"
 #include "st_int.h"
 
 int

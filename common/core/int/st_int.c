@@ -11,9 +11,6 @@
  */
 #include "st_int_format.h"
 
-/* Runs whose lengths are read for less than a vector costs. */
-#define CHEAP_RUNS 16
-
 static StStatus decode_level(StByteReader *r, int level, int n, uint64_t *v);
 
 /* ---- delta, delta of delta ---- */
@@ -265,49 +262,33 @@ get_dictionary(StByteReader *r, int n, int i, uint64_t *out)
 	return get_level(&values, ST_INT_LEVEL_GCD, nvalues, (int) code, out);
 }
 
-static StStatus
-get_run(StByteReader *r, int n, int i, uint64_t *out)
+/*
+ * Are the differences in r all the same, as those of keys that count?  Then
+ * one value is a matter of arithmetic.
+ */
+static bool
+get_even_delta(StByteReader r, int scheme, int i, uint64_t *out)
 {
-	uint64_t	length[ST_VECTOR_SIZE];
-	StByteReader values;
-	int			nruns;
-	uint64_t	behind = (uint64_t) i;
-	StStatus	status = read_list(r, n, &nruns, &values);
+	uint64_t	start = (uint64_t) st_read_zigzag(&r);
+	uint64_t	delta = scheme == ST_INT_DELTA2 ? (uint64_t) st_read_zigzag(&r) : 0;
+	uint64_t	k = (uint64_t) i + 1;
+	uint64_t	d;
+
+	if (st_read_u8(&r) != ST_INT_CONSTANT)
+		return false;
+	d = (uint64_t) st_read_zigzag(&r);
+	*out = start + (scheme == ST_INT_DELTA ? k * d : k * delta + k * (k + 1) / 2 * d);
+	return st_reader_finish(&r) == ST_OK;
+}
+
+static StStatus
+get_decoded(StByteReader *r, int level, int n, int i, uint64_t *out)
+{
+	uint64_t	v[ST_VECTOR_SIZE];
+	StStatus	status = decode_level(r, level, n, v);
 
 	if (status == ST_OK)
-		status = decode_level(r, ST_INT_LEVEL_DICT, nruns, length);
-	if (status != ST_OK)
-		return status;
-	for (int run = 0; run < nruns; run++)
-	{
-		if (behind < length[run])
-			return get_level(&values, ST_INT_LEVEL_DICT, nruns, run, out);
-		behind -= length[run];
-	}
-	return ST_CORRUPT;
-}
-
-/* Sums of differences: values before i are not needed one by one. */
-static StStatus
-get_delta(StByteReader *r, int n, int i, uint64_t *out)
-{
-	uint64_t	start = (uint64_t) st_read_zigzag(r);
-	StLeafSums	sums;
-	StStatus	status = st_leaf_sum(r, st_read_u8(r), n, i + 1, &sums);
-
-	*out = start + sums.plain;
-	return status;
-}
-
-static StStatus
-get_delta2(StByteReader *r, int n, int i, uint64_t *out)
-{
-	uint64_t	start = (uint64_t) st_read_zigzag(r);
-	uint64_t	delta = (uint64_t) st_read_zigzag(r);
-	StLeafSums	sums;
-	StStatus	status = st_leaf_sum(r, st_read_u8(r), n, i + 1, &sums);
-
-	*out = start + (uint64_t) (i + 1) * delta + sums.of_sums;
+		*out = v[i];
 	return status;
 }
 
@@ -319,17 +300,16 @@ get_level(StByteReader *r, int level, int n, int i, uint64_t *out)
 
 	if (st_leaf_scheme(scheme))
 		return st_leaf_get(r, scheme, n, i, out);
-	if (scheme == ST_INT_DELTA && level >= ST_INT_LEVEL_DELTA)
-		return get_delta(r, n, i, out);
-	if (scheme == ST_INT_DELTA2 && level >= ST_INT_LEVEL_DELTA)
-		return get_delta2(r, n, i, out);
 	if (scheme == ST_INT_GCD && level >= ST_INT_LEVEL_GCD)
 		return get_gcd(r, n, i, out);
 	if (scheme == ST_INT_DICT && level >= ST_INT_LEVEL_DICT)
 		return get_dictionary(r, n, i, out);
-	if (scheme == ST_INT_RLE && level >= ST_INT_LEVEL_RLE)
-		return get_run(r, n, i, out);
-	return ST_CORRUPT;
+	if ((scheme == ST_INT_DELTA || scheme == ST_INT_DELTA2) &&
+		level >= ST_INT_LEVEL_DELTA && get_even_delta(*r, scheme, i, out))
+		return ST_OK;
+	/* the scheme is read again */
+	r->p--;
+	return get_decoded(r, level, n, i, out);
 }
 
 StStatus
@@ -341,49 +321,6 @@ st_int_at(const uint8_t *src, size_t len, int n, int i, int64_t *out)
 		return ST_CORRUPT;
 	st_reader_init(&r, src, len);
 	return get_level(&r, ST_INT_LEVEL_RLE, n, i, (uint64_t *) out);
-}
-
-/* ---- names ---- */
-
-const char *
-st_int_scheme_name(const uint8_t *src, size_t len)
-{
-	static const char *const names[] = {
-		[ST_INT_CONSTANT] = "constant",
-		[ST_INT_RAW] = "raw",
-		[ST_INT_FOR] = "for",
-		[ST_INT_PFOR] = "patched for",
-		[ST_INT_DELTA] = "delta",
-		[ST_INT_DELTA2] = "delta of delta",
-		[ST_INT_RLE] = "rle",
-		[ST_INT_DICT] = "dictionary"
-	};
-	static const char *const gcd_names[] = {
-		[ST_INT_CONSTANT] = "gcd constant",
-		[ST_INT_RAW] = "gcd raw",
-		[ST_INT_FOR] = "gcd for",
-		[ST_INT_PFOR] = "gcd patched for",
-		[ST_INT_DELTA] = "gcd delta",
-		[ST_INT_DELTA2] = "gcd delta of delta",
-		[ST_INT_DICT] = NULL	/* does not nest */
-	};
-	const char *const *table = names;
-	const char *name = NULL;
-	StByteReader r;
-	int			scheme;
-
-	st_reader_init(&r, src, len);
-	scheme = st_read_u8(&r);
-	if (scheme == ST_INT_GCD)
-	{
-		table = gcd_names;
-		(void) st_read_varint(&r);
-		(void) st_read_varint(&r);
-		scheme = st_read_u8(&r);
-	}
-	if (scheme <= ST_INT_DICT)
-		name = table[scheme];
-	return name ? name : "unknown";
 }
 
 bool
@@ -400,14 +337,12 @@ st_int_at_decodes(const uint8_t *src, size_t len)
 		(void) st_read_varint(&r);
 		scheme = st_read_u8(&r);
 	}
-	if (scheme == ST_INT_RLE)
-		return st_read_varint(&r) > CHEAP_RUNS;
 	if (scheme != ST_INT_DELTA && scheme != ST_INT_DELTA2)
-		return false;
+		return scheme == ST_INT_RLE;
 	(void) st_read_zigzag(&r);
 	if (scheme == ST_INT_DELTA2)
 		(void) st_read_zigzag(&r);
-	return !st_leaf_sum_is_cheap(&r);
+	return st_read_u8(&r) != ST_INT_CONSTANT;
 }
 
 bool

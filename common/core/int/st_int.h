@@ -103,25 +103,21 @@ extern StStatus st_int_decode_u32(const uint8_t *src, size_t len, int n,
 /*
  * Value i, 0 <= i < n, of the vector.  Constant time for constant, raw and
  * for, also under gcd or dictionary; logarithmic in the exceptions for
- * patched for; for rle, run lengths are decoded; for delta and delta of
- * delta, differences are added up, or multiplied where they are all the same
- * but for exceptions.  May accept damaged bytes that st_int_decode
- * rejects, as it reads only what it needs.
+ * patched for and for differences that are all the same; other differences
+ * and rle are decoded.  May accept damaged bytes that st_int_decode rejects,
+ * as it reads only what it needs.
  */
 extern StStatus st_int_at(const uint8_t *src, size_t len, int n, int i,
 						  int64_t *out);
 
 /*
- * Does st_int_at() decode the vector, or its runs?  Few values then cost as
- * much as all of them.  True or false for damaged bytes.
+ * Does st_int_at() decode the vector?  One value then costs as much as all of
+ * them.  True or false for damaged bytes.
  */
 extern bool st_int_at_decodes(const uint8_t *src, size_t len);
 
 /* True, with *value, if the vector is encoded as one value. */
 extern bool st_int_constant(const uint8_t *src, size_t len, int64_t *value);
-
-/* Standard word for the scheme, for views; "unknown" for damaged bytes. */
-extern const char *st_int_scheme_name(const uint8_t *src, size_t len);
 
 /*
  * 128-bit integers (wide decimals): constant, raw, or the halves of v - min

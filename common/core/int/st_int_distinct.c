@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "st_int_distinct.h"
+#include "st_int_format.h"
 
 /* At most a quarter full. */
 #define TABLE_BITS 10

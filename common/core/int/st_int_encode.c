@@ -21,7 +21,6 @@
  */
 #include "st_bitpack.h"
 #include "st_hint.h"
-#include "st_int_distinct.h"
 #include "st_int_format.h"
 
 /* st_int_bound(ST_VECTOR_SIZE) as a constant. */

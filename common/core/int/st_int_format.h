@@ -38,4 +38,19 @@
 #define ST_INT_LEVEL_DICT	3
 #define ST_INT_LEVEL_RLE	4
 
+/* ---- st_int_distinct.c ---- */
+
+/* More distinct values than this make no dictionary. */
+#define ST_INT_DISTINCT_MAX 256
+
+/*
+ * Finds the distinct values of v[0 .. n-1], n <= ST_VECTOR_SIZE, sorts them
+ * as signed numbers into value[] (ST_INT_DISTINCT_MAX entries) and sets
+ * code[i] to the index of v[i] in it.  Returns their number, or -1 if there
+ * are more than ST_INT_DISTINCT_MAX, or half as many as values, which is
+ * noticed after few values.
+ */
+extern int	st_int_distinct(const uint64_t *v, int n,
+							uint64_t *value, uint64_t *code);
+
 #endif							/* ST_INT_FORMAT_H */

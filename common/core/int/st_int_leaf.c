@@ -19,9 +19,6 @@
 /* Values that are sorted to find their middle. */
 #define MIDDLE_SIZE 24
 
-/* Exceptions that are read one by one for less than a vector costs. */
-#define CHEAP_PATCHES 16
-
 /* Vectors shorter than this are not sampled but looked at as a whole. */
 #define SAMPLE_FROM (2 * SAMPLE_SIZE)
 
@@ -586,97 +583,4 @@ st_leaf_get(StByteReader *r, int scheme, int n, int i, uint64_t *out)
 		default:
 			return ST_CORRUPT;
 	}
-}
-
-/* Adds the low bits of the first k values to the sums. */
-static void
-add_low_bits(const PackedLeaf *leaf, int n, int k, StLeafSums *sums)
-{
-	uint64_t	low[ST_VECTOR_SIZE];
-
-	if (leaf->width == 0)
-		return;
-	/* only whole vectors have another layout than their beginnings */
-	st_bitunpack(leaf->low, n == ST_VECTOR_SIZE ? n : k, 0, leaf->width, low);
-	for (int j = 0; j < k; j++)
-	{
-		sums->plain += low[j];
-		sums->of_sums += sums->plain;
-	}
-}
-
-/* Adds the patches of the first k values to the sums. */
-static StStatus
-add_patches(const PackedLeaf *leaf, int n, int k, StLeafSums *sums)
-{
-	int64_t		previous = -1;
-
-	for (int x = 0; x < leaf->nx; x++)
-	{
-		uint64_t	position = st_bitpack_get(leaf->position, leaf->nx,
-											  leaf->position_width, x);
-		uint64_t	high = place_high(st_bitpack_get(leaf->high, leaf->nx,
-													 leaf->xwidth, x), leaf);
-
-		if (position >= (uint64_t) n || (int64_t) position <= previous)
-			return ST_CORRUPT;
-		previous = (int64_t) position;
-		if (position >= (uint64_t) k)
-			break;
-		sums->plain += high;
-		sums->of_sums += high * ((uint64_t) k - position);
-	}
-	return ST_OK;
-}
-
-StStatus
-st_leaf_sum(StByteReader *r, int scheme, int n, int k, StLeafSums *sums)
-{
-	PackedLeaf	leaf = {0};
-	uint64_t	count = (uint64_t) k;
-	const uint8_t *raw;
-	StStatus	status;
-
-	memset(sums, 0, sizeof(*sums));
-	if (scheme == ST_INT_RAW)
-	{
-		raw = st_read_span(r, (uint64_t) n * 8);
-		status = st_reader_finish(r);
-		for (int j = 0; status == ST_OK && j < k; j++)
-		{
-			sums->plain += st_load_u64(raw + (size_t) j * 8);
-			sums->of_sums += sums->plain;
-		}
-		return status;
-	}
-	if (scheme == ST_INT_CONSTANT)
-	{
-		leaf.base = (uint64_t) st_read_zigzag(r);
-		status = st_reader_finish(r);
-	}
-	else if (scheme == ST_INT_FOR || scheme == ST_INT_PFOR)
-		status = parse_packed(r, scheme, n, &leaf);
-	else
-		status = ST_CORRUPT;
-	if (status != ST_OK)
-		return status;
-	add_low_bits(&leaf, n, k, sums);
-	status = add_patches(&leaf, n, k, sums);
-	sums->plain += count * leaf.base;
-	sums->of_sums += count * (count + 1) / 2 * leaf.base;
-	return status;
-}
-
-bool
-st_leaf_sum_is_cheap(StByteReader *r)
-{
-	int			scheme = st_read_u8(r);
-
-	if (scheme == ST_INT_CONSTANT)
-		return true;
-	if (scheme != ST_INT_PFOR || st_read_u8(r) != 0)
-		return false;
-	(void) st_read_u8(r);
-	(void) st_read_zigzag(r);
-	return st_read_varint(r) <= CHEAP_PATCHES && r->status == ST_OK;
 }

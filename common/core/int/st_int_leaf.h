@@ -68,25 +68,6 @@ extern StStatus st_leaf_read32(StByteReader *r, int scheme, int n,
 extern StStatus st_leaf_get(StByteReader *r, int scheme, int n, int i,
 							uint64_t *out);
 
-/*
- * Sums of the first k values, 0 <= k <= n, modulo 2^64: of themselves, and
- * of the k sums that adding them up one by one goes through.
- */
-typedef struct StLeafSums
-{
-	uint64_t	plain;
-	uint64_t	of_sums;
-} StLeafSums;
-
-extern StStatus st_leaf_sum(StByteReader *r, int scheme, int n, int k,
-							StLeafSums *sums);
-
-/*
- * Is the leaf that r is at one whose sums need no value, or few?  Moves r;
- * true or false for damaged bytes.
- */
-extern bool st_leaf_sum_is_cheap(StByteReader *r);
-
 /* True if the scheme is one of the leaves. */
 ST_INLINE bool
 st_leaf_scheme(int scheme)

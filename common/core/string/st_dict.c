@@ -92,29 +92,6 @@ str_equal(const StStr *a, const StStr *b)
 	return true;
 }
 
-size_t
-st_dict_search(const StStr *entries, size_t nentries, const StStr *key,
-			   bool *found)
-{
-	size_t		low = 0;
-	size_t		high = nentries;
-
-	*found = false;
-	while (low < high)
-	{
-		size_t		mid = low + (high - low) / 2;
-		int			cmp = st_str_compare(&entries[mid], key);
-
-		if (cmp == 0)
-			*found = true;
-		if (cmp < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 /* ---- collecting distinct strings ---- */
 
 /*

@@ -35,11 +35,4 @@ extern StStatus st_dict_build(const StStr *v, size_t n, size_t max_entries,
 /* memcmp, then length: the order of the entries. */
 extern int	st_str_compare(const StStr *a, const StStr *b);
 
-/*
- * Position of the first entry >= key in sorted entries (nentries if none);
- * *found tells whether it equals key.
- */
-extern size_t st_dict_search(const StStr *entries, size_t nentries,
-							 const StStr *key, bool *found);
-
 #endif							/* ST_DICT_H */

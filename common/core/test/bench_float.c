@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "st_float.h"
+#include "st_schemes.h"
 #include "st_test.h"
 
 #define VECTORS 64
@@ -147,7 +148,7 @@ bench64(const char *name, double (*make) (int))
 	}
 	at = (now() - t0) / 10000;
 	printf("double %-9s %-8s %6.3f bytes, encode %5.0f MB/s, decode %6.0f "
-		   "MB/s, at %5.0f ns%s\n", name, st_f64_scheme_name(enc[0], len[0]),
+		   "MB/s, at %5.0f ns%s\n", name, st_float_scheme_name(enc[0], len[0]),
 		   (double) total / VALUES, VALUES * 8 / encode / 1e6,
 		   VALUES * 8 / decode / 1e6, at * 1e9, sum == 42 ? "!" : "");
 }
@@ -198,7 +199,7 @@ bench32(const char *name, double (*make) (int))
 	}
 	at = (now() - t0) / 10000;
 	printf("float  %-9s %-8s %6.3f bytes, encode %5.0f MB/s, decode %6.0f "
-		   "MB/s, at %5.0f ns%s\n", name, st_f32_scheme_name(enc[0], len[0]),
+		   "MB/s, at %5.0f ns%s\n", name, st_float_scheme_name(enc[0], len[0]),
 		   (double) total / VALUES, VALUES * 4 / encode / 1e6,
 		   VALUES * 4 / decode / 1e6, at * 1e9, sum == 42 ? "!" : "");
 }

@@ -17,6 +17,7 @@
 #include "st_bitpack.h"
 #include "st_int.h"
 #include "st_int_cases.h"
+#include "st_schemes.h"
 
 static int64_t values[ST_VECTOR_SIZE];
 static int64_t back[ST_VECTOR_SIZE];

@@ -397,10 +397,10 @@ case_dict_open(StZsonDict *dict, const uint8_t *blob, size_t len)
 		abort();
 	if (dict->zdictlen > 0)
 	{
-		dict->pack = st_codec_dict_create_pack(ST_CODEC_ZSTD, 3, dict->zdict,
-											   dict->zdictlen);
-		dict->unpack = st_codec_dict_create_unpack(ST_CODEC_ZSTD, dict->zdict,
-												   dict->zdictlen);
+		dict->pack = st_codec_dict_create(ST_CODEC_ZSTD, 3, ST_CODEC_PACK,
+										  dict->zdict, dict->zdictlen);
+		dict->unpack = st_codec_dict_create(ST_CODEC_ZSTD, 0, ST_CODEC_UNPACK,
+											dict->zdict, dict->zdictlen);
 	}
 }
 

@@ -7,7 +7,14 @@
  */
 #include "st_bitmap.h"
 #include "st_golden.h"
+#include "st_schemes.h"
 #include "st_test.h"
+
+static bool
+st_bitmap_get(const uint64_t *words, int i)
+{
+	return (words[i >> 6] >> (i & 63)) & 1;
+}
 
 static const int sizes[] = {0, 1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129, 500,
 1000, 1023, 1024};

@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "st_dict.h"
+#include "st_dict_cases.h"
 #include "st_test.h"
 
 #define MAX_N 130000

@@ -7,6 +7,7 @@
  */
 #include "st_float.h"
 #include "st_golden.h"
+#include "st_schemes.h"
 #include "st_test.h"
 
 #define FP(name) st_f64_##name

@@ -28,16 +28,16 @@ TEST(roundtrip) (const FP_TYPE *v, int n, const char *scheme)
 	CHECK(FP(encode) (v, n, enc, cap, &len) == ST_OK);
 	copy = test_exact_copy(enc, len);
 	if (scheme)
-		CHECK_MSG(strcmp(FP(scheme_name) (copy, len), scheme) == 0,
-				  "%s instead of %s", FP(scheme_name) (copy, len), scheme);
+		CHECK_MSG(strcmp(st_float_scheme_name (copy, len), scheme) == 0,
+				  "%s instead of %s", st_float_scheme_name (copy, len), scheme);
 	CHECK(FP(decode) (copy, len, n, out) == ST_OK);
 	CHECK_MSG(memcmp(out, v, (size_t) n * sizeof(FP_TYPE)) == 0,
-			  "n %d, %s", n, FP(scheme_name) (copy, len));
+			  "n %d, %s", n, st_float_scheme_name (copy, len));
 	for (int i = 0; i < n; i += 1 + n / 100)
 	{
 		CHECK(FP(at) (copy, len, n, i, &one) == ST_OK);
 		CHECK_MSG(memcmp(&one, &v[i], sizeof(one)) == 0, "value %d of %d, %s",
-				  i, n, FP(scheme_name) (copy, len));
+				  i, n, st_float_scheme_name (copy, len));
 	}
 	CHECK(FP(at) (copy, len, n, n, &one) == ST_CORRUPT);
 	CHECK(FP(at) (copy, len, n, -1, &one) == ST_CORRUPT);
@@ -205,7 +205,7 @@ TEST(hints) (void)
 		}
 		/* decimals are found again after real numbers */
 		if (kinds[k] == 2)
-			CHECK(strcmp(FP(scheme_name) (enc, len), "alp") == 0);
+			CHECK(strcmp(st_float_scheme_name (enc, len), "alp") == 0);
 	}
 }
 
@@ -250,9 +250,9 @@ TEST(edges) (void)
 	CHECK(FP(encode) (v, -1, buf, sizeof(buf), &len) == ST_NOTFIT);
 	CHECK(FP(encode) (v, ST_VECTOR_SIZE + 1, buf, sizeof(buf),
 					  &len) == ST_NOTFIT);
-	CHECK(strcmp(FP(scheme_name) (buf, 0), "corrupt") == 0);
+	CHECK(strcmp(st_float_scheme_name (buf, 0), "corrupt") == 0);
 	buf[0] = 77;
-	CHECK(strcmp(FP(scheme_name) (buf, 1), "corrupt") == 0);
+	CHECK(strcmp(st_float_scheme_name (buf, 1), "corrupt") == 0);
 	CHECK(FP(decode) (buf, 1, 0, v) == ST_CORRUPT);
 }
 

@@ -10,6 +10,7 @@
 #include "st_golden.h"
 #include "st_int.h"
 #include "st_int_cases.h"
+#include "st_schemes.h"
 #include "st_test.h"
 
 static const int sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 63, 64, 65,

@@ -92,7 +92,7 @@ read_codec_dict(StReader *r, RcChunk *chunk, StByteReader *b)
 	if (p == NULL || len == 0 || r->codec == ST_CODEC_NONE)
 		rc_corrupt(r, "codec dictionary of a column");
 	chunk->codec_dict_len = len;
-	chunk->codec_dict = st_codec_dict_create_unpack(r->codec, p, len);
+	chunk->codec_dict = st_codec_dict_create(r->codec, 0, ST_CODEC_UNPACK, p, len);
 	if (chunk->codec_dict == NULL)
 		rc_corrupt(r, "codec dictionary of a column");
 }

@@ -260,7 +260,8 @@ make_trained(RcColumn *col, RcCodec *codec, const RcBatches *batches)
 		forget_trained(col);
 		return false;
 	}
-	t->digested = st_codec_dict_create(codec->codec, codec->level, t->bytes, t->len);
+	t->digested = st_codec_dict_create(codec->codec, codec->level, ST_CODEC_PACK,
+									   t->bytes, t->len);
 	if (t->digested == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),

@@ -244,8 +244,8 @@ slot_load(uint32 id)
 	}
 	if (dict.zdictlen > 0)
 	{
-		dict.unpack = st_codec_dict_create_unpack(ST_CODEC_ZSTD, dict.zdict,
-												  dict.zdictlen);
+		dict.unpack = st_codec_dict_create(ST_CODEC_ZSTD, 0, ST_CODEC_UNPACK,
+										   dict.zdict, dict.zdictlen);
 		if (dict.unpack == NULL)
 			damaged(id, ST_NOMEM);
 	}
@@ -324,10 +324,10 @@ zs_dict_write(uint32 id)
 			damaged(id, status);
 		if (slot->dict.zdictlen > 0)
 		{
-			slot->dict.pack = st_codec_dict_create_pack(ST_CODEC_ZSTD,
-														PACK_LEVEL,
-														slot->dict.zdict,
-														slot->dict.zdictlen);
+			slot->dict.pack = st_codec_dict_create(ST_CODEC_ZSTD, PACK_LEVEL,
+												   ST_CODEC_PACK,
+												   slot->dict.zdict,
+												   slot->dict.zdictlen);
 			if (slot->dict.pack == NULL)
 				damaged(id, ST_NOMEM);
 		}

@@ -481,8 +481,8 @@ try_parts(Learner *l, int64 *total)
 
 	load(&dict, blob, context);
 	if (dict.zdictlen > 0)
-		dict.pack = st_codec_dict_create_pack(ST_CODEC_ZSTD, LEVEL,
-											  dict.zdict, dict.zdictlen);
+		dict.pack = st_codec_dict_create(ST_CODEC_ZSTD, LEVEL, ST_CODEC_PACK,
+										 dict.zdict, dict.zdictlen);
 	PG_TRY();
 	{
 		*total = measure(l, &dict);

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
- * st_f64.c
- *	  Vectors of double: see st_float.h, and st_float_template.h for the code.
+ * st_float.c
+ *	  Vectors of double and of float: see st_float.h, and
+ *	  st_float_template.h for the code.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,4 +23,12 @@
 #define FP_WORD_BITS 64
 #define FP_UNPACK st_bitunpack
 #define FP_ALP_VALUES st_alp_values
+#include "st_float_template.h"
+
+#define FP(name) st_f32_##name
+#define FP_TYPE float
+#define FP_WORD uint32_t
+#define FP_WORD_BITS 32
+#define FP_UNPACK st_bitunpack32
+#define FP_ALP_VALUES st_alp_values32
 #include "st_float_template.h"
