@@ -16,16 +16,6 @@
 
 #include "zs_datum.h"
 
-PG_FUNCTION_INFO_V1(zson_cmp);
-PG_FUNCTION_INFO_V1(zson_eq);
-PG_FUNCTION_INFO_V1(zson_ne);
-PG_FUNCTION_INFO_V1(zson_lt);
-PG_FUNCTION_INFO_V1(zson_le);
-PG_FUNCTION_INFO_V1(zson_gt);
-PG_FUNCTION_INFO_V1(zson_ge);
-PG_FUNCTION_INFO_V1(zson_hash);
-PG_FUNCTION_INFO_V1(zson_hash_extended);
-
 static int
 compare(FunctionCallInfo fcinfo)
 {
@@ -52,47 +42,25 @@ compare(FunctionCallInfo fcinfo)
 	return result;
 }
 
-Datum
-zson_cmp(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(compare(fcinfo));
-}
+#define RESULT_OF_COMPARE(name, return_as, condition) \
+PG_FUNCTION_INFO_V1(name); \
+Datum \
+name(PG_FUNCTION_ARGS) \
+{ \
+	return_as(compare(fcinfo) condition); \
+} \
+extern int	no_such_variable
 
-Datum
-zson_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare(fcinfo) == 0);
-}
+RESULT_OF_COMPARE(zson_cmp, PG_RETURN_INT32,);
+RESULT_OF_COMPARE(zson_eq, PG_RETURN_BOOL, == 0);
+RESULT_OF_COMPARE(zson_ne, PG_RETURN_BOOL, != 0);
+RESULT_OF_COMPARE(zson_lt, PG_RETURN_BOOL, < 0);
+RESULT_OF_COMPARE(zson_le, PG_RETURN_BOOL, <= 0);
+RESULT_OF_COMPARE(zson_gt, PG_RETURN_BOOL, > 0);
+RESULT_OF_COMPARE(zson_ge, PG_RETURN_BOOL, >= 0);
 
-Datum
-zson_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare(fcinfo) != 0);
-}
-
-Datum
-zson_lt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare(fcinfo) < 0);
-}
-
-Datum
-zson_le(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare(fcinfo) <= 0);
-}
-
-Datum
-zson_gt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare(fcinfo) > 0);
-}
-
-Datum
-zson_ge(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare(fcinfo) >= 0);
-}
+PG_FUNCTION_INFO_V1(zson_hash);
+PG_FUNCTION_INFO_V1(zson_hash_extended);
 
 Datum
 zson_hash(PG_FUNCTION_ARGS)

@@ -146,30 +146,12 @@ equals_number(const StZsonValue *v, const Pattern *p)
 }
 
 static bool
-equals_string(ZsDoc *z, const StZsonValue *v, const Pattern *p)
-{
-	StStr		s;
-	bool		result;
-
-	if (v->form == ST_ZSON_PLAIN)
-		return v->len == p->string.len &&
-			memcmp(v->data, p->string.data, v->len) == 0;
-	if (st_zson_string_bound(v) < p->string.len)
-		return false;
-	s = zs_value_string(z, v);
-	result = s.len == p->string.len &&
-		memcmp(s.data, p->string.data, s.len) == 0;
-	pfree((void *) s.data);
-	return result;
-}
-
-static bool
 equals_scalar(ZsDoc *z, const StZsonValue *v, const Pattern *p)
 {
 	if (v->kind != p->kind)
 		return false;
 	if (v->kind == ST_ZSON_STRING)
-		return equals_string(z, v, p);
+		return zs_value_equals(z, v, &p->string);
 	return v->kind != ST_ZSON_NUMBER || equals_number(v, p);
 }
 

@@ -44,6 +44,9 @@ text_bytes(Datum d)
 	return (StStr) {(const uint8_t *) VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t)};
 }
 
+/* How a value is given back. */
+typedef Datum (*Give) (FunctionCallInfo fcinfo, ZsDoc *z, const StZsonValue *v);
+
 static Datum
 return_zson(FunctionCallInfo fcinfo, ZsDoc *z, const StZsonValue *v)
 {
@@ -109,8 +112,8 @@ zson_object_field_text(PG_FUNCTION_ARGS)
 	return return_text(fcinfo, &z, &v);
 }
 
-Datum
-zson_array_element(PG_FUNCTION_ARGS)
+static Datum
+get_element(FunctionCallInfo fcinfo, Give give)
 {
 	StZsonValue v;
 	ZsDoc		z;
@@ -118,19 +121,19 @@ zson_array_element(PG_FUNCTION_ARGS)
 	zs_open(&z, PG_GETARG_DATUM(0));
 	if (!zs_element(&z, PG_GETARG_INT32(1), &v))
 		PG_RETURN_NULL();
-	return return_zson(fcinfo, &z, &v);
+	return give(fcinfo, &z, &v);
+}
+
+Datum
+zson_array_element(PG_FUNCTION_ARGS)
+{
+	return get_element(fcinfo, return_zson);
 }
 
 Datum
 zson_array_element_text(PG_FUNCTION_ARGS)
 {
-	StZsonValue v;
-	ZsDoc		z;
-
-	zs_open(&z, PG_GETARG_DATUM(0));
-	if (!zs_element(&z, PG_GETARG_INT32(1), &v))
-		PG_RETURN_NULL();
-	return return_text(fcinfo, &z, &v);
+	return get_element(fcinfo, return_text);
 }
 
 /* An element of a path as an index: false if it is none. */
@@ -192,8 +195,7 @@ walk_path(ZsDoc *z, const Datum *steps, int n, StZsonValue *v)
 }
 
 static Datum
-get_path(FunctionCallInfo fcinfo,
-		 Datum (*give) (FunctionCallInfo, ZsDoc *, const StZsonValue *))
+get_path(FunctionCallInfo fcinfo, Give give)
 {
 	ArrayType  *path = PG_GETARG_ARRAYTYPE_P(1);
 	Datum	   *steps;
@@ -253,15 +255,7 @@ array_has_string(ZsDoc *z, const StStr *key, bool *found)
 		CHECK_FOR_INTERRUPTS();
 		if (status != ST_OK)
 			return status;
-		if (v.kind == ST_ZSON_STRING &&
-			st_zson_string_bound(&v) >= key->len)
-		{
-			StStr		s = zs_value_string(z, &v);
-
-			*found = s.len == key->len && memcmp(s.data, key->data, s.len) == 0;
-			if (v.form != ST_ZSON_PLAIN)
-				pfree((void *) s.data);
-		}
+		*found = v.kind == ST_ZSON_STRING && zs_value_equals(z, &v, key);
 	}
 	return ST_OK;
 }
@@ -283,12 +277,7 @@ has_key(ZsDoc *z, const StStr *key)
 				status = array_has_string(z, key, &found);
 				break;
 			case ST_ZSON_STRING:
-				{
-					StStr		s = zs_value_string(z, &z->root);
-
-					return s.len == key->len &&
-						memcmp(s.data, key->data, s.len) == 0;
-				}
+				return zs_value_equals(z, &z->root, key);
 			default:
 				return false;
 		}

@@ -156,9 +156,7 @@ zson_extract_strings(PG_FUNCTION_ARGS)
 Datum
 zson_cache_bytes(PG_FUNCTION_ARGS)
 {
-	int			n;
-
-	PG_RETURN_INT64((int64) zs_dict_cache_size(&n));
+	PG_RETURN_INT64((int64) zs_dict_cache_size());
 }
 
 /* ---- for zson_drop_dictionary() ---- */

@@ -17,15 +17,15 @@
 #include "zs_counter.h"
 
 void
-zs_counter_init(ZsCounter *c, MemoryContext context, Size max_bytes)
+zs_counter_init(ZsCounter *c, Size max_bytes)
 {
 	memset(c, 0, sizeof(*c));
-	c->context = context;
+	c->context = CurrentMemoryContext;
 	c->max_bytes = max_bytes;
 	c->cap = 1024;
 	c->mask = 2 * c->cap - 1;
-	c->table = MemoryContextAllocZero(context, (c->mask + 1) * sizeof(uint32));
-	c->entries = MemoryContextAlloc(context, c->cap * sizeof(ZsCount));
+	c->table = palloc0((c->mask + 1) * sizeof(uint32));
+	c->entries = palloc(c->cap * sizeof(ZsCount));
 }
 
 static uint32 *

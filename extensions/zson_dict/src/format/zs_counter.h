@@ -33,8 +33,8 @@ typedef struct ZsCounter
 	Size		max_bytes;
 } ZsCounter;
 
-extern void zs_counter_init(ZsCounter *c, MemoryContext context,
-							Size max_bytes);
+/* In the current memory context. */
+extern void zs_counter_init(ZsCounter *c, Size max_bytes);
 
 /* Counts one more; NULL if it is new and there is no room for it. */
 extern ZsCount *zs_counter_add(ZsCounter *c, const void *data, uint32 len,

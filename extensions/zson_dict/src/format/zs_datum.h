@@ -90,6 +90,9 @@ extern Numeric zs_value_numeric(const StZsonValue *v);
 /* Bytes of a string, palloc'd if they do not stand in the document. */
 extern StStr zs_value_string(ZsDoc *z, const StZsonValue *v);
 
+/* Is the string this one? */
+extern bool zs_value_equals(ZsDoc *z, const StZsonValue *v, const StStr *s);
+
 extern Jsonb *zs_to_jsonb(Datum value);
 
 /* ---- zs_text.c: jsonb's text ---- */

@@ -63,7 +63,10 @@ extern bytea *zs_dict_fetch(uint32 id, Oid *funcid);
 /* First line of a dictionary's function. */
 extern char *zs_dict_describe(const ZsDictInfo *info);
 
-/* Bytes that the cache holds, dictionaries in it. */
-extern Size zs_dict_cache_size(int *ndicts);
+/* StZsonAlloc; arg: a MemoryContext. */
+extern void *zs_dict_alloc(void *arg, size_t size);
+
+/* Bytes that the cache holds. */
+extern Size zs_dict_cache_size(void);
 
 #endif							/* ZS_DICT_H */

@@ -103,8 +103,8 @@ watch_functions(void)
 
 /* ---- digests ---- */
 
-static void *
-slot_alloc(void *arg, size_t size)
+void *
+zs_dict_alloc(void *arg, size_t size)
 {
 	return MemoryContextAllocZero((MemoryContext) arg, size);
 }
@@ -161,16 +161,12 @@ slot_get(void)
 }
 
 Size
-zs_dict_cache_size(int *ndicts)
+zs_dict_cache_size(void)
 {
 	Size		total = 0;
 
-	*ndicts = 0;
 	for (int i = 0; i < CACHE_SLOTS; i++)
-	{
 		total += slots[i].bytes;
-		*ndicts += slots[i].id != 0;
-	}
 	return total;
 }
 
@@ -233,7 +229,7 @@ slot_load(uint32 id)
 	blob = MemoryContextAlloc(context, len + 8);
 	memcpy(blob, VARDATA_ANY(fetched), len);
 	pfree(fetched);
-	status = st_zson_dict_load(&dict, id, blob, len, slot_alloc, context);
+	status = st_zson_dict_load(&dict, id, blob, len, zs_dict_alloc, context);
 	if (status != ST_OK)
 		damaged(id, status);
 	/* strings among the values are checked when they are read */
@@ -318,7 +314,7 @@ zs_dict_write(uint32 id)
 	{
 		StStatus	status;
 
-		status = st_zson_dict_prepare_write(&slot->dict, slot_alloc,
+		status = st_zson_dict_prepare_write(&slot->dict, zs_dict_alloc,
 											slot->context);
 		if (status != ST_OK)
 			damaged(id, status);

@@ -55,7 +55,6 @@
 typedef struct Learner
 {
 	const ZsLearnOptions *options;
-	MemoryContext context;
 	Jsonb	   *const *docs;
 	int			ndocs;
 	ZsCounter	keys;
@@ -78,6 +77,16 @@ is_held_out(int i)
 	uint32		turn = (uint32) i / HOLDOUT * UINT32_C(2654435769) >> 16;
 
 	return i % HOLDOUT == HOLDOUT - 1 - (int) (turn % HOLDOUT);
+}
+
+static void
+walk_examples(Learner *l, ZsScalarFunction function, void *arg)
+{
+	for (int i = 0; i < l->ndocs; i++)
+	{
+		if (!is_held_out(i))
+			zs_walk_scalars(&l->docs[i]->root, -1, &l->draft, i, function, arg);
+	}
 }
 
 /* ---- 1. counting ---- */
@@ -348,12 +357,6 @@ choose_roots(Learner *l, ZsLearned *result)
 
 /* ---- 3. symbols and the zstd dictionary ---- */
 
-static void *
-palloc_in(void *arg, size_t size)
-{
-	return MemoryContextAllocZero((MemoryContext) arg, size);
-}
-
 static void
 check(StStatus status)
 {
@@ -376,8 +379,8 @@ static void
 load(StZsonDict *dict, bytea *blob, MemoryContext context)
 {
 	check(st_zson_dict_load(dict, 1, (const uint8_t *) VARDATA(blob),
-							VARSIZE(blob) - VARHDRSZ, palloc_in, context));
-	check(st_zson_dict_prepare_write(dict, palloc_in, context));
+							VARSIZE(blob) - VARHDRSZ, zs_dict_alloc, context));
+	check(st_zson_dict_prepare_write(dict, zs_dict_alloc, context));
 }
 
 /* Collects the strings of all documents' tails, one after the other. */
@@ -519,16 +522,8 @@ choose_templates(Learner *l, int64 trained_bytes)
 
 	load(&l->draft, build(&l->parts), CurrentMemoryContext);
 	t = zs_templates_begin(&l->draft);
-	for (int i = 0; i < l->ndocs; i++)
-	{
-		if (!is_held_out(i))
-			zs_templates_count_words(t, l->docs[i], i);
-	}
-	for (int i = 0; i < l->ndocs; i++)
-	{
-		if (!is_held_out(i))
-			zs_templates_count_forms(t, l->docs[i], i);
-	}
+	walk_examples(l, zs_templates_count_words, t);
+	walk_examples(l, zs_templates_count_forms, t);
 	gain = zs_templates_choose(t, &l->parts);
 	if (l->parts.ntemplates > 0 && gain >= trained_bytes * TEMPLATES_GAIN)
 	{
@@ -585,13 +580,12 @@ zs_learn(Jsonb *const *docs, int ndocs, const ZsLearnOptions *options,
 
 	memset(result, 0, sizeof(*result));
 	l->options = options;
-	l->context = CurrentMemoryContext;
 	l->docs = docs;
 	l->ndocs = ndocs;
-	zs_counter_init(&l->keys, l->context, COUNTER_BYTES / 8);
-	zs_counter_init(&l->shapes, l->context, COUNTER_BYTES / 4);
-	zs_counter_init(&l->values, l->context, COUNTER_BYTES);
-	zs_counter_init(&l->roots, l->context, COUNTER_BYTES / 8);
+	zs_counter_init(&l->keys, COUNTER_BYTES / 8);
+	zs_counter_init(&l->shapes, COUNTER_BYTES / 4);
+	zs_counter_init(&l->values, COUNTER_BYTES);
+	zs_counter_init(&l->roots, COUNTER_BYTES / 8);
 	for (int i = 0; i < ndocs; i++)
 	{
 		uint64		root = zs_root_hash((const uint8 *) VARDATA(docs[i]));
@@ -611,11 +605,7 @@ zs_learn(Jsonb *const *docs, int ndocs, const ZsLearnOptions *options,
 	choose_keys(l);
 	choose_shapes(l);
 	choose_templates(l, trained_bytes);
-	for (int i = 0; i < ndocs; i++)
-	{
-		if (!is_held_out(i))
-			zs_walk_scalars(&docs[i]->root, &l->draft, i, count_scalar, l);
-	}
+	walk_examples(l, count_scalar, l);
 	choose_values(l);
 	choose_roots(l, result);
 	l->parts.info = (StStr) {(const uint8_t *) info, strlen(info)};

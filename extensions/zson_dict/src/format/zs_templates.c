@@ -63,9 +63,9 @@ typedef struct Word
 
 /* ---- walking ---- */
 
-static void
-walk(JsonbContainer *jc, int key, const StZsonDict *dict, uint32 doc,
-	 ZsScalarFunction function, void *arg)
+void
+zs_walk_scalars(JsonbContainer *jc, int key, const StZsonDict *dict,
+				uint32 doc, ZsScalarFunction function, void *arg)
 {
 	JsonbIterator *it = JsonbIteratorInit(jc);
 	JsonbValue	v;
@@ -80,17 +80,10 @@ walk(JsonbContainer *jc, int key, const StZsonDict *dict, uint32 doc,
 		else if (token != WJB_VALUE && token != WJB_ELEM)
 			continue;
 		else if (v.type == jbvBinary)
-			walk(v.val.binary.data, key, dict, doc, function, arg);
+			zs_walk_scalars(v.val.binary.data, key, dict, doc, function, arg);
 		else
 			function(arg, key, &v, doc);
 	}
-}
-
-void
-zs_walk_scalars(JsonbContainer *jc, const StZsonDict *dict, uint32 doc,
-				ZsScalarFunction function, void *arg)
-{
-	walk(jc, -1, dict, doc, function, arg);
 }
 
 /* ---- words ---- */
@@ -142,8 +135,8 @@ keyed(char *dst, int key, const char *s, int len)
 	return len + sizeof(number);
 }
 
-static void
-count_words(void *arg, int key, const JsonbValue *v, uint32 doc)
+void
+zs_templates_count_words(void *arg, int key, const JsonbValue *v, uint32 doc)
 {
 	ZsTemplates *t = arg;
 	char		buf[MAX_WORD + sizeof(uint16)];
@@ -217,8 +210,8 @@ form_of(ZsTemplates *t, int key, const char *s, int len, char *form)
 	return to - form;
 }
 
-static void
-count_forms(void *arg, int key, const JsonbValue *v, uint32 doc)
+void
+zs_templates_count_forms(void *arg, int key, const JsonbValue *v, uint32 doc)
 {
 	ZsTemplates *t = arg;
 	char		form[MAX_STRING + 2];
@@ -334,7 +327,7 @@ zs_templates_choose(ZsTemplates *t, StZsonParts *parts)
 	uint32		bytes = 0;
 	double		gain = 0;
 
-	zs_counter_init(&different, CurrentMemoryContext, COUNTER_BYTES);
+	zs_counter_init(&different, COUNTER_BYTES);
 	for (uint32 i = 0; i < n && kept < ST_ZSON_MAX_KEY_TEMPLATES; i++)
 	{
 		Form	   *form = &forms[i];
@@ -372,7 +365,7 @@ zs_templates_choose(ZsTemplates *t, StZsonParts *parts)
 	return gain;
 }
 
-/* ---- the two walks ---- */
+/* ---- beginning ---- */
 
 ZsTemplates *
 zs_templates_begin(const StZsonDict *dict)
@@ -380,20 +373,8 @@ zs_templates_begin(const StZsonDict *dict)
 	ZsTemplates *t = palloc0(sizeof(ZsTemplates));
 
 	t->dict = dict;
-	zs_counter_init(&t->words, CurrentMemoryContext, COUNTER_BYTES);
-	zs_counter_init(&t->forms, CurrentMemoryContext, COUNTER_BYTES);
+	zs_counter_init(&t->words, COUNTER_BYTES);
+	zs_counter_init(&t->forms, COUNTER_BYTES);
 	t->nstrings = palloc0((dict->nkeys + 1) * sizeof(uint32));
 	return t;
-}
-
-void
-zs_templates_count_words(ZsTemplates *t, Jsonb *jb, uint32 doc)
-{
-	zs_walk_scalars(&jb->root, t->dict, doc, count_words, t);
-}
-
-void
-zs_templates_count_forms(ZsTemplates *t, Jsonb *jb, uint32 doc)
-{
-	zs_walk_scalars(&jb->root, t->dict, doc, count_forms, t);
 }

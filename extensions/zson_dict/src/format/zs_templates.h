@@ -22,17 +22,21 @@
 typedef void (*ZsScalarFunction) (void *arg, int key, const JsonbValue *v,
 								  uint32 doc);
 
-extern void zs_walk_scalars(JsonbContainer *jc, const StZsonDict *dict,
-							uint32 doc, ZsScalarFunction function, void *arg);
+/* key: that of the container itself. */
+extern void zs_walk_scalars(JsonbContainer *jc, int key,
+							const StZsonDict *dict, uint32 doc,
+							ZsScalarFunction function, void *arg);
 
 typedef struct ZsTemplates ZsTemplates;
 
 /* dict: the keys. */
 extern ZsTemplates *zs_templates_begin(const StZsonDict *dict);
 
-/* Two walks over all examples. */
-extern void zs_templates_count_words(ZsTemplates *t, Jsonb *jb, uint32 doc);
-extern void zs_templates_count_forms(ZsTemplates *t, Jsonb *jb, uint32 doc);
+/* For two walks over all examples; arg: the ZsTemplates. */
+extern void zs_templates_count_words(void *arg, int key, const JsonbValue *v,
+									 uint32 doc);
+extern void zs_templates_count_forms(void *arg, int key, const JsonbValue *v,
+									 uint32 doc);
 
 /*
  * Puts the templates that save most into parts; returns the bytes that they

@@ -94,6 +94,22 @@ zs_value_string(ZsDoc *z, const StZsonValue *v)
 	return s;
 }
 
+bool
+zs_value_equals(ZsDoc *z, const StZsonValue *v, const StStr *other)
+{
+	StStr		s = {v->data, v->len};
+	bool		result;
+
+	if (st_zson_string_bound(v) < other->len)
+		return false;
+	if (v->form != ST_ZSON_PLAIN)
+		s = zs_value_string(z, v);
+	result = s.len == other->len && memcmp(s.data, other->data, s.len) == 0;
+	if (v->form != ST_ZSON_PLAIN)
+		pfree((void *) s.data);
+	return result;
+}
+
 static text *
 string_text(ZsDoc *z, const StZsonValue *v)
 {
