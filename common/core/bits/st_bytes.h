@@ -156,6 +156,16 @@ st_read_zigzag(StByteReader *r)
 	return st_zigzag_decode(st_read_varint(r));
 }
 
+/* Bytes behind their length; data NULL on failure. */
+ST_INLINE StStr
+st_read_sized(StByteReader *r)
+{
+	uint64_t	len = st_read_varint(r);
+	const uint8_t *data = st_read_span(r, len);
+
+	return (StStr) {data, data ? (uint32_t) len : 0};
+}
+
 /* Status at the end: also ST_CORRUPT if bytes are left over. */
 ST_INLINE StStatus
 st_reader_finish(const StByteReader *r)
@@ -258,6 +268,14 @@ ST_INLINE void
 st_write_zigzag(StByteWriter *w, int64_t v)
 {
 	st_write_varint(w, st_zigzag_encode(v));
+}
+
+/* Bytes behind their length, a varint. */
+ST_INLINE void
+st_write_sized(StByteWriter *w, const void *src, size_t len)
+{
+	st_write_varint(w, len);
+	st_write_bytes(w, src, len);
 }
 
 #endif							/* ST_BYTES_H */

@@ -87,8 +87,7 @@ write_halves(StByteWriter *w, const StInt128 *v, int n, StInt128 min)
 	status = st_int_encode(half, n, bytes, sizeof(bytes), &len);
 	if (status == ST_OK)
 	{
-		st_write_varint(w, len);
-		st_write_bytes(w, bytes, len);
+		st_write_sized(w, bytes, len);
 		for (int i = 0; i < n; i++)
 			half[i] = (int64_t) (((Uint128) v[i] - (Uint128) min) >> 64);
 		status = st_int_encode(half, n, bytes, sizeof(bytes), &len);

@@ -349,8 +349,7 @@ write_list(StByteWriter *w, const uint64_t *value, int n, const Stats *stats,
 	st_writer_init(&list, bytes, sizeof(bytes));
 	encoder(&list, value, n, stats);
 	st_write_varint(w, (uint64_t) n);
-	st_write_varint(w, st_writer_len(&list));
-	st_write_bytes(w, bytes, st_writer_len(&list));
+	st_write_sized(w, bytes, st_writer_len(&list));
 }
 
 /* As a dictionary, or not fitting if there are too many distinct values. */

@@ -70,24 +70,6 @@ st_fsst_encoder_init(StFsstEncoder *enc, const StFsstTable *table)
 	}
 }
 
-size_t
-st_fsst_measure(const StFsstEncoder *enc, const StStr *s)
-{
-	size_t		bytes = 0;
-	unsigned	len;
-
-	for (size_t pos = 0; pos < s->len; pos += len)
-	{
-		size_t		remaining = s->len - pos;
-		unsigned	code;
-
-		code = st_fsst_match(enc, st_load_partial(s->data + pos, remaining),
-							 remaining, &len);
-		bytes += code == ST_FSST_ESCAPE ? 2 : 1;
-	}
-	return bytes;
-}
-
 /*
  * Encodes what begins in the first len bytes of p, of which remaining are
  * the string's; 8 bytes can be read at each of them.  Returns the end of the
@@ -118,9 +100,9 @@ encode_bytes(const StFsstEncoder *enc, const uint8_t *p, size_t len,
 }
 
 /* The last bytes are encoded from a copy that is zero padded. */
-static uint8_t *
-encode_string(const StFsstEncoder *enc, const StStr *s,
-			  uint8_t *out, const uint8_t *end)
+uint8_t *
+st_fsst_encode_string(const StFsstEncoder *enc, const StStr *s,
+					  uint8_t *out, uint8_t *end)
 {
 	uint8_t		tail[16] = {0};
 	size_t		used = 0;
@@ -178,7 +160,7 @@ st_fsst_encode(const StFsstTable *table, const StStr *v, int n,
 	{
 		uint8_t    *start = out;
 
-		out = encode_string(&enc, &v[i], out, end);
+		out = st_fsst_encode_string(&enc, &v[i], out, end);
 		if (out == NULL)
 			return ST_NOSPACE;
 		sizes[i >> shift] += out - start;

@@ -100,8 +100,9 @@ st_fsst_match(const StFsstEncoder *enc, uint64_t word, size_t remaining,
 
 extern void st_fsst_encoder_init(StFsstEncoder *enc, const StFsstTable *table);
 
-/* Bytes that the string would take. */
-extern size_t st_fsst_measure(const StFsstEncoder *enc, const StStr *s);
+/* Writes the string's codes; returns their end, NULL if they pass end. */
+extern uint8_t *st_fsst_encode_string(const StFsstEncoder *enc, const StStr *s,
+									  uint8_t *out, uint8_t *end);
 
 /* Most bytes that st_fsst_encode needs besides limit. */
 extern size_t st_fsst_overhead(int n);

@@ -55,12 +55,8 @@ write_header(StByteWriter *w, const StZsonDoc *doc, int flags)
 	if (doc->dict_id != 0)
 		st_write_varint(w, doc->dict_id);
 	if (flags & ZS_HAS_REPEATS)
-	{
-		size_t		n = (size_t) (doc->repeats_end - doc->repeats);
-
-		st_write_varint(w, n);
-		st_write_bytes(w, doc->repeats, n);
-	}
+		st_write_sized(w, doc->repeats,
+					   (size_t) (doc->repeats_end - doc->repeats));
 }
 
 /*
@@ -185,13 +181,7 @@ cut_string(StZsonDoc *doc, const StZsonValue *v, StByteWriter *w,
 	status = st_zson_string(doc, v, w->end - bound, &s);
 	if (status != ST_OK)
 		return status;
-	if (s.len < 32)
-		st_write_u8(w, (uint8_t) (ZS_STR + s.len));
-	else
-	{
-		st_write_u8(w, ZS_LONG_STR);
-		st_write_varint(w, s.len);
-	}
+	st_zs_put_plain_head(w, s.len);
 	memmove(w->p, s.data, s.len);
 	*outlen = (size_t) (w->p - w->start) + s.len;
 	return w->status;

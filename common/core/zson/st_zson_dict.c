@@ -168,10 +168,10 @@ read_count(Loader *l, uint32_t limit)
 static StStr
 read_bytes(Loader *l)
 {
-	StStr		s = {NULL, 0};
+	StStr		s = st_read_sized(&l->r);
 
-	s.len = read_count(l, ST_ZSON_MAX_DICT);
-	s.data = st_read_span(&l->r, s.len);
+	if (s.data == NULL)
+		corrupt(l);
 	return s;
 }
 
@@ -189,11 +189,8 @@ load_keys(Loader *l)
 		StStr		key = read_bytes(l);
 		uint64_t	slot;
 
-		if (key.data == NULL || l->status != ST_OK)
-		{
-			corrupt(l);
+		if (l->status != ST_OK)
 			return;
-		}
 		slot = st_checksum64(key.data, key.len, 1);
 		while (dict->key_table[slot & dict->key_mask] != 0)
 		{
@@ -420,13 +417,6 @@ st_zson_dict_bound(const StZsonParts *parts)
 	return n + (ST_VARINT_MAX + 1) * ((size_t) parts->nkey_templates + 2);
 }
 
-static void
-put_bytes(StByteWriter *w, const StStr *s)
-{
-	st_write_varint(w, s->len);
-	st_write_bytes(w, s->data, s->len);
-}
-
 StStatus
 st_zson_dict_build(const StZsonParts *parts, uint8_t *dst, size_t cap,
 				   size_t *len)
@@ -443,10 +433,10 @@ st_zson_dict_build(const StZsonParts *parts, uint8_t *dst, size_t cap,
 	st_writer_init(&w, dst, cap);
 	st_write_bytes(&w, magic, 3);
 	st_write_u8(&w, second ? VERSION_TEMPLATES : magic[3]);
-	put_bytes(&w, &parts->info);
+	st_write_sized(&w, parts->info.data, parts->info.len);
 	st_write_varint(&w, parts->nkeys);
 	for (uint32_t i = 0; i < parts->nkeys; i++)
-		put_bytes(&w, &parts->keys[i]);
+		st_write_sized(&w, parts->keys[i].data, parts->keys[i].len);
 	st_write_varint(&w, parts->nshapes);
 	for (uint32_t i = 0; i < parts->nshapes; i++)
 	{
@@ -456,21 +446,19 @@ st_zson_dict_build(const StZsonParts *parts, uint8_t *dst, size_t cap,
 	}
 	st_write_varint(&w, parts->nvalues);
 	for (uint32_t i = 0; i < parts->nvalues; i++)
-		put_bytes(&w, &parts->values[i]);
+		st_write_sized(&w, parts->values[i].data, parts->values[i].len);
 	if (parts->scheme != NULL && parts->scheme->kind == ST_STR_FSST)
 	{
 		uint8_t		saved[4096];
-		StStr		s = {saved, 0};
 
 		if (st_str_scheme_bound() > sizeof(saved))
 			return ST_NOTFIT;
-		s.len = (uint32_t) st_str_scheme_save(parts->scheme, saved,
-											  sizeof(saved));
-		put_bytes(&w, &s);
+		st_write_sized(&w, saved, st_str_scheme_save(parts->scheme, saved,
+													 sizeof(saved)));
 	}
 	else
 		st_write_varint(&w, 0);
-	put_bytes(&w, &parts->zdict);
+	st_write_sized(&w, parts->zdict.data, parts->zdict.len);
 	if (second)
 		st_zs_templates_build(parts, &w);
 	if (w.status == ST_OK)

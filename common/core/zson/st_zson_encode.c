@@ -70,21 +70,6 @@ st_zson_encode_bound(size_t len)
 		st_zs_plan_bound(len);
 }
 
-/* Writes the number of an encoded number, if it has one that is shorter. */
-static bool
-write_dict_number(Encoder *enc, const uint8_t *encoded, size_t len)
-{
-	int			number;
-
-	if (enc->e->dict == NULL || len < 2)
-		return false;
-	number = st_zs_dict_value(enc->e->dict, encoded, len);
-	if (number < 0 || (number >= 64 && len < 3))
-		return false;
-	st_zs_put_number(&enc->w, number);
-	return true;
-}
-
 /* A string that is not in the dictionary, in a form of its own. */
 static __attribute__((noinline)) void
 write_new_string(Encoder *enc, const StStr *s)
@@ -164,34 +149,26 @@ write_string(Encoder *enc, const StStr *s)
 static __attribute__((noinline)) void
 write_numeric(Encoder *enc, const uint8_t *p, uint32_t len)
 {
+	const StZsonDict *dict = enc->e->dict;
 	uint32_t	header = len > 0 && (p[0] & 1) ? 1 : 4;
-	uint8_t		encoded[64];
-	StByteWriter w;
-	int64_t		num;
-	int			scale;
+	uint8_t    *start = enc->w.p;
+	size_t		n;
+	int			number;
 
-	if (len < header)
+	if (len < header ||
+		!st_zs_put_numeric(&enc->w, p + header, len - header))
 	{
 		enc->failed = true;
 		return;
 	}
-	p += header;
-	len -= header;
-	if (st_zson_numeric_read(p, len, &num, &scale))
-	{
-		st_writer_init(&w, encoded, sizeof(encoded));
-		st_zs_write_number(&w, num, scale);
-		if (!write_dict_number(enc, encoded, st_writer_len(&w)))
-			st_write_bytes(&enc->w, encoded, st_writer_len(&w));
-	}
-	else if (st_zson_numeric_valid(p, len))
-	{
-		st_write_u8(&enc->w, ZS_NUMERIC);
-		st_write_varint(&enc->w, len);
-		st_write_bytes(&enc->w, p, len);
-	}
-	else
-		enc->failed = true;
+	n = (size_t) (enc->w.p - start);
+	if (dict == NULL || n < 2 || enc->w.status != ST_OK)
+		return;
+	number = st_zs_dict_value(dict, start, n);
+	if (number < 0 || (number >= 64 && n < 3))
+		return;
+	enc->w.p = start;
+	st_zs_put_number(&enc->w, number);
 }
 
 static void write_container(Encoder *enc, const uint8_t *image, bool is_root);
@@ -483,7 +460,6 @@ static void
 write_header(Encoder *enc, int flags)
 {
 	const StZsonDict *dict = enc->e->dict;
-
 	const StStr *repeats = &enc->plan->repeats;
 
 	if (dict != NULL)
@@ -494,10 +470,7 @@ write_header(Encoder *enc, int flags)
 	if (dict != NULL)
 		st_write_varint(&enc->w, dict->id);
 	if (repeats->len > 0)
-	{
-		st_write_varint(&enc->w, repeats->len);
-		st_write_bytes(&enc->w, repeats->data, repeats->len);
-	}
+		st_write_sized(&enc->w, repeats->data, repeats->len);
 }
 
 /*

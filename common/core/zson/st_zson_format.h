@@ -253,10 +253,33 @@ st_zs_value_bit(const void *encoded, size_t len)
 		(p[len / 2] & 0x1f);
 }
 
+/* High bits of the bytes that are 128 or more, or 0 (or behind one of 0). */
+#define ZS_ODD_BYTES(w, ones) (((w) | ((w) - (ones))) & 0x80 * (ones))
+
+/* ASCII without NUL; words overlap at the end. */
+ST_INLINE bool
+st_zs_plain_ascii(const uint8_t *p, size_t n)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t	odd = 0;
+
+	if (n >= 8)
+	{
+		for (size_t i = 0; i + 8 < n; i += 8)
+			odd |= ZS_ODD_BYTES(st_load_u64(p + i), ones);
+		return (odd | ZS_ODD_BYTES(st_load_u64(p + n - 8), ones)) == 0;
+	}
+	if (n >= 4)
+		return ((ZS_ODD_BYTES(st_load_u32(p), (uint32_t) ones)) |
+				ZS_ODD_BYTES(st_load_u32(p + n - 4), (uint32_t) ones)) == 0;
+	for (size_t i = 0; i < n; i++)
+		odd |= ZS_ODD_BYTES(p[i], 1u);
+	return odd == 0;
+}
+
 /* Text without NUL: strings and keys that stand in a document. */
 extern bool st_zs_text_valid(const StZsonDoc *doc, const uint8_t *p, size_t n);
 
-extern void st_zs_write_number(StByteWriter *w, int64_t num, int scale);
 extern uint64_t st_zs_shape_hash(const uint16_t *keys, uint32_t n);
 extern int	st_zs_dict_shape(const StZsonDict *dict, const uint16_t *keys,
 						  uint32_t n);
@@ -334,7 +357,14 @@ extern StStatus st_zs_code_read(const StZsonDict *dict, const uint8_t *in,
 extern int	st_zs_string_number(const StZsonDict *dict, const StStr *s);
 
 extern void st_zs_put_number(StByteWriter *w, int number);
+
+/* A string as it is; the head is its tag and length. */
+extern void st_zs_put_plain_head(StByteWriter *w, size_t len);
 extern void st_zs_put_plain(StByteWriter *w, const StStr *s);
+
+/* The payload of a numeric; false: it is not one of the server's. */
+extern bool st_zs_put_numeric(StByteWriter *w, const uint8_t *numeric,
+							  size_t len);
 
 /* False: nothing was written. */
 extern bool st_zs_put_packed(StByteWriter *w, const StZsonDict *dict,

@@ -219,8 +219,8 @@ write_integer(StByteWriter *w, int64_t num)
 }
 
 /* The one form of each number. */
-void
-st_zs_write_number(StByteWriter *w, int64_t num, int scale)
+static void
+write_number(StByteWriter *w, int64_t num, int scale)
 {
 	if (scale == 0)
 		write_integer(w, num);
@@ -239,24 +239,32 @@ st_zs_write_number(StByteWriter *w, int64_t num, int scale)
 	}
 }
 
+bool
+st_zs_put_numeric(StByteWriter *w, const uint8_t *numeric, size_t len)
+{
+	int64_t		num;
+	int			scale;
+
+	if (st_zson_numeric_read(numeric, len, &num, &scale))
+		write_number(w, num, scale);
+	else if (st_zson_numeric_valid(numeric, len))
+	{
+		st_write_u8(w, ZS_NUMERIC);
+		st_write_sized(w, numeric, len);
+	}
+	else
+		return false;
+	return true;
+}
+
 StStatus
 st_zson_encode_number(const uint8_t *numeric, size_t len,
 					  uint8_t *dst, size_t cap, size_t *outlen)
 {
 	StByteWriter w;
-	int64_t		num;
-	int			scale;
 
 	st_writer_init(&w, dst, cap);
-	if (st_zson_numeric_read(numeric, len, &num, &scale))
-		st_zs_write_number(&w, num, scale);
-	else if (st_zson_numeric_valid(numeric, len))
-	{
-		st_write_u8(&w, ZS_NUMERIC);
-		st_write_varint(&w, len);
-		st_write_bytes(&w, numeric, len);
-	}
-	else
+	if (!st_zs_put_numeric(&w, numeric, len))
 		return ST_NOTFIT;
 	*outlen = st_writer_len(&w);
 	return w.status;

@@ -15,15 +15,21 @@
 #define MAX_PACKED 2048
 
 void
-st_zs_put_plain(StByteWriter *w, const StStr *s)
+st_zs_put_plain_head(StByteWriter *w, size_t len)
 {
-	if (s->len < 32)
-		st_write_u8(w, (uint8_t) (ZS_STR + s->len));
+	if (len < 32)
+		st_write_u8(w, (uint8_t) (ZS_STR + len));
 	else
 	{
 		st_write_u8(w, ZS_LONG_STR);
-		st_write_varint(w, s->len);
+		st_write_varint(w, len);
 	}
+}
+
+void
+st_zs_put_plain(StByteWriter *w, const StStr *s)
+{
+	st_zs_put_plain_head(w, s->len);
 	st_write_bytes(w, s->data, s->len);
 }
 
@@ -70,35 +76,6 @@ st_zs_put_number(StByteWriter *w, int number)
 	}
 }
 
-/* Symbols of the string, fewer than room; 0: there are more. */
-static size_t
-find_symbols(const StZsonDict *dict, const StStr *s, uint8_t *codes,
-			 size_t room)
-{
-	const uint8_t *end = codes + room;
-	uint8_t    *out = codes;
-
-	if (dict->fsst_encoder == NULL)
-		return 0;
-	for (size_t pos = 0; pos < s->len;)
-	{
-		size_t		remaining = s->len - pos;
-		unsigned	symlen;
-		unsigned	code;
-
-		code = st_fsst_match(dict->fsst_encoder,
-							 st_load_partial(s->data + pos, remaining),
-							 remaining, &symlen);
-		if (end - out < 2 && (end == out || code == ST_FSST_ESCAPE))
-			return 0;
-		*out++ = (uint8_t) code;
-		if (code == ST_FSST_ESCAPE)
-			*out++ = s->data[pos];
-		pos += symlen;
-	}
-	return (size_t) (out - codes);
-}
-
 /* Bytes of a string's tag and length, of n bytes behind them. */
 #define SHORT_HEAD(n) ((n) < 32 ? 1 : 1 + st_varint_size(n))
 #define LONG_HEAD(n) (1 + st_varint_size(n))
@@ -110,12 +87,16 @@ st_zs_put_packed(StByteWriter *w, const StZsonDict *dict, const StStr *s)
 	uint8_t		symbols[512];
 	size_t		room = s->len - 1 < sizeof(symbols) ? s->len - 1 :
 		sizeof(symbols);
+	uint8_t    *end = NULL;
 	size_t		n;
 	size_t		coded;
 
 	if (dict == NULL || s->len < 2 || s->len > MAX_PACKED)
 		return false;
-	n = find_symbols(dict, s, symbols, room);
+	if (dict->fsst_encoder != NULL)
+		end = st_fsst_encode_string(dict->fsst_encoder, s, symbols,
+									symbols + room);
+	n = end != NULL ? (size_t) (end - symbols) : 0;
 	coded = st_zs_code_size(dict, s);
 	if (coded > 0 && (n > 0 ? LONG_HEAD(coded) + coded < SHORT_HEAD(n) + n :
 					  LONG_HEAD(coded) + coded < SHORT_HEAD(s->len) + s->len))

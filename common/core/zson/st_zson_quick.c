@@ -222,30 +222,6 @@ st_zson_quick_cut(const StZsonQuick *q, const uint8_t *data, const uint8_t *p,
 	return q->header + n;
 }
 
-/* High bits of the bytes that are 128 or more, or 0 (or behind one of 0). */
-#define ODD_BYTES(w, ones) (((w) | ((w) - (ones))) & 0x80 * (ones))
-
-/* ASCII without NUL; words overlap at the end. */
-static inline bool
-plain_ascii(const uint8_t *p, uint32_t n)
-{
-	const uint64_t ones = UINT64_C(0x0101010101010101);
-	uint64_t	odd = 0;
-
-	if (n >= 8)
-	{
-		for (uint32_t i = 0; i + 8 < n; i += 8)
-			odd |= ODD_BYTES(st_load_u64(p + i), ones);
-		return (odd | ODD_BYTES(st_load_u64(p + n - 8), ones)) == 0;
-	}
-	if (n >= 4)
-		return ((ODD_BYTES(st_load_u32(p), (uint32_t) ones)) |
-				ODD_BYTES(st_load_u32(p + n - 4), (uint32_t) ones)) == 0;
-	for (uint32_t i = 0; i < n; i++)
-		odd |= ODD_BYTES(p[i], 1u);
-	return odd == 0;
-}
-
 /*
  * Returns the value's bytes: at p, or in the dictionary.  NULL if the
  * dictionary lacks it.
@@ -270,7 +246,7 @@ st_zson_quick_string(const StZsonDict *dict, const uint8_t *p, StStr *s)
 	if (p == NULL || *p < ZS_STR || *p >= ZS_FSST)
 		return false;
 	*s = (StStr) {p + 1, (uint32_t) *p & 0x1f};
-	return plain_ascii(s->data, s->len);
+	return st_zs_plain_ascii(s->data, s->len);
 }
 
 bool

@@ -37,23 +37,10 @@ st_zson_string_bound(const StZsonValue *v)
 bool
 st_zs_text_valid(const StZsonDoc *doc, const uint8_t *p, size_t n)
 {
-	size_t		i = 0;
-
-	for (; i + 8 <= n; i += 8)
-	{
-		uint64_t	w = st_load_u64(p + i);
-
-		/* a byte of 128 or more, or of 0 (or more beside one of 0) */
-		if ((w | (w - UINT64_C(0x0101010101010101))) &
-			UINT64_C(0x8080808080808080))
-			break;
-	}
-	while (i < n && p[i] != 0 && p[i] < 0x80)
-		i++;
-	if (st_likely(i == n))
+	if (st_likely(st_zs_plain_ascii(p, n)))
 		return true;
 	/* no JSON text has NUL, and output would end there */
-	if (memchr(p + i, 0, n - i) != NULL)
+	if (memchr(p, 0, n) != NULL)
 		return false;
 	return doc->valid == NULL || doc->valid(p, n);
 }

@@ -34,20 +34,6 @@
 #define MAX_PER_KEY 64
 
 static void
-read_part(StByteReader *r, StStr *part)
-{
-	uint64_t	n = st_read_varint(r);
-
-	if (n > st_reader_left(r))
-	{
-		st_reader_fail(r);
-		n = 0;
-	}
-	part->len = (uint32_t) n;
-	part->data = st_read_span(r, n);
-}
-
-static void
 read_template(StByteReader *r, StZsonTemplate *t)
 {
 	uint32_t	bytes = 0;
@@ -60,7 +46,7 @@ read_template(StByteReader *r, StZsonTemplate *t)
 	}
 	for (uint32_t i = 0; i <= t->nholes; i++)
 	{
-		read_part(r, &t->parts[i]);
+		t->parts[i] = st_read_sized(r);
 		bytes += t->parts[i].len;
 	}
 	/* two holes with nothing between them could be filled in many ways */
@@ -157,10 +143,7 @@ st_zs_templates_build(const StZsonParts *parts, StByteWriter *w)
 
 		st_write_u8(w, (uint8_t) t->nholes);
 		for (uint32_t k = 0; k <= t->nholes; k++)
-		{
-			st_write_varint(w, t->parts[k].len);
-			st_write_bytes(w, t->parts[k].data, t->parts[k].len);
-		}
+			st_write_sized(w, t->parts[k].data, t->parts[k].len);
 	}
 	st_write_varint(w, parts->nkey_templates);
 	for (uint32_t i = 0; i < parts->nkey_templates; i++)
