@@ -19,7 +19,6 @@
 #include "st_compat.h"
 #include "zm_build.h"
 #include "zm_insert.h"
-#include "zm_page_scan.h"
 #include "zm_paths.h"
 #include "zm_scan.h"
 #include "zm_vacuum.h"
@@ -36,8 +35,7 @@ _PG_init(void)
 {
 	sh_tableam_init();
 	sh_place_init();
-	zm_page_scan_init();
-	zm_paths_init(&zm_page_scan_methods);
+	zm_paths_init();
 
 	/* Last: from here on, unknown settings of ours are errors. */
 	MarkGUCPrefixReserved("sorted_heap");

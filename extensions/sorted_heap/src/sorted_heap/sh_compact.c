@@ -42,7 +42,6 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "sh_merge.h"
 #include "sh_move.h"
 #include "sh_tableam.h"
 #include "st_compat.h"

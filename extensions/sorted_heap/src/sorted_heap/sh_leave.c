@@ -4,9 +4,8 @@
  *	  Old tuples of rows that compaction has moved: deleted, and linked to the
  *	  new ones.
  *
- * That is one change per page, logged as the generic resource manager does,
- * built here because it is known which bytes differ; any server replays it.
- * heap_delete() takes the first row of a page that is all visible, because it
+ * That is one change per page, logged by the generic resource manager, so any server
+ * replays it.  heap_delete() takes the first row of a page that is all visible, because it
  * clears the visibility map and logs that.
  *
  * A tuple that somebody has changed or locked meanwhile stays.
@@ -52,11 +51,6 @@ sh_delete_quietly(Relation rel, ItemPointer tid)
 	PG_END_TRY();
 	return result == TM_Ok;
 }
-
-/* What a change of a tuple's header writes: its t_xmax to t_infomask. */
-#define HEADER_FROM offsetof(HeapTupleHeaderData, t_choice.t_heap.t_xmax)
-#define HEADER_BYTES \
-	(offsetof(HeapTupleHeaderData, t_hoff) - HEADER_FROM)
 
 static HeapTupleHeader
 header_at(Page page, ItemPointer tid)
@@ -115,12 +109,13 @@ count_page(const ShMove *moves, int nmoves)
  * Afterwards `deleted` tells which ones are.
  */
 static void
-change_page(Relation rel, Buffer buf, ShMove *moves, int n, ZmPieces *pieces)
+change_page(Relation rel, Buffer buf, ShMove *moves, int n)
 {
-	Page		page = BufferGetPage(buf);
 	BlockNumber block = BufferGetBlockNumber(buf);
 	bool		link[MaxHeapTuplesPerPage];
 	bool		any = false;
+	ZmChange   *change;
+	Page		page;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -135,13 +130,9 @@ change_page(Relation rel, Buffer buf, ShMove *moves, int n, ZmPieces *pieces)
 	if (!any)
 		return;
 
-	(void) GetCurrentTransactionId();
-	(void) GetCurrentCommandId(true);
-	pieces->size = 0;
-	START_CRIT_SECTION();
+	change = zm_change_begin(rel);
+	page = zm_change_page(change, buf);
 	PageSetPrunable(page, GetCurrentTransactionId());
-	zm_add_piece(pieces, page, offsetof(PageHeaderData, pd_prune_xid),
-			  sizeof(TransactionId));
 	for (int i = 0; i < n; i++)
 	{
 		HeapTupleHeader tuple;
@@ -153,13 +144,8 @@ change_page(Relation rel, Buffer buf, ShMove *moves, int n, ZmPieces *pieces)
 			delete_tuple(tuple);
 		moves[i].deleted = true;
 		tuple->t_ctid = moves[i].to;
-		zm_add_piece(pieces, page, (char *) tuple - (char *) page + HEADER_FROM,
-				  HEADER_BYTES);
 	}
-	MarkBufferDirty(buf);
-	if (RelationNeedsWAL(rel))
-		zm_log_pieces(buf, pieces);
-	END_CRIT_SECTION();
+	zm_change_end(change, true);
 }
 
 /* Whether all rows of a page that is locked are deleted, if all goes well. */
@@ -188,7 +174,7 @@ is_emptied(Page page)
  * its last row.
  */
 static bool
-delete_page(Relation rel, ShMove *moves, int n, ZmPieces *pieces)
+delete_page(Relation rel, ShMove *moves, int n)
 {
 	Buffer		buf = ReadBuffer(rel,
 								 ItemPointerGetBlockNumber(&moves[0].from));
@@ -210,7 +196,7 @@ delete_page(Relation rel, ShMove *moves, int n, ZmPieces *pieces)
 		deleted -= moves[i].deleted;
 	/* If it still is, no row could be deleted. */
 	if (!PageIsAllVisible(BufferGetPage(buf)))
-		change_page(rel, buf, moves, n, pieces);
+		change_page(rel, buf, moves, n);
 	emptied = is_emptied(BufferGetPage(buf));
 	UnlockReleaseBuffer(buf);
 	for (int i = 0; i < n; i++)
@@ -220,25 +206,9 @@ delete_page(Relation rel, ShMove *moves, int n, ZmPieces *pieces)
 	return emptied;
 }
 
-static inline uint64
-place_of(const ItemPointerData *tid)
-{
-	return (uint64) ItemPointerGetBlockNumber(tid) << 16 |
-		ItemPointerGetOffsetNumber(tid);
-}
-
-static inline int
-compare_moves(const ShMove *a, const ShMove *b)
-{
-	uint64		left = place_of(&a->from);
-	uint64		right = place_of(&b->from);
-
-	return (left > right) - (left < right);
-}
-
 #define ST_SORT sort_moves
 #define ST_ELEMENT_TYPE ShMove
-#define ST_COMPARE(a, b) compare_moves(a, b)
+#define ST_COMPARE(a, b) ItemPointerCompare(&(a)->from, &(b)->from)
 #define ST_SCOPE static
 #define ST_DEFINE
 #include "lib/sort_template.h"
@@ -251,7 +221,6 @@ compare_moves(const ShMove *a, const ShMove *b)
 int64
 sh_leave_old(Relation rel, ShMove *moves, int nmoves)
 {
-	ZmPieces   *pieces = palloc(sizeof(ZmPieces));
 	int64		emptied = 0;
 
 	sort_moves(moves, nmoves);
@@ -260,10 +229,9 @@ sh_leave_old(Relation rel, ShMove *moves, int nmoves)
 		int			n = count_page(moves + i, nmoves - i);
 
 		CHECK_FOR_INTERRUPTS();
-		emptied += delete_page(rel, moves + i, n, pieces);
+		emptied += delete_page(rel, moves + i, n);
 		i += n;
 		st_wal_keep_up();
 	}
-	pfree(pieces);
 	return emptied;
 }

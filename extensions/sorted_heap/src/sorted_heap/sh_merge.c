@@ -35,10 +35,10 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "sh_merge.h"
+#include "sh_move.h"
 #include "st_compat.h"
-#include "zm_fold.h"
 #include "zm_scan.h"
+#include "zm_vacuum.h"
 
 /* A zone with fewer rows is not worth being kept apart. */
 #define FEWEST_OWN 16

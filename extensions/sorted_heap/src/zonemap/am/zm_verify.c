@@ -2,11 +2,15 @@
  *
  * zm_verify.c
  *	  zonemap_verify(index): checks a zonemap against itself and its table.
+ *	  zonemap_stats(index): what a zonemap consists of.
  *
  * The structure is checked with writes shut out (SHARE lock on the table), so
  * that pages can be compared with each other; then every row that a current
  * snapshot sees is looked up, and must be found exactly once: by a zone, or by
  * an exact entry.
+ *
+ * Statistics read pages one after the other, so that counts of an index that is
+ * being written are of no one moment.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,6 +18,7 @@
 
 #include "access/genam.h"
 #include "access/heapam.h"
+#include "access/htup_details.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
@@ -36,6 +41,7 @@
 #include "zm_tree.h"
 
 PG_FUNCTION_INFO_V1(zm_verify);
+PG_FUNCTION_INFO_V1(zm_stats);
 
 typedef struct Verifier
 {
@@ -300,38 +306,46 @@ check_rows(Verifier *verifier, Relation heap)
 	UnregisterSnapshot(snapshot);
 }
 
-/* zonemap_verify(index regclass) returns setof (block bigint, problem text) */
-Datum
-zm_verify(PG_FUNCTION_ARGS)
+/* Opens a zonemap, and its table. */
+static Relation
+open_zonemap(Oid oid, Relation *heap)
 {
-	Oid			indexoid = PG_GETARG_OID(0);
-	Oid			heapoid = IndexGetRelation(indexoid, true);
-	Verifier   *verifier = palloc0(sizeof(Verifier));
-	Relation	heap;
+	Oid			heapoid = IndexGetRelation(oid, true);
 	Relation	index;
 
 	if (!OidIsValid(heapoid))
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not an index", get_rel_name(indexoid) ?
-					   get_rel_name(indexoid) : "?"));
-	heap = table_open(heapoid, AccessShareLock);
-	index = index_open(indexoid, AccessShareLock);
+				errmsg("\"%s\" is not an index",
+					   get_rel_name(oid) ? get_rel_name(oid) : "?"));
+	*heap = table_open(heapoid, AccessShareLock);
+	index = index_open(oid, AccessShareLock);
 	if (index->rd_rel->relkind != RELKIND_INDEX ||
 		index->rd_indam->aminsert != zm_insert)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("index \"%s\" is not a zonemap",
 					   RelationGetRelationName(index)));
-	if (!st_can_maintain(heap))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE,
-					   RelationGetRelationName(heap));
-	if (RELATION_IS_OTHER_TEMP(heap))
+	if (RELATION_IS_OTHER_TEMP(index))
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("cannot access temporary tables of other sessions"));
+	return index;
+}
+
+/* zonemap_verify(index regclass) returns setof (block bigint, problem text) */
+Datum
+zm_verify(PG_FUNCTION_ARGS)
+{
+	Relation	heap;
+	Relation	index = open_zonemap(PG_GETARG_OID(0), &heap);
+	Verifier   *verifier = palloc0(sizeof(Verifier));
+
+	if (!st_can_maintain(heap))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE,
+					   RelationGetRelationName(heap));
 	/* Writers wait, so only now. */
-	LockRelationOid(heapoid, ShareLock);
+	LockRelationOid(RelationGetRelid(heap), ShareLock);
 
 	InitMaterializedSRF(fcinfo, 0);
 	verifier->result = (ReturnSetInfo *) fcinfo->resultinfo;
@@ -345,4 +359,84 @@ zm_verify(PG_FUNCTION_ARGS)
 	index_close(index, NoLock);
 	table_close(heap, NoLock);
 	return (Datum) 0;
+}
+
+/* ---- statistics ---- */
+
+typedef struct Counts
+{
+	uint32		levels;
+	int64		leaves;
+	int64		zones;
+	int64		holes;
+	int64		exact;
+	int64		marks;
+} Counts;
+
+static void
+count_page(Page page, Counts *counts)
+{
+	counts->levels = Max(counts->levels, ZmPageGetOpaque(page)->level + 1);
+	if (!ZmPageIsLeaf(page))
+		return;
+	counts->leaves++;
+	for (OffsetNumber off = ZmPageFirst(page);
+		 off <= PageGetMaxOffsetNumber(page); off++)
+	{
+		IndexTuple	itup = ZmPageGetEntry(page, off);
+
+		if (ZmIsMark(itup))
+			counts->marks++;
+		else if (!ZmIsZone(itup))
+			counts->exact++;
+		else if (ZmBlock(itup) == InvalidBlockNumber)
+			counts->holes++;
+		else
+			counts->zones++;
+	}
+}
+
+/* zonemap_stats(index regclass) returns a row of counts */
+Datum
+zm_stats(PG_FUNCTION_ARGS)
+{
+	Relation	heap;
+	Relation	index = open_zonemap(PG_GETARG_OID(0), &heap);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
+	Counts		counts = {0};
+	TupleDesc	desc;
+	Datum		values[7];
+	bool		nulls[7] = {0};
+
+	if (pg_class_aclcheck(RelationGetRelid(heap), GetUserId(),
+						  ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE,
+					   RelationGetRelationName(heap));
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	for (BlockNumber block = ZM_ROOT_BLOCK; block < nblocks; block++)
+	{
+		Buffer		buf = ReadBuffer(index, block);
+
+		CHECK_FOR_INTERRUPTS();
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		if (!PageIsNew(BufferGetPage(buf)))
+		{
+			zm_page_check(index, buf);
+			count_page(BufferGetPage(buf), &counts);
+		}
+		UnlockReleaseBuffer(buf);
+	}
+	index_close(index, AccessShareLock);
+	table_close(heap, AccessShareLock);
+
+	values[0] = Int32GetDatum(counts.levels);
+	values[1] = Int64GetDatum(nblocks);
+	values[2] = Int64GetDatum(counts.leaves);
+	values[3] = Int64GetDatum(counts.zones);
+	values[4] = Int64GetDatum(counts.holes);
+	values[5] = Int64GetDatum(counts.exact);
+	values[6] = Int64GetDatum(counts.marks);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
+													  values, nulls)));
 }

@@ -18,7 +18,7 @@
 
 #include "st_compat.h"
 #include "zm_build.h"
-#include "zm_zone.h"
+#include "zm_tree.h"
 
 #define PAGE_SPACE \
 	(BLCKSZ - SizeOfPageHeaderData - MAXALIGN(sizeof(ZmOpaqueData)))

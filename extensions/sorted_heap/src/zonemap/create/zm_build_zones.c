@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 
 #include "zm_build.h"
-#include "zm_zone.h"
+#include "zm_tree.h"
 
 static int
 compare_entries(const ZmSpace *space, IndexTuple a, IndexTuple b)

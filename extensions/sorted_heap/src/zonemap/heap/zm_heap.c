@@ -85,68 +85,6 @@ zm_heap_key(const ZmHeapKey *key, HeapTuple tuple, Datum *values, bool *nulls)
 	return plain;
 }
 
-/* Whether a tuple's key is in a range; "yes" if it takes detoasting to know. */
-static bool
-is_in_range(const ZmHeapKey *key, HeapTuple tuple, const ZmTarget *from,
-			const ZmTarget *end, bool with_end)
-{
-	Datum		values[INDEX_MAX_KEYS];
-	bool		nulls[INDEX_MAX_KEYS];
-	int64		number;
-	int			result;
-
-	if (from->fast && (end == NULL || end->fast) &&
-		zm_heap_fast(key, tuple->t_data, &number))
-		return number >= from->number &&
-			(end == NULL || number < end->number ||
-			 (with_end && number == end->number));
-	if (!zm_heap_key(key, tuple, values, nulls))
-		return true;
-	if (zm_compare_key(key->space, from, values, nulls) > 0)
-		return false;
-	if (end == NULL)
-		return true;
-	result = zm_compare_key(key->space, end, values, nulls);
-	return result > 0 || (with_end && result == 0);
-}
-
-/*
- * Whether no tuple on a heap page has a key in a range: from the first target's
- * on, and before the second's, that one itself included if `with_end`; to the
- * end if it is NULL.  Dead tuples and tuples of running transactions count.
- *
- * The caller has the index page locked, so a tuple that comes to the page
- * later finds the index as the caller leaves it.
- */
-bool
-zm_heap_page_lacks(const ZmHeapKey *key, Relation heap, BlockNumber block,
-				   const ZmTarget *from, const ZmTarget *end, bool with_end)
-{
-	Buffer		buf;
-	Page		page;
-	bool		lacks = true;
-
-	if (!zm_block_exists(heap, block))
-		return true;
-	buf = ReadBuffer(heap, block);
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buf);
-	for (OffsetNumber off = FirstOffsetNumber;
-		 lacks && off <= PageGetMaxOffsetNumber(page); off++)
-	{
-		ItemId		item = PageGetItemId(page, off);
-		HeapTupleData tuple;
-
-		if (!ItemIdIsNormal(item))
-			continue;
-		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-		tuple.t_len = ItemIdGetLength(item);
-		lacks = !is_in_range(key, &tuple, from, end, with_end);
-	}
-	UnlockReleaseBuffer(buf);
-	return lacks;
-}
-
 /*
  * The first line pointer of a page, at least, whose integer key is not before
  * `low`, where keys up to `last` are known to be in order; the one after that
@@ -179,37 +117,50 @@ zm_heap_search(const ZmHeapKey *key, Page page, OffsetNumber last, int64 low)
 	return first;
 }
 
-/* Whether a tuple has the target's key, or it takes detoasting to know. */
+/* Whether a tuple's key is in a range; "yes" if it takes detoasting to know. */
 static bool
-may_have_key(const ZmHeapKey *key, HeapTuple tuple, const ZmTarget *target)
+is_in_range(const ZmHeapKey *key, HeapTuple tuple, const ZmTarget *from,
+			const ZmTarget *end, bool with_end)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		nulls[INDEX_MAX_KEYS];
+	int			result;
 
-	return !zm_heap_key(key, tuple, values, nulls) ||
-		zm_compare_key(key->space, target, values, nulls) == 0;
+	if (!zm_heap_key(key, tuple, values, nulls))
+		return true;
+	result = zm_compare_key(key->space, from, values, nulls);
+	if (result > 0)
+		return false;
+	if (end == NULL)
+		return true;
+	if (end != from)
+		result = zm_compare_key(key->space, end, values, nulls);
+	return result > 0 || (with_end && result == 0);
 }
 
 /*
- * The next line pointer, from one on, that has the number, or whose tuple does
- * not store its key where expected; one after the last if there is none.
+ * The next line pointer, from one on, whose number is in a range, or whose tuple
+ * does not store its key where expected; one after the last if there is none.
  */
 static pg_attribute_always_inline OffsetNumber
 find_number_as(const ZmHeapKey *key, ZmFast fast, Page page, OffsetNumber off,
-			   OffsetNumber last, int64 number)
+			   OffsetNumber last, int64 low, int64 high)
 {
 	for (; off <= last; off++)
 	{
 		ItemId		item = PageGetItemId(page, off);
 		HeapTupleHeader tuple;
+		int64		number;
 
 		if (!ItemIdIsNormal(item))
 			continue;
 		tuple = (HeapTupleHeader) PageGetItem(page, item);
 		if ((tuple->t_infomask & HEAP_HASNULL) ||
-			HeapTupleHeaderGetNatts(tuple) < key->attno ||
-			zm_fast_fetch(fast, (char *) tuple + tuple->t_hoff +
-						  key->offset) == number)
+			HeapTupleHeaderGetNatts(tuple) < key->attno)
+			break;
+		number = zm_fast_fetch(fast, (char *) tuple + tuple->t_hoff +
+							   key->offset);
+		if (number >= low && number <= high)
 			break;
 	}
 	return off;
@@ -218,34 +169,42 @@ find_number_as(const ZmHeapKey *key, ZmFast fast, Page page, OffsetNumber off,
 /* The same for all integer types, with a loop for each size. */
 static OffsetNumber
 find_number(const ZmHeapKey *key, Page page, OffsetNumber off,
-			OffsetNumber last, int64 number)
+			OffsetNumber last, int64 low, int64 high)
 {
 	switch (key->space->fast)
 	{
 		case ZM_FAST_INT64:
-			return find_number_as(key, ZM_FAST_INT64, page, off, last, number);
+			return find_number_as(key, ZM_FAST_INT64, page, off, last, low,
+								  high);
 		case ZM_FAST_INT32:
-			return find_number_as(key, ZM_FAST_INT32, page, off, last, number);
+			return find_number_as(key, ZM_FAST_INT32, page, off, last, low,
+								  high);
 		default:
-			return find_number_as(key, key->space->fast, page, off, last,
-								  number);
+			return find_number_as(key, key->space->fast, page, off, last, low,
+								  high);
 	}
 }
 
 /*
- * Whether no tuple on a heap page has the target's key, the row `self` aside.
- * Dead tuples and tuples of running transactions count, and so do those whose
- * key takes detoasting to know.  Every tuple is looked at: uniqueness depends on
- * nothing that was noted before.  The caller has the zone's leaf locked, see
- * zm_heap_page_lacks().
+ * Whether no tuple on a heap page, the row `self` aside if there is one, has a key
+ * in a range: from the first target's on, and before the second's, that one itself
+ * included if `with_end`; to the end if it is NULL.  Dead tuples and tuples of
+ * running transactions count, and so do those whose key takes detoasting to know.
+ * Every tuple is looked at: uniqueness depends on nothing that was noted before.
+ *
+ * The caller has the index page locked, so a tuple that comes to the page
+ * later finds the index as the caller leaves it.
  */
 bool
-zm_heap_page_lacks_key(const ZmHeapKey *key, Relation heap, BlockNumber block,
-					   const ZmTarget *target, ItemPointer self)
+zm_heap_page_lacks(const ZmHeapKey *key, Relation heap, BlockNumber block,
+				   const ZmTarget *from, const ZmTarget *end, bool with_end,
+				   const ItemPointerData *self)
 {
-	OffsetNumber own = ItemPointerGetBlockNumber(self) == block ?
+	OffsetNumber own = self != NULL &&
+		ItemPointerGetBlockNumber(self) == block ?
 		ItemPointerGetOffsetNumber(self) : InvalidOffsetNumber;
-	bool		fast = target->fast && key->offset >= 0;
+	bool		fast = from->fast && (end == NULL || end->fast) &&
+		key->offset >= 0;
 	OffsetNumber last;
 	Buffer		buf;
 	Page		page;
@@ -262,8 +221,10 @@ zm_heap_page_lacks_key(const ZmHeapKey *key, Relation heap, BlockNumber block,
 		ItemId		item;
 		HeapTupleData tuple;
 
+		/* the range's last number too, whatever `with_end`: it is compared below */
 		if (fast)
-			off = find_number(key, page, off, last, target->number);
+			off = find_number(key, page, off, last, from->number,
+							  end != NULL ? end->number : PG_INT64_MAX);
 		if (off > last)
 			break;
 		item = PageGetItemId(page, off);
@@ -271,7 +232,7 @@ zm_heap_page_lacks_key(const ZmHeapKey *key, Relation heap, BlockNumber block,
 			continue;
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple.t_len = ItemIdGetLength(item);
-		lacks = !may_have_key(key, &tuple, target);
+		lacks = !is_in_range(key, &tuple, from, end, with_end);
 	}
 	UnlockReleaseBuffer(buf);
 	return lacks;

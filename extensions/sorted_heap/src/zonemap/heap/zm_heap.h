@@ -12,6 +12,7 @@
 
 #include "access/htup_details.h"
 #include "storage/bufmgr.h"
+#include "storage/bufpage.h"
 #include "storage/smgr.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
@@ -36,11 +37,8 @@ extern OffsetNumber zm_heap_search(const ZmHeapKey *key, Page page,
 								   OffsetNumber last, int64 low);
 extern bool zm_heap_page_lacks(const ZmHeapKey *key, Relation heap,
 							   BlockNumber block, const ZmTarget *from,
-							   const ZmTarget *end, bool with_end);
-
-extern bool zm_heap_page_lacks_key(const ZmHeapKey *key, Relation heap,
-								   BlockNumber block, const ZmTarget *target,
-								   ItemPointer self);
+							   const ZmTarget *end, bool with_end,
+							   const ItemPointerData *self);
 
 /*
  * Whether the heap has such a block.  The number of blocks that smgr
@@ -68,5 +66,24 @@ zm_heap_fast(const ZmHeapKey *key, HeapTupleHeader tuple, int64 *number)
 							(char *) tuple + tuple->t_hoff + key->offset);
 	return true;
 }
+
+/* ---- notes: how far a page is in key order (zm_note.c) ---- */
+
+/* Bits of a note: the last line pointer up to which keys are in order. */
+#define ZM_NOTE_SORTED 0x07FF
+
+StaticAssertDecl(MaxHeapTuplesPerPage <= ZM_NOTE_SORTED,
+				 "notes have room for a line pointer's number");
+
+static inline OffsetNumber
+zm_note_sorted(uint64 note)
+{
+	return note & ZM_NOTE_SORTED;
+}
+
+extern uint64 zm_note_for(Relation heap, Page page, BlockNumber block,
+						  OffsetNumber sorted);
+extern void zm_note_write(const ZmSpace *space, BlockNumber leaf,
+						  IndexTuple zone, uint64 note, XLogRecPtr lsn);
 
 #endif							/* ZM_HEAP_H */

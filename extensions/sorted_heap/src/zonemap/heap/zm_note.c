@@ -31,7 +31,7 @@
 #include "utils/rel.h"
 
 #include "st_compat.h"
-#include "zm_note.h"
+#include "zm_heap.h"
 
 /*
  * The note for a page in this state, with keys in order up to a line pointer;

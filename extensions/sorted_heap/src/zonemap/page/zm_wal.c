@@ -26,7 +26,7 @@
  *									and difference	parent, old
  *	a new index						full images		all			zm_log_index
  *	the init fork of one			full images		two			zm_log_new_page
- *	old tuples of moved rows		Generic			heap page	zm_log_pieces
+ *	old tuples of moved rows		Generic			heap page	sh_leave
  *
  * The end of an index is cut off by RelationTruncate(), which logs that itself.
  *
@@ -37,13 +37,9 @@
  *					opaque data for nothing else.
  * Generic			Redo replaces the bytes that differ, and zeroes what is between
  *					pd_lower and pd_upper.  All pages of a record are locked
- *					together while it is redone.
+ *					together while it is redone.  Hint bits of heap pages that
+ *					were set before may differ on a standby.
  * Generic, image	Redo replaces the page.
- * old tuples		Redo replaces t_xmax to t_infomask of each tuple and
- *					pd_prune_xid.  The pieces are those that the generic resource
- *					manager would find; it is not asked, because finding them costs
- *					two copies of the page.  Hint bits that were set before and are
- *					not logged may differ on a standby.
  *
  * Tested on 15, 17 and 18: a standby and crash recovery without the library
  * (test_standby_without_the_library), kill -9 (test_crash and
@@ -201,34 +197,4 @@ zm_log_new_page(Buffer buf)
 {
 	MarkBufferDirty(buf);
 	log_newpage_buffer(buf, true);
-}
-
-/* ---- heap pages ---- */
-
-void
-zm_add_piece(ZmPieces *pieces, Page page, int offset, int length)
-{
-	uint16		numbers[2] = {offset, length};
-
-	Assert(pieces->size + sizeof(numbers) + length <= sizeof(pieces->data));
-	memcpy(pieces->data + pieces->size, numbers, sizeof(numbers));
-	memcpy(pieces->data + pieces->size + sizeof(numbers),
-		   (char *) page + offset, length);
-	pieces->size += sizeof(numbers) + length;
-}
-
-/*
- * Logs what has changed on a heap page, as the generic resource manager does.
- * The caller is in the critical section of the change.
- */
-void
-zm_log_pieces(Buffer buf, ZmPieces *pieces)
-{
-	XLogRecPtr	lsn;
-
-	XLogBeginInsert();
-	XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
-	XLogRegisterBufData(0, pieces->data, pieces->size);
-	lsn = XLogInsert(RM_GENERIC_ID, 0);
-	PageSetLSN(BufferGetPage(buf), lsn);
 }

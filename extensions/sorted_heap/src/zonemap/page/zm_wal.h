@@ -10,7 +10,6 @@
 
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
@@ -41,19 +40,5 @@ extern void zm_change_end(ZmChange *change, bool changed);
 
 extern void zm_log_index(Relation index);
 extern void zm_log_new_page(Buffer buf);
-
-/* ---- heap pages ---- */
-
-/* Pieces of a heap page that have changed. */
-typedef struct ZmPieces
-{
-	int			size;
-	char		data[sizeof(uint16) * 2 * (MaxHeapTuplesPerPage + 1) +
-					 sizeof(TransactionId) +
-					 sizeof(HeapTupleHeaderData) * MaxHeapTuplesPerPage];
-} ZmPieces;
-
-extern void zm_add_piece(ZmPieces *pieces, Page page, int offset, int length);
-extern void zm_log_pieces(Buffer buf, ZmPieces *pieces);
 
 #endif							/* ZM_WAL_H */

@@ -22,7 +22,7 @@
 #include "utils/ruleutils.h"
 
 #include "st_compat.h"
-#include "zm_page_scan.h"
+#include "zm_paths.h"
 #include "zm_scan.h"
 
 typedef struct ZmPageScanState
@@ -262,9 +262,3 @@ const CustomScanMethods zm_page_scan_methods = {
 	.CustomName = "ZonemapScan",
 	.CreateCustomScanState = create_state,
 };
-
-void
-zm_page_scan_init(void)
-{
-	RegisterCustomScanMethods(&zm_page_scan_methods);
-}

@@ -32,7 +32,6 @@
 
 static bool enable_page_scan = true;
 static set_rel_pathlist_hook_type next_hook;
-static const CustomScanMethods *scan_methods;
 
 /*
  * The plan: the index scan goes below the custom scan, which evaluates its
@@ -55,7 +54,7 @@ plan_page_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
 	scan->custom_plans = list_make1(index_scan);
-	scan->methods = scan_methods;
+	scan->methods = &zm_page_scan_methods;
 	return &scan->scan.plan;
 }
 
@@ -182,9 +181,9 @@ add_page_scans(PlannerInfo *root, RelOptInfo *rel, Index rti,
 }
 
 void
-zm_paths_init(const CustomScanMethods *methods)
+zm_paths_init(void)
 {
-	scan_methods = methods;
+	RegisterCustomScanMethods(&zm_page_scan_methods);
 	DefineCustomBoolVariable("sorted_heap.enable_page_scan",
 							 "Lets the planner use scans of whole heap pages by a zonemap.",
 							 "Off: rows come one by one through the index access method.",

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * zm_paths.h
- *	  Paths that read whole heap pages by a zonemap.
+ *	  Paths that read whole heap pages by a zonemap, and their execution.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +12,10 @@
 
 #include "nodes/extensible.h"
 
-extern void zm_paths_init(const CustomScanMethods *methods);
+extern void zm_paths_init(void);
+
+/* ---- zm_page_scan.c ---- */
+
+extern const CustomScanMethods zm_page_scan_methods;
 
 #endif							/* ZM_PATHS_H */

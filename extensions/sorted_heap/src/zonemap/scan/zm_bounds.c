@@ -8,7 +8,7 @@
  */
 #include "postgres.h"
 
-#include "zm_bounds.h"
+#include "zm_scan_int.h"
 
 /* Raises the lower number to that of a bound; exclusive of it if open. */
 static void

@@ -27,8 +27,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "zm_bounds.h"
-#include "zm_note.h"
+#include "zm_heap.h"
 #include "zm_scan_int.h"
 
 /*

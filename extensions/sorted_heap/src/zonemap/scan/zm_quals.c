@@ -21,7 +21,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "zm_quals.h"
+#include "zm_scan_int.h"
 
 void
 zm_quals_init(ZmQuals *quals, const ZmSpace *space, int nkeys)

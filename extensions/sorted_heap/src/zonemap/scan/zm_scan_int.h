@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * zm_scan.h
+ * zm_scan_int.h
  *	  State of a scan of a zonemap.
  *
  *-------------------------------------------------------------------------
@@ -13,11 +13,65 @@
 #include "access/heapam.h"
 #include "access/relscan.h"
 #include "access/sdir.h"
+#include "access/skey.h"
 
 #include "zm_heap.h"
-#include "zm_quals.h"
+#include "zm_key.h"
 #include "zm_scan.h"
 #include "zm_tree.h"
+
+/* ---- zm_quals.c: scan keys as ranges of positions and filters ---- */
+
+/*
+ * From lower, inclusive if its tie is ZM_TIE_BEFORE, to upper, inclusive if its
+ * tie is ZM_TIE_AFTER.
+ */
+typedef struct ZmRange
+{
+	ZmTarget	lower;
+	ZmTarget	upper;
+} ZmRange;
+
+typedef struct ZmFilter
+{
+	ScanKey		key;
+	Datum	   *elements;		/* of an array, not null ones */
+	int			nelements;
+} ZmFilter;
+
+typedef struct ZmQuals
+{
+	const ZmSpace *space;
+	MemoryContext parent;
+	MemoryContext context;		/* of one execution's arrays, or NULL */
+	bool		impossible;		/* no row qualifies */
+	int			nfilters;
+	ZmFilter   *filters;		/* what the range does not imply */
+	ZmRange		range;			/* the current one */
+
+	/* One range per element of an array on column array_column, or one. */
+	int			nranges;
+	int			current;
+	int			array_column;	/* -1: no array */
+	Oid			array_type;
+	Datum	   *elements;		/* in the index' order, distinct */
+
+	/* Comparisons with other types, kept from one execution to the next */
+	int			nkeys;
+	Oid		   *cross_types;
+	FmgrInfo   *cross_cmps;
+} ZmQuals;
+
+extern void zm_quals_init(ZmQuals *quals, const ZmSpace *space, int nkeys);
+extern void zm_quals_end(ZmQuals *quals);
+extern void zm_quals_prepare(ZmQuals *quals, ScanKey keys, int nkeys);
+extern void zm_quals_range(ZmQuals *quals, int number);
+extern bool zm_range_contains(const ZmSpace *space, const ZmRange *range,
+							  const Datum *values, const bool *nulls);
+extern bool zm_filter(const ZmQuals *quals, const Datum *values,
+					  const bool *nulls);
+
+/* ---- the state ---- */
 
 /* Rows of a heap page, and exact entries of a leaf (16 bytes or more each) */
 #define ZM_MAX_ITEMS \
@@ -128,5 +182,30 @@ extern bool zm_same_key(ZmScan *state, int a, int b);
 extern bool zm_exact_visible(IndexScanDesc scan, const ZmItem *item);
 extern bool zm_is_current(IndexScanDesc scan, const ZmItem *item,
 						  bool *doubt);
+
+/* ---- zm_bounds.c: which keys of a heap page qualify ---- */
+
+typedef struct ZmBounds
+{
+	const ZmCursor *cursor;
+
+	/* as numbers, if keys are integers and nothing but a range is asked for */
+	bool		fast;
+	bool		empty;
+	int64		low;			/* inclusive; above `high`: none qualifies */
+	int64		high;
+
+	/* the zone's bounds; NULL: none */
+	IndexTuple	zone;
+	IndexTuple	end;
+	bool		have_zone;		/* the targets are made */
+	ZmTarget	zone_lower;
+	ZmTarget	zone_upper;
+} ZmBounds;
+
+extern void zm_bounds_init(ZmBounds *bounds, const ZmCursor *cursor,
+						   IndexTuple zone, IndexTuple end);
+extern bool zm_key_qualifies(ZmBounds *bounds, const Datum *values,
+							 const bool *nulls);
 
 #endif							/* ZM_SCAN_INT_H */

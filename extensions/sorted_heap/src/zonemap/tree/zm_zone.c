@@ -66,7 +66,7 @@
 
 #include "utils/rel.h"
 
-#include "zm_zone.h"
+#include "zm_tree.h"
 
 /* ---- groups of a leaf ---- */
 
@@ -212,7 +212,8 @@ zm_page_lacks_from(const ZmHeapKey *key, Relation heap, IndexTuple zone,
 		zm_target_from_entry(key->space, &end, bound);
 	return zm_heap_page_lacks(key, heap, ZmBlock(zone), &target,
 							  bound != NULL ? &end : NULL,
-							  bound != NULL && !(ZmFlags(bound) & ZM_FENCED));
+							  bound != NULL && !(ZmFlags(bound) & ZM_FENCED),
+							  NULL);
 }
 
 /* ---- when a zone may change ---- */

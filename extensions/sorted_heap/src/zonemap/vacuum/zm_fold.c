@@ -21,9 +21,9 @@
 
 #include "st_compat.h"
 #include "st_wal.h"
-#include "zm_fold.h"
+#include "zm_insert.h"
 #include "zm_tree.h"
-#include "zm_unique.h"
+#include "zm_vacuum.h"
 #include "zm_wal.h"
 
 /* A leaf that is being rewritten. */
@@ -64,7 +64,7 @@ page_is_empty(Fold *fold, BlockNumber block)
 	ZmTarget	all = {.ncolumns = 0,.tie = ZM_TIE_BEFORE};
 
 	return zm_heap_page_lacks(&fold->heap_key, fold->heap, block, &all, NULL,
-							  false);
+							  false, NULL);
 }
 
 /* Exact entries of one heap page in a row, from off on. */

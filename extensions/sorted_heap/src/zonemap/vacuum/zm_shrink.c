@@ -33,7 +33,6 @@
 
 #include "st_compat.h"
 #include "st_wal.h"
-#include "zm_shrink.h"
 #include "zm_tree.h"
 #include "zm_vacuum.h"
 #include "zm_wal.h"

@@ -11,6 +11,10 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "storage/bufmgr.h"
+#include "utils/relcache.h"
+
+#include "zm_heap.h"
 
 /* What VACUUM does with leaves that are not full. */
 typedef enum ZmPacking
@@ -28,5 +32,17 @@ extern IndexBulkDeleteResult *zm_bulk_delete(IndexVacuumInfo *info,
 											 void *callback_state);
 extern IndexBulkDeleteResult *zm_vacuum_cleanup(IndexVacuumInfo *info,
 												IndexBulkDeleteResult *stats);
+
+/* ---- zm_fold.c ---- */
+
+/* Fewer exact entries than this in a row become no zone: they are smaller. */
+#define ZM_FEWEST_ENTRIES 2
+
+extern void zm_fold(Relation index, Relation heap,
+					BufferAccessStrategy strategy);
+
+/* ---- zm_shrink.c ---- */
+
+extern bool zm_shrink(Relation index, BufferAccessStrategy strategy);
 
 #endif							/* ZM_VACUUM_H */

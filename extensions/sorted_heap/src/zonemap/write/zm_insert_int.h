@@ -16,8 +16,8 @@
 #include "utils/rel.h"
 
 #include "zm_heap.h"
+#include "zm_insert.h"
 #include "zm_tree.h"
-#include "zm_unique.h"
 #include "zm_wal.h"
 
 /* What a row needs of the leaf where its position is. */

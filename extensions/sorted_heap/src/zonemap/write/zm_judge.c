@@ -104,7 +104,7 @@ judge_start(ZmInsertState *state, Relation heap, Page page, IndexTuple zone,
 	if (zm_is_hole(zone) || !exclusive)
 		return ZM_START_ZONE;
 	return zm_heap_page_lacks(&state->heap_key, heap, ZmBlock(zone), target,
-							  NULL, false) ? ZM_START_ZONE : ZM_ADD_EXACT;
+							  NULL, false, NULL) ? ZM_START_ZONE : ZM_ADD_EXACT;
 }
 
 /* What a row needs of a leaf, which is locked, or of a copy of it. */
@@ -160,6 +160,6 @@ zm_is_alone(ZmInsertState *state, Relation heap, Page page, ItemPointer tid)
 	if (after != NULL && has_key(state, after))
 		return false;
 	return zm_is_hole(zone) ||
-		zm_heap_page_lacks_key(&state->heap_key, heap, ZmBlock(zone),
-							   &state->target, tid);
+		zm_heap_page_lacks(&state->heap_key, heap, ZmBlock(zone),
+						   &state->target, &state->target, true, tid);
 }

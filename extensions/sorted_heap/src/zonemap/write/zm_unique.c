@@ -46,8 +46,8 @@
 
 #include "st_compat.h"
 #include "zm_heap.h"
+#include "zm_insert.h"
 #include "zm_tree.h"
-#include "zm_unique.h"
 #include "zm_wal.h"
 
 struct ZmUnique
