@@ -12,6 +12,7 @@ import time
 
 import psycopg
 import pytest
+from strata.wait import wait_until
 
 # name, SQL type, SQL of a value that grows with the expression %s (0..10000)
 TYPES = {
@@ -423,6 +424,95 @@ def test_unique_race(zone_db):
     assert (
         conn.execute("SELECT * FROM sorted_heap.zonemap_verify('ui')").fetchall() == []
     )
+
+
+PAUSES = """
+CREATE FUNCTION paused_cmp(a int, b int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+	remaining int := nullif(current_setting('test.remaining', true), '')::int;
+BEGIN
+	IF remaining IS NOT NULL THEN
+		PERFORM set_config('test.remaining', (remaining - 1)::text, false);
+	END IF;
+	IF remaining = 0 THEN
+		PERFORM pg_advisory_lock_shared(2), pg_advisory_unlock_shared(2);
+	END IF;
+	RETURN btint4cmp(a, b);
+END $$;
+CREATE OPERATOR CLASS paused_ops FOR TYPE int USING zonemap AS
+	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 paused_cmp(int, int);
+CREATE FUNCTION paused_move(id int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	IF current_setting('test.moves', true) = 'paused' THEN
+		PERFORM pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1);
+	END IF;
+	RETURN id;
+END $$;
+CREATE TABLE p (id int, pad text) WITH (autovacuum_enabled = off);
+CREATE UNIQUE INDEX pi ON p USING zonemap (id paused_ops);
+CREATE INDEX pe ON p (paused_move(id));
+"""
+
+
+def test_unique_check_while_the_row_moves(zone_db):
+    """A row moves to an earlier page while the check goes from there to the later
+    one: paused at each of its comparisons in turn, the check finds the row."""
+    conn, mover, inserter = (zone_db.connect() for _ in range(3))
+    pids = {c: c.info.backend_pid for c in (mover, inserter)}
+    conn.execute(PAUSES)
+    mover.execute("SET test.moves = 'paused'")
+
+    def waits_for(c) -> tuple:
+        return conn.execute(
+            "SELECT wait_event_type, wait_event FROM pg_stat_activity WHERE pid = %s",
+            [pids[c]],
+        ).fetchone()
+
+    def move() -> None:
+        mover.execute("CALL sorted_heap.merge('p')")
+
+    def insert(outcome: list) -> None:
+        try:
+            inserter.execute("INSERT INTO p VALUES (25, 'again')")
+            outcome.append("inserted")
+        except psycopg.errors.UniqueViolation:
+            outcome.append("refused")
+
+    paused, number = True, 0
+    while paused:
+        conn.execute("TRUNCATE p")
+        conn.execute("INSERT INTO p SELECT g * 10, repeat('x', 1000) FROM generate_series(1, 21) g")
+        conn.execute("INSERT INTO p VALUES (25, repeat('x', 1000))")
+        conn.execute("DELETE FROM p WHERE id IN (20, 30)")
+        conn.execute("VACUUM p")
+        conn.execute("SELECT pg_advisory_lock(1), pg_advisory_lock(2)")
+        inserter.execute(f"SET test.remaining = {number}")
+        outcome: list[str] = []
+        threads = [threading.Thread(target=move)]
+        threads.append(threading.Thread(target=insert, args=[outcome]))
+        threads[0].start()
+        # its new tuple is on the first page, its old one is not deleted yet
+        wait_until(lambda: waits_for(mover) == ("Lock", "advisory"), "the move")
+        threads[1].start()
+        wait_until(
+            lambda: outcome or waits_for(inserter)[0] == "Lock", "the unique check"
+        )
+        paused = waits_for(inserter) == ("Lock", "advisory")
+        conn.execute("SELECT pg_advisory_unlock(1)")
+        # where the check is paused with a leaf locked, the move waits for it
+        wait_until(
+            lambda: not threads[0].is_alive() or waits_for(mover)[1] == "BufferContent",
+            "the end of the move",
+        )
+        conn.execute("SELECT pg_advisory_unlock(2)")
+        for thread in threads:
+            thread.join()
+        assert outcome == ["refused"], number
+        number += 1
+    assert number > 10
+    ((moved,),) = conn.execute("SELECT ctid FROM p WHERE id = 25").fetchall()
+    assert moved.startswith("(0,")
 
 
 @pytest.mark.parametrize("width", [1600, 1750, 1980])
