@@ -154,6 +154,32 @@ vx_batch_value(VxBatchColumn *column, int row, Datum *value, bool *isnull)
 }
 
 static inline bool
+vx_rows_test(const uint64 *rows, int row)
+{
+	return (rows[row >> 6] >> (row & 63)) & 1;
+}
+
+static inline void
+vx_rows_set(uint64 *rows, int row)
+{
+	rows[row >> 6] |= UINT64CONST(1) << (row & 63);
+}
+
+static inline void
+vx_rows_clear(uint64 *rows, int row)
+{
+	rows[row >> 6] &= ~(UINT64CONST(1) << (row & 63));
+}
+
+/* for each row of a bitmap; words: its length */
+#define VX_FOREACH_ROW(row, rows, words) \
+	for (int row##_w = 0; row##_w < (words); row##_w++) \
+		for (uint64 row##_left = (rows)[row##_w]; row##_left != 0; \
+			 row##_left &= row##_left - 1) \
+			for (int row = row##_w * 64 + __builtin_ctzll(row##_left), row##_once = 1; \
+				 row##_once; row##_once = 0)
+
+static inline bool
 vx_selection_is_empty(const uint64 *selection, int nrows)
 {
 	uint64		any = 0;

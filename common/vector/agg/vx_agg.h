@@ -374,8 +374,15 @@ extern void vx_spill_counts(const VxAggState *state, uint64 *rows, uint64 *parts
 
 /* ---- vx_agg_server.c ---- */
 
+typedef struct VxServerState
+{
+	VxCountState count;			/* not used: nulls are the function's business */
+	Datum		value;
+	bool		isnull;
+	bool		not_started;	/* strict function: the first value is the state */
+} VxServerState;
+
 extern VxServerAgg *vx_server_agg_create(VxAggState *state, const Aggref *ref);
-extern Size vx_server_agg_state_size(void);
 extern void vx_server_agg_initial(VxServerAgg *agg, void *agg_state);
 extern void vx_server_agg_advance(VxAggState *state, VxAggTrans *trans,
 								  const VxAggRows *rows);

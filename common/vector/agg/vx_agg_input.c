@@ -112,16 +112,11 @@ vx_agg_selection(VxAggState *state, int filter, uint64 *result)
 	if (filter < 0)
 		return;
 	v = vx_agg_vector(state, filter);
-	for (int w = 0; w < nwords; w++)
+	for (int w = 0; w < nwords && v->has_nulls; w++)
+		result[w] &= v->valid[w];
+	VX_FOREACH_ROW(row, result, nwords)
 	{
-		if (v->has_nulls)
-			result[w] &= v->valid[w];
-		for (uint64 left = result[w]; left != 0; left &= left - 1)
-		{
-			int			bit = __builtin_ctzll(left);
-
-			if (v->u.i64[w * 64 + bit] == 0)
-				result[w] &= ~(UINT64CONST(1) << bit);
-		}
+		if (v->u.i64[row] == 0)
+			vx_rows_clear(result, row);
 	}
 }

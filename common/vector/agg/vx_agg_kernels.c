@@ -186,49 +186,23 @@ vx_agg_sum_int128(char *states, Size stride, const VxAggRows *r, const int64 *va
 		EACH_ROW(int64, VxInt128State, s->sum += x);
 }
 
-VX_KERNEL void
-vx_agg_min_int64(char *states, Size stride, const VxAggRows *r, const int64 *values)
-{
-	if (r->gids == NULL)
-		ONE_GROUP(int64, int64, PG_INT64_MAX, VxInt64State,
-				  acc = x < acc ? x : acc,
-				  s->value = Min(s->value, x));
-	else
-		EACH_ROW(int64, VxInt64State, s->value = x < s->value ? x : s->value);
+/* The better of what there was and the values; worst is what any value beats. */
+#define BOUND_KERNEL(name, state_type, better, worst) \
+VX_KERNEL void \
+name(char *states, Size stride, const VxAggRows *r, const int64 *values) \
+{ \
+	if (r->gids == NULL) \
+		ONE_GROUP(int64, int64, worst, state_type, \
+				  acc = x better acc ? x : acc, \
+				  s->value = x better s->value ? x : s->value); \
+	else \
+		EACH_ROW(int64, state_type, s->value = x better s->value ? x : s->value); \
 }
 
-VX_KERNEL void
-vx_agg_max_int64(char *states, Size stride, const VxAggRows *r, const int64 *values)
-{
-	if (r->gids == NULL)
-		ONE_GROUP(int64, int64, PG_INT64_MIN, VxInt64State,
-				  acc = x > acc ? x : acc,
-				  s->value = Max(s->value, x));
-	else
-		EACH_ROW(int64, VxInt64State, s->value = x > s->value ? x : s->value);
-}
-
-VX_KERNEL void
-vx_agg_min_int128(char *states, Size stride, const VxAggRows *r, const int64 *values)
-{
-	if (r->gids == NULL)
-		ONE_GROUP(int64, int64, PG_INT64_MAX, VxNumericState,
-				  acc = x < acc ? x : acc,
-				  s->value = Min(s->value, x));
-	else
-		EACH_ROW(int64, VxNumericState, s->value = x < s->value ? x : s->value);
-}
-
-VX_KERNEL void
-vx_agg_max_int128(char *states, Size stride, const VxAggRows *r, const int64 *values)
-{
-	if (r->gids == NULL)
-		ONE_GROUP(int64, int64, PG_INT64_MIN, VxNumericState,
-				  acc = x > acc ? x : acc,
-				  s->value = Max(s->value, x));
-	else
-		EACH_ROW(int64, VxNumericState, s->value = x > s->value ? x : s->value);
-}
+BOUND_KERNEL(vx_agg_min_int64, VxInt64State, <, PG_INT64_MAX)
+BOUND_KERNEL(vx_agg_max_int64, VxInt64State, >, PG_INT64_MIN)
+BOUND_KERNEL(vx_agg_min_int128, VxNumericState, <, PG_INT64_MAX)
+BOUND_KERNEL(vx_agg_max_int128, VxNumericState, >, PG_INT64_MIN)
 
 VX_KERNEL void
 vx_agg_sum_float8(char *states, Size stride, const VxAggRows *r, const double *values)

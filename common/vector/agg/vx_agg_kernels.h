@@ -97,16 +97,13 @@ extern void vx_agg_sum_int64(char *states, Size stride, const VxAggRows *r,
 extern void vx_agg_sum_int128(char *states, Size stride, const VxAggRows *r,
 							  const int64 *values);
 
-extern void vx_agg_min_int64(char *states, Size stride, const VxAggRows *r,
-							 const int64 *values);
-extern void vx_agg_max_int64(char *states, Size stride, const VxAggRows *r,
-							 const int64 *values);
-
-/* The same for VxNumericState. */
-extern void vx_agg_min_int128(char *states, Size stride, const VxAggRows *r,
+/* Of VxInt64State; int128: of VxNumericState. */
+typedef void VxAggInt64Kernel(char *states, Size stride, const VxAggRows *r,
 							  const int64 *values);
-extern void vx_agg_max_int128(char *states, Size stride, const VxAggRows *r,
-							  const int64 *values);
+extern VxAggInt64Kernel vx_agg_min_int64,
+			vx_agg_max_int64,
+			vx_agg_min_int128,
+			vx_agg_max_int128;
 
 /* Finite values only (vx_agg_all_finite8); gids is not NULL. */
 extern void vx_agg_sum_float8(char *states, Size stride, const VxAggRows *r,

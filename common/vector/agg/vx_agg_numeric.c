@@ -31,6 +31,14 @@ struct VxSlowNumeric
 	Datum		numeric;		/* sum or bound of what has no such form, or 0 */
 };
 
+/* What makes one value of two. */
+static PGFunction
+combiner(const VxAggTrans *trans)
+{
+	return trans->kind == VX_TRANS_SUM_NUMERIC ? numeric_add :
+		trans->kind == VX_TRANS_MIN_NUMERIC ? numeric_smaller : numeric_larger;
+}
+
 static VxSlowNumeric *
 slow_part(VxAggState *state, VxNumericState *s)
 {
@@ -106,34 +114,24 @@ add_value(VxAggState *state, VxSlowNumeric *slow, const VxVector *v, int row)
 {
 	int128		value;
 	int			scale;
+	Datum		num;
 
-	switch (v->rep)
+	if (vx_is_decimal(v))
 	{
-		case VX_REP_DECIMAL64:
-			add_scaled(state, slow, v->u.i64[row], v->scale);
-			break;
-		case VX_REP_DECIMAL128:
-			add_scaled(state, slow, v->u.i128[row], v->scale);
-			break;
-		default:
-			{
-				Datum		num = vx_vector_datum_in(v, row, NULL);
-
-				if (st_numeric_to_int128(num, &value, &scale))
-					add_scaled(state, slow, value, scale);
-				else
-					combine_numeric(state, slow, numeric_add, num);
-			}
-			break;
+		add_scaled(state, slow, vx_decimal(v, row), v->scale);
+		return;
 	}
+	num = vx_vector_datum(v, row);
+	if (st_numeric_to_int128(num, &value, &scale))
+		add_scaled(state, slow, value, scale);
+	else
+		combine_numeric(state, slow, numeric_add, num);
 }
 
 static void
 advance_slowly(VxAggState *state, VxAggTrans *trans, const VxVector *v, const VxAggRows *r)
 {
 	VxGroups   *groups = state->groups;
-	PGFunction	bound = trans->kind == VX_TRANS_MIN_NUMERIC ? numeric_smaller :
-		numeric_larger;
 
 	for (int i = 0; i < r->n; i++)
 	{
@@ -149,7 +147,7 @@ advance_slowly(VxAggState *state, VxAggTrans *trans, const VxVector *v, const Vx
 		{
 			char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
 
-			combine_numeric(state, slow, bound, vx_vector_datum_in(v, row, buffer));
+			combine_numeric(state, slow, combiner(trans), vx_vector_datum_in(v, row, buffer));
 		}
 	}
 }
@@ -179,8 +177,7 @@ vx_numeric_result(VxAggState *state, VxAggTrans *trans, char *record,
 {
 	VxNumericState *s = (VxNumericState *) (record + trans->offset);
 	VxSlowNumeric *slow = s->slow;
-	PGFunction	combine = trans->kind == VX_TRANS_SUM_NUMERIC ? numeric_add :
-		trans->kind == VX_TRANS_MIN_NUMERIC ? numeric_smaller : numeric_larger;
+	PGFunction	combine = combiner(trans);
 	Datum		result = (Datum) 0;
 
 	if (slow == NULL || slow->count < count)
@@ -225,9 +222,7 @@ merge_fast(VxAggState *state, VxAggTrans *trans, VxNumericState *into,
 		if (trans->kind == VX_TRANS_SUM_NUMERIC)
 			add_scaled(state, slow, from->value, scale);
 		else
-			combine_numeric(state, slow, trans->kind == VX_TRANS_MIN_NUMERIC ?
-							numeric_smaller : numeric_larger,
-							make_numeric(from->value, scale));
+			combine_numeric(state, slow, combiner(trans), make_numeric(from->value, scale));
 	}
 	else if (trans->kind == VX_TRANS_SUM_NUMERIC)
 		into->value += from->value;
@@ -274,9 +269,7 @@ vx_numeric_merge(VxAggState *state, VxAggTrans *trans, VxNumericState *into,
 		copy = palloc(size);
 		memcpy(copy, bytes, size);
 		bytes += size;
-		combine_numeric(state, slow, trans->kind == VX_TRANS_SUM_NUMERIC ? numeric_add :
-						trans->kind == VX_TRANS_MIN_NUMERIC ? numeric_smaller :
-						numeric_larger, PointerGetDatum(copy));
+		combine_numeric(state, slow, combiner(trans), PointerGetDatum(copy));
 	}
 	return bytes;
 }

@@ -96,25 +96,6 @@ vx_partial_write(VxAggState *state, Datum *result)
 	return true;
 }
 
-static void
-merge_floats(VxTransKind kind, VxFloatState *into, const VxFloatState *from)
-{
-	if (kind == VX_TRANS_SUM_FLOAT8)
-	{
-		into->value += from->value;
-		into->special |= from->special;
-	}
-	else
-	{
-		VxAggRows	row = {.n = 1};
-
-		if (kind == VX_TRANS_MIN_FLOAT)
-			vx_agg_min_float8((char *) into, 0, &row, &from->value);
-		else
-			vx_agg_max_float8((char *) into, 0, &row, &from->value);
-	}
-}
-
 /* Merges one transition's state that stands for count values. */
 static const char *
 merge_state(VxAggState *state, VxAggTrans *trans, void *into, void *from, int64 count,
@@ -122,6 +103,9 @@ merge_state(VxAggState *state, VxAggTrans *trans, void *into, void *from, int64 
 {
 	VxInt64State *i = into;
 	const VxInt64State *j = from;
+	VxFloatState *f = into;
+	const VxFloatState *g = from;
+	VxAggRows	row = {.n = 1};
 
 	((VxCountState *) into)->skipped += ((VxCountState *) from)->skipped;
 	if (is_numeric(trans))
@@ -137,11 +121,9 @@ merge_state(VxAggState *state, VxAggTrans *trans, void *into, void *from, int64 
 			((VxInt128State *) into)->sum += ((VxInt128State *) from)->sum;
 			break;
 		case VX_TRANS_MIN_INT:
-		case VX_TRANS_BOOL_AND:
 			i->value = Min(i->value, j->value);
 			break;
 		case VX_TRANS_MAX_INT:
-		case VX_TRANS_BOOL_OR:
 			i->value = Max(i->value, j->value);
 			break;
 		case VX_TRANS_SUM_FLOAT4:
@@ -149,9 +131,14 @@ merge_state(VxAggState *state, VxAggTrans *trans, void *into, void *from, int64 
 			((VxFloat4State *) into)->special |= ((VxFloat4State *) from)->special;
 			break;
 		case VX_TRANS_SUM_FLOAT8:
+			f->value += g->value;
+			f->special |= g->special;
+			break;
 		case VX_TRANS_MIN_FLOAT:
+			vx_agg_min_float8(into, 0, &row, &g->value);
+			break;
 		case VX_TRANS_MAX_FLOAT:
-			merge_floats(trans->kind, into, from);
+			vx_agg_max_float8(into, 0, &row, &g->value);
 			break;
 		default:
 			break;

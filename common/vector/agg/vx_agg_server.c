@@ -39,14 +39,6 @@
 #include "st_compat.h"
 #include "st_numeric.h"
 
-typedef struct ServerState
-{
-	VxCountState count;			/* not used: nulls are the function's business */
-	Datum		value;
-	bool		isnull;
-	bool		not_started;	/* strict function: the first value is the state */
-} ServerState;
-
 /* Bits of the codes that groups have had; see had_code(). */
 #define MAX_CODE_BITS	((uint64) 8 * 1024 * 1024)
 
@@ -223,16 +215,10 @@ vx_server_agg_create(VxAggState *state, const Aggref *ref)
 	return agg;
 }
 
-Size
-vx_server_agg_state_size(void)
-{
-	return sizeof(ServerState);
-}
-
 void
 vx_server_agg_initial(VxServerAgg *agg, void *agg_state)
 {
-	ServerState *s = agg_state;
+	VxServerState *s = agg_state;
 
 	/* A value by reference is copied when the function first runs. */
 	s->value = agg->initial;
@@ -263,7 +249,7 @@ state_context(const VxServerAgg *agg)
 
 /* The function returned another value by reference than it was given. */
 static Datum
-keep_value(VxServerAgg *agg, ServerState *s, Datum value, bool isnull)
+keep_value(VxServerAgg *agg, VxServerState *s, Datum value, bool isnull)
 {
 	MemoryContext old = MemoryContextSwitchTo(state_context(agg));
 
@@ -284,7 +270,7 @@ keep_value(VxServerAgg *agg, ServerState *s, Datum value, bool isnull)
 }
 
 static void
-start_with(VxServerAgg *agg, ServerState *s, Datum value)
+start_with(VxServerAgg *agg, VxServerState *s, Datum value)
 {
 	MemoryContext old = MemoryContextSwitchTo(state_context(agg));
 
@@ -295,7 +281,7 @@ start_with(VxServerAgg *agg, ServerState *s, Datum value)
 }
 
 static void
-advance_state(VxServerAgg *agg, ServerState *s)
+advance_state(VxServerAgg *agg, VxServerState *s)
 {
 	FunctionCallInfo call = agg->call;
 	Datum		value;
@@ -414,7 +400,7 @@ vx_server_agg_advance(VxAggState *state, VxAggTrans *trans, const VxAggRows *r)
 			call->args[a + 1].value = call->args[a + 1].isnull ? (Datum) 0 :
 				vx_vector_datum_in(vectors[a], row, buffers[a]);
 		}
-		advance_state(agg, (ServerState *) (vx_group_record(state->groups,
+		advance_state(agg, (VxServerState *) (vx_group_record(state->groups,
 															vx_agg_gid(r, i)) +
 											trans->offset));
 		MemoryContextReset(temporary);
@@ -427,7 +413,7 @@ Datum
 vx_server_agg_result(VxAggState *state, VxAggTrans *trans, void *agg_state, bool *isnull)
 {
 	VxServerAgg *agg = trans->server;
-	ServerState *s = agg_state;
+	VxServerState *s = agg_state;
 	LOCAL_FCINFO(call, FUNC_MAX_ARGS);
 	bool		anynull = s->isnull || agg->nfinalargs > 1;
 	Datum		value = MakeExpandedObjectReadOnly(s->value, s->isnull, agg->translen);

@@ -106,38 +106,22 @@ vx_agg_trans(VxAggState *state, const Aggref *ref, const VxAggSpec *spec)
 	return state->ntrans++;
 }
 
-static Size
-state_size(VxTransKind kind)
-{
-	switch (kind)
-	{
-		case VX_TRANS_COUNT:
-			return sizeof(VxCountState);
-		case VX_TRANS_SUM_INT:
-		case VX_TRANS_MIN_INT:
-		case VX_TRANS_MAX_INT:
-		case VX_TRANS_BOOL_AND:
-		case VX_TRANS_BOOL_OR:
-			return sizeof(VxInt64State);
-		case VX_TRANS_SUM_INT8:
-			return sizeof(VxInt128State);
-		case VX_TRANS_SUM_NUMERIC:
-		case VX_TRANS_MIN_NUMERIC:
-		case VX_TRANS_MAX_NUMERIC:
-			return sizeof(VxNumericState);
-		case VX_TRANS_SUM_FLOAT4:
-			return sizeof(VxFloat4State);
-		case VX_TRANS_SUM_FLOAT8:
-		case VX_TRANS_MIN_FLOAT:
-		case VX_TRANS_MAX_FLOAT:
-			return sizeof(VxFloatState);
-		case VX_TRANS_ORDERED:
-			return sizeof(VxOrderedState);
-		case VX_TRANS_SERVER:
-			break;
-	}
-	return vx_server_agg_state_size();
-}
+static const Size state_sizes[] = {
+	[VX_TRANS_COUNT] = sizeof(VxCountState),
+	[VX_TRANS_SUM_INT] = sizeof(VxInt64State),
+	[VX_TRANS_MIN_INT] = sizeof(VxInt64State),
+	[VX_TRANS_MAX_INT] = sizeof(VxInt64State),
+	[VX_TRANS_SUM_INT8] = sizeof(VxInt128State),
+	[VX_TRANS_SUM_NUMERIC] = sizeof(VxNumericState),
+	[VX_TRANS_MIN_NUMERIC] = sizeof(VxNumericState),
+	[VX_TRANS_MAX_NUMERIC] = sizeof(VxNumericState),
+	[VX_TRANS_SUM_FLOAT4] = sizeof(VxFloat4State),
+	[VX_TRANS_SUM_FLOAT8] = sizeof(VxFloatState),
+	[VX_TRANS_MIN_FLOAT] = sizeof(VxFloatState),
+	[VX_TRANS_MAX_FLOAT] = sizeof(VxFloatState),
+	[VX_TRANS_ORDERED] = sizeof(VxOrderedState),
+	[VX_TRANS_SERVER] = sizeof(VxServerState),
+};
 
 Size
 vx_agg_layout(VxAggState *state)
@@ -147,7 +131,7 @@ vx_agg_layout(VxAggState *state)
 	for (int i = 0; i < state->ntrans; i++)
 	{
 		state->trans[i].offset = size;
-		size += MAXALIGN(state_size(state->trans[i].kind));
+		size += MAXALIGN(state_sizes[state->trans[i].kind]);
 	}
 	return size;
 }
@@ -164,11 +148,9 @@ make_initial(VxAggState *state, char *record)
 		switch (trans->kind)
 		{
 			case VX_TRANS_MIN_INT:
-			case VX_TRANS_BOOL_AND:
 				((VxInt64State *) s)->value = PG_INT64_MAX;
 				break;
 			case VX_TRANS_MAX_INT:
-			case VX_TRANS_BOOL_OR:
 				((VxInt64State *) s)->value = PG_INT64_MIN;
 				break;
 			case VX_TRANS_MIN_NUMERIC:
@@ -280,37 +262,24 @@ double_values(const VxVector *v, double *buffer)
 }
 
 /* Infinities and NaN among the values: as the server's float8pl(). */
-static void
-sum_special8(char *states, Size stride, const VxAggRows *r, const double *values)
-{
-	for (int i = 0; i < r->n; i++)
-	{
-		VxFloatState *s = (VxFloatState *) (states + (Size) vx_agg_gid(r, i) * stride);
-		double		x = values[vx_agg_row(r, i)];
-		double		sum = s->value + x;
-
-		if (isinf(sum) && !isinf(s->value) && !isinf(x))
-			float_overflow_error();
-		s->special |= !isfinite(x);
-		s->value = sum;
-	}
+#define SUM_SPECIAL(name, type, state_type) \
+static void \
+name(char *states, Size stride, const VxAggRows *r, const type *values) \
+{ \
+	for (int i = 0; i < r->n; i++) \
+	{ \
+		state_type *s = (state_type *) (states + (Size) vx_agg_gid(r, i) * stride); \
+		type		x = values[vx_agg_row(r, i)]; \
+		type		sum = s->value + x; \
+		if (isinf(sum) && !isinf(s->value) && !isinf(x)) \
+			float_overflow_error(); \
+		s->special |= !isfinite(x); \
+		s->value = sum; \
+	} \
 }
 
-static void
-sum_special4(char *states, Size stride, const VxAggRows *r, const float *values)
-{
-	for (int i = 0; i < r->n; i++)
-	{
-		VxFloat4State *s = (VxFloat4State *) (states + (Size) vx_agg_gid(r, i) * stride);
-		float		x = values[vx_agg_row(r, i)];
-		float		sum = s->value + x;
-
-		if (isinf(sum) && !isinf(s->value) && !isinf(x))
-			float_overflow_error();
-		s->special |= !isfinite(x);
-		s->value = sum;
-	}
-}
+SUM_SPECIAL(sum_special8, double, VxFloatState)
+SUM_SPECIAL(sum_special4, float, VxFloat4State)
 
 static void
 advance_floats(const VxAggTrans *trans, char *states, Size stride, const VxVector *v,
@@ -374,11 +343,9 @@ advance(VxAggState *state, VxAggTrans *trans, const VxAggRows *all)
 			vx_agg_sum_int128(states, stride, r, v->u.i64);
 			break;
 		case VX_TRANS_MIN_INT:
-		case VX_TRANS_BOOL_AND:
 			vx_agg_min_int64(states, stride, r, v->u.i64);
 			break;
 		case VX_TRANS_MAX_INT:
-		case VX_TRANS_BOOL_OR:
 			vx_agg_max_int64(states, stride, r, v->u.i64);
 			break;
 		case VX_TRANS_SUM_NUMERIC:
@@ -519,9 +486,6 @@ vx_agg_result(VxAggState *state, int number, uint32 gid, bool *isnull)
 		case VX_TRANS_MIN_INT:
 		case VX_TRANS_MAX_INT:
 			return (Datum) ((VxInt64State *) s)->value;
-		case VX_TRANS_BOOL_AND:
-		case VX_TRANS_BOOL_OR:
-			return BoolGetDatum(((VxInt64State *) s)->value != 0);
 		case VX_TRANS_SUM_NUMERIC:
 		case VX_TRANS_MIN_NUMERIC:
 		case VX_TRANS_MAX_NUMERIC:

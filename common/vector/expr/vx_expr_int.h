@@ -317,34 +317,6 @@ vx_are_int64(const VxVector *const *args, int nargs)
 	return true;
 }
 
-/* ---- bitmaps ---- */
-
-static inline bool
-vx_rows_test(const uint64 *rows, int row)
-{
-	return (rows[row >> 6] >> (row & 63)) & 1;
-}
-
-static inline void
-vx_rows_set(uint64 *rows, int row)
-{
-	rows[row >> 6] |= UINT64CONST(1) << (row & 63);
-}
-
-static inline void
-vx_rows_clear(uint64 *rows, int row)
-{
-	rows[row >> 6] &= ~(UINT64CONST(1) << (row & 63));
-}
-
-/* for each row of a bitmap; words: its length */
-#define VX_FOREACH_ROW(row, rows, words) \
-	for (int row##_w = 0; row##_w < (words); row##_w++) \
-		for (uint64 row##_left = (rows)[row##_w]; row##_left != 0; \
-			 row##_left &= row##_left - 1) \
-			for (int row = row##_w * 64 + __builtin_ctzll(row##_left), row##_once = 1; \
-				 row##_once; row##_once = 0)
-
 /* Rows that are not null in the vector; returns whether there are any. */
 static inline bool
 vx_rows_not_null(uint64 *to, const uint64 *rows, const VxVector *v, int words)

@@ -22,6 +22,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
+#include "lib/binaryheap.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/fmgrprotos.h"
@@ -53,9 +54,7 @@ struct VxTopN
 
 	bool		ready;			/* bound is known, until rescan */
 	uint64		bound;			/* 0: there is none */
-	uint64		capacity;
-	uint64		nranks;
-	int64	   *ranks;			/* heap, worst first */
+	binaryheap *ranks;			/* worst first; NULL: none yet */
 	uint64		removed;
 };
 
@@ -100,7 +99,6 @@ void
 vx_topn_rescan(VxTopN *topn)
 {
 	topn->ready = false;
-	topn->nranks = 0;
 }
 
 Expr *
@@ -121,6 +119,15 @@ vx_topn_has_zones(const VxTopN *topn)
 	return topn->attno != InvalidAttrNumber;
 }
 
+static int
+compare_ranks(Datum a, Datum b, void *arg)
+{
+	int64		x = DatumGetInt64(a);
+	int64		y = DatumGetInt64(b);
+
+	return (x > y) - (x < y);
+}
+
 /* A bad LIMIT is the Limit node's to complain about: here it is none. */
 static void
 set_bound(VxTopN *topn)
@@ -128,7 +135,8 @@ set_bound(VxTopN *topn)
 	bool		isnull;
 	int64		limit = DatumGetInt64(ExecEvalExprSwitchContext(topn->limit, topn->econtext, &isnull));
 	int64		offset;
-	uint64		most = (uint64) work_mem * 1024 / sizeof(int64);
+	uint64		most = Min((Size) work_mem * 1024, MaxAllocSize / 2) / sizeof(Datum);
+	MemoryContext old;
 
 	topn->ready = true;
 	topn->bound = 0;
@@ -140,25 +148,29 @@ set_bound(VxTopN *topn)
 	if (offset < 0 || limit > most || offset > most || (uint64) limit + offset > most)
 		return;
 	topn->bound = limit + offset;
-	if (topn->capacity < topn->bound)
-	{
-		if (topn->ranks)
-			pfree(topn->ranks);
-		topn->capacity = topn->bound;
-		topn->ranks = MemoryContextAlloc(topn->mcxt, sizeof(int64) * topn->capacity);
-	}
+	if (topn->ranks)
+		binaryheap_free(topn->ranks);
+	old = MemoryContextSwitchTo(topn->mcxt);
+	topn->ranks = binaryheap_allocate((int) topn->bound, compare_ranks, NULL);
+	MemoryContextSwitchTo(old);
 }
 
 static inline bool
 is_full(const VxTopN *topn)
 {
-	return topn->ready && topn->bound > 0 && topn->nranks == topn->bound;
+	return topn->ready && topn->bound > 0 && topn->ranks->bh_size == (int) topn->bound;
+}
+
+static inline int64
+worst_rank(const VxTopN *topn)
+{
+	return DatumGetInt64(binaryheap_first(topn->ranks));
 }
 
 bool
 vx_topn_may_pass(const VxTopN *topn, int64 rank)
 {
-	return !is_full(topn) || rank <= topn->ranks[0];
+	return !is_full(topn) || rank <= worst_rank(topn);
 }
 
 /* ---- ranks in ascending order of the keys ---- */
@@ -253,40 +265,23 @@ rank_of_datum(const VxTopN *topn, Datum value, uint8 pad)
 static void
 ascending_ranks(const VxTopN *topn, const VxVector *v, const uint64 *rows, int64 *ranks)
 {
-	int			words = (v->n + 63) / 64;
-
 	if (v->rep == VX_REP_INT64)
 	{
 		memcpy(ranks, v->u.i64, sizeof(int64) * v->n);
 		return;
 	}
-	for (int w = 0; w < words; w++)
+	VX_FOREACH_ROW(row, rows, (v->n + 63) / 64)
 	{
-		for (uint64 left = rows[w]; left != 0; left &= left - 1)
-		{
-			int			row = w * 64 + __builtin_ctzll(left);
-
-			if (vx_vector_isnull(v, row))
-				continue;
-			switch (v->rep)
-			{
-				case VX_REP_FLOAT8:
-					ranks[row] = rank_of_float8(v->u.f64[row]);
-					break;
-				case VX_REP_FLOAT4:
-					ranks[row] = rank_of_float8(v->u.f32[row]);
-					break;
-				case VX_REP_DECIMAL64:
-					ranks[row] = rank_of_decimal(v->u.i64[row], v->scale);
-					break;
-				case VX_REP_DECIMAL128:
-					ranks[row] = rank_of_decimal(v->u.i128[row], v->scale);
-					break;
-				default:
-					ranks[row] = rank_of_datum(topn, vx_vector_datum(v, row), 0);
-					break;
-			}
-		}
+		if (vx_vector_isnull(v, row))
+			continue;
+		if (v->rep == VX_REP_FLOAT8)
+			ranks[row] = rank_of_float8(v->u.f64[row]);
+		else if (v->rep == VX_REP_FLOAT4)
+			ranks[row] = rank_of_float8(v->u.f32[row]);
+		else if (vx_is_decimal(v))
+			ranks[row] = rank_of_decimal(vx_decimal(v, row), v->scale);
+		else
+			ranks[row] = rank_of_datum(topn, vx_vector_datum(v, row), 0);
 	}
 }
 
@@ -315,60 +310,15 @@ vx_topn_best(VxTopN *topn, StReader *reader, int64 vecno)
 		rank_of_datum(topn, zone.min, 0);
 }
 
-/* ---- the heap ---- */
-
-static void
-sift_up(VxTopN *topn, int64 rank)
-{
-	uint64		at = topn->nranks++;
-
-	while (at > 0)
-	{
-		uint64		parent = (at - 1) / 2;
-
-		if (topn->ranks[parent] >= rank)
-			break;
-		topn->ranks[at] = topn->ranks[parent];
-		at = parent;
-	}
-	topn->ranks[at] = rank;
-}
-
-static void
-replace_worst(VxTopN *topn, int64 rank)
-{
-	uint64		at = 0;
-
-	for (;;)
-	{
-		uint64		child = at * 2 + 1;
-
-		if (child >= topn->nranks)
-			break;
-		if (child + 1 < topn->nranks && topn->ranks[child + 1] > topn->ranks[child])
-			child++;
-		if (topn->ranks[child] <= rank)
-			break;
-		topn->ranks[at] = topn->ranks[child];
-		at = child;
-	}
-	topn->ranks[at] = rank;
-}
-
 static void
 add_ranks(VxTopN *topn, const int64 *ranks, const uint64 *rows, int nrows)
 {
-	for (int w = 0; w < (nrows + 63) / 64; w++)
+	VX_FOREACH_ROW(row, rows, (nrows + 63) / 64)
 	{
-		for (uint64 left = rows[w]; left != 0; left &= left - 1)
-		{
-			int64		rank = ranks[w * 64 + __builtin_ctzll(left)];
-
-			if (topn->nranks < topn->bound)
-				sift_up(topn, rank);
-			else if (rank < topn->ranks[0])
-				replace_worst(topn, rank);
-		}
+		if (!is_full(topn))
+			binaryheap_add(topn->ranks, Int64GetDatum(ranks[row]));
+		else if (ranks[row] < worst_rank(topn))
+			binaryheap_replace_first(topn->ranks, Int64GetDatum(ranks[row]));
 	}
 }
 
@@ -394,11 +344,11 @@ vx_topn_batch(VxTopN *topn, VxBatch *batch)
 				ranks[i] = null_rank(topn);
 
 	if (is_full(topn))
-		vx_select_int64(ranks, batch->nrows, PG_INT64_MIN, topn->ranks[0], false,
+		vx_select_int64(ranks, batch->nrows, PG_INT64_MIN, worst_rank(topn), false,
 						batch->selection);
 	add_ranks(topn, ranks, batch->selection, batch->nrows);
 	if (is_full(topn))
-		vx_select_int64(ranks, batch->nrows, PG_INT64_MIN, topn->ranks[0], false,
+		vx_select_int64(ranks, batch->nrows, PG_INT64_MIN, worst_rank(topn), false,
 						batch->selection);
 	topn->removed += before - vx_selection_count(batch->selection, batch->nrows);
 }

@@ -71,9 +71,9 @@ static const struct
 	{F_MAX_FLOAT4, VX_TRANS_MAX_FLOAT, false},
 	{F_MAX_FLOAT8, VX_TRANS_MAX_FLOAT, false},
 	{F_MAX_NUMERIC, VX_TRANS_MAX_NUMERIC, false},
-	{F_BOOL_AND, VX_TRANS_BOOL_AND, false},
-	{F_EVERY, VX_TRANS_BOOL_AND, false},
-	{F_BOOL_OR, VX_TRANS_BOOL_OR, false},
+	{F_BOOL_AND, VX_TRANS_MIN_INT, false},
+	{F_EVERY, VX_TRANS_MIN_INT, false},
+	{F_BOOL_OR, VX_TRANS_MAX_INT, false},
 };
 
 /* The server's transition function can be called row by row. */

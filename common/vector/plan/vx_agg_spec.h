@@ -24,14 +24,12 @@ typedef enum VxTransKind
 	VX_TRANS_SUM_NUMERIC,		/* in an int128 of one scale, and what does not fit */
 	VX_TRANS_SUM_FLOAT4,		/* in a float, as the server does */
 	VX_TRANS_SUM_FLOAT8,		/* float8, and average of float4 */
-	VX_TRANS_MIN_INT,			/* everything that is ordered as an integer */
+	VX_TRANS_MIN_INT,			/* everything that is ordered as an integer; bool_and() */
 	VX_TRANS_MAX_INT,
 	VX_TRANS_MIN_FLOAT,			/* float4, float8 */
 	VX_TRANS_MAX_FLOAT,
 	VX_TRANS_MIN_NUMERIC,
 	VX_TRANS_MAX_NUMERIC,
-	VX_TRANS_BOOL_AND,
-	VX_TRANS_BOOL_OR,
 	VX_TRANS_ORDERED,			/* all values, for percentiles and the mode */
 	VX_TRANS_SERVER				/* the server's transition function, row by row */
 } VxTransKind;

@@ -451,17 +451,12 @@ delta_vector(void *rows, AttrNumber attno)
 	int			natts = set_targets(delta, index, targets);
 	bool		fixed = natts <= delta->fixed && !delta->columns[index].together;
 
-	for (int w = 0; w < (delta->nrows + 63) / 64; w++)
+	VX_FOREACH_ROW(row, batch->selection, (delta->nrows + 63) / 64)
 	{
-		for (uint64 left = batch->selection[w]; left != 0; left &= left - 1)
-		{
-			int			row = w * 64 + __builtin_ctzll(left);
-
-			if (fixed)
-				fetch_fixed(delta, row, targets, natts);
-			else
-				deform(delta, row, targets, natts);
-		}
+		if (fixed)
+			fetch_fixed(delta, row, targets, natts);
+		else
+			deform(delta, row, targets, natts);
 	}
 	for (int a = 0; a < natts; a++)
 	{

@@ -298,38 +298,25 @@ fill_outputs(VxScanState *state, TupleTableSlot *slot, int row)
 	}
 }
 
-/* The next selected row of the batch that passes the quals left for rows. */
+/* A row that does not pass. */
 static bool
-next_batch_row(VxScanState *state, TupleTableSlot *slot)
+drop_row(VxScanState *state)
 {
-	VxBatch    *batch = state->batch;
+	CHECK_FOR_INTERRUPTS();
+	InstrCountFiltered1(&state->css, 1);
+	ResetExprContext(state->css.ss.ps.ps_ExprContext);
+	return false;
+}
 
-	if (!slot_is_ready(state))
-		prepare_slot(state);
-	for (;;)
-	{
-		int			row;
-
-		while (state->left == 0)
-		{
-			if (++state->word >= (batch->nrows + 63) / 64)
-				return false;
-			state->left = batch->selection[state->word];
-		}
-		row = state->word * 64 + __builtin_ctzll(state->left);
-		state->left &= state->left - 1;
-
-		st_tid_from_row(&slot->tts_tid, batch->first_row + row);
-		if (state->filter->ndeferred > 0 && !vx_filter_row(state->filter, batch, row))
-		{
-			CHECK_FOR_INTERRUPTS();
-			InstrCountFiltered1(&state->css, 1);
-			ResetExprContext(state->css.ss.ps.ps_ExprContext);
-			continue;
-		}
-		fill_outputs(state, slot, row);
-		return true;
-	}
+/* Puts a row of the batch into the slot, if it passes the quals left for rows. */
+static bool
+take_batch_row(VxScanState *state, int row, TupleTableSlot *slot)
+{
+	st_tid_from_row(&slot->tts_tid, state->batch->first_row + row);
+	if (state->filter->ndeferred > 0 && !vx_filter_row(state->filter, state->batch, row))
+		return drop_row(state);
+	fill_outputs(state, slot, row);
+	return true;
 }
 
 /* After the source has handed out a chunk of the delta. */
@@ -375,18 +362,19 @@ take_delta_row(VxScanState *state, int row, TupleTableSlot *slot)
 	CHECK_FOR_INTERRUPTS();
 	state->virtual_slot = false;
 	vx_delta_store(state->delta, row, slot);
-	if (state->filter->ndeferred == 0 || vx_filter_delta_row(state->filter, slot))
-		return true;
-	InstrCountFiltered1(&state->css, 1);
-	ResetExprContext(state->css.ss.ps.ps_ExprContext);
-	return false;
+	return state->filter->ndeferred == 0 || vx_filter_delta_row(state->filter, slot) ||
+		drop_row(state);
 }
 
+/* The next row of the unit at hand that passes the quals. */
 static bool
-next_delta_row(VxScanState *state, TupleTableSlot *slot)
+next_row_of_unit(VxScanState *state, TupleTableSlot *slot)
 {
 	VxBatch    *batch = state->batch;
+	bool		delta = state->unit == VX_SOURCE_DELTA;
 
+	if (!delta && !slot_is_ready(state))
+		prepare_slot(state);
 	for (;;)
 	{
 		int			row;
@@ -395,12 +383,12 @@ next_delta_row(VxScanState *state, TupleTableSlot *slot)
 		{
 			if (++state->word < (batch->nrows + 63) / 64)
 				state->left = batch->selection[state->word];
-			else if (!next_delta_batch(state))
+			else if (!delta || !next_delta_batch(state))
 				return false;
 		}
 		row = state->word * 64 + __builtin_ctzll(state->left);
 		state->left &= state->left - 1;
-		if (take_delta_row(state, row, slot))
+		if (delta ? take_delta_row(state, row, slot) : take_batch_row(state, row, slot))
 			return true;
 	}
 }
@@ -434,19 +422,8 @@ next_row(ScanState *node)
 
 	for (;;)
 	{
-		switch (state->unit)
-		{
-			case VX_SOURCE_BATCH:
-				if (next_batch_row(state, slot))
-					return slot;
-				break;
-			case VX_SOURCE_DELTA:
-				if (next_delta_row(state, slot))
-					return slot;
-				break;
-			case VX_SOURCE_END:
-				break;
-		}
+		if (state->unit != VX_SOURCE_END && next_row_of_unit(state, slot))
+			return slot;
 		state->unit = vx_source_next(state->source);
 		if (state->unit == VX_SOURCE_END)
 			return ExecClearTuple(slot);
@@ -466,10 +443,7 @@ row_passes(VxScanState *state, int row)
 	if (!slot_is_ready(state))
 		prepare_slot(state);
 	st_tid_from_row(&state->css.ss.ss_ScanTupleSlot->tts_tid, state->batch->first_row + row);
-	if (vx_filter_row(state->filter, state->batch, row))
-		return true;
-	InstrCountFiltered1(&state->css, 1);
-	return false;
+	return vx_filter_row(state->filter, state->batch, row) || drop_row(state);
 }
 
 /* Quals that were left for rows: take the rows that fail out of the batch. */
@@ -480,17 +454,12 @@ filter_rows(VxScanState *state)
 
 	if (state->filter->ndeferred == 0)
 		return;
-	for (int w = 0; w < (batch->nrows + 63) / 64; w++)
+	VX_FOREACH_ROW(row, batch->selection, (batch->nrows + 63) / 64)
 	{
-		for (uint64 left = batch->selection[w]; left != 0; left &= left - 1)
-		{
-			int			bit = __builtin_ctzll(left);
-
-			CHECK_FOR_INTERRUPTS();
-			if (!row_passes(state, w * 64 + bit))
-				batch->selection[w] &= ~(UINT64CONST(1) << bit);
-			ResetExprContext(state->css.ss.ps.ps_ExprContext);
-		}
+		CHECK_FOR_INTERRUPTS();
+		if (!row_passes(state, row))
+			vx_rows_clear(batch->selection, row);
+		ResetExprContext(state->css.ss.ps.ps_ExprContext);
 	}
 }
 

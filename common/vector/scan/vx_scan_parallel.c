@@ -1,7 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * vx_scan_parallel.c
- *	  Parallel callbacks of the custom scan node.
+ *	  How the participants of a parallel scan share row groups and delta.
+ *
+ * The leader puts the list of visible row groups into shared memory, so that
+ * every participant reads exactly the same ones.  A participant takes a whole
+ * row group at a time, because opening one and unpacking its dictionaries is
+ * work that is not to be done twice; its vectors it takes in chunks, so that
+ * others can help with what is left when no row group is untouched any more.
+ * A row group that the zone tests rule out gets no chunks left.
+ *
+ * All coordination is by atomic counters; there are no locks.
  *
  * Counters for EXPLAIN stand in shared memory, one set per worker, where the
  * leader reads them before that memory goes away.  They go on counting over
@@ -12,40 +21,104 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "vx_scan.h"
+
+/* A row group's next chunk from here on: nothing is left. */
+#define NOTHING_LEFT (PG_UINT32_MAX / 2)
+
+static Size
+stats_offset(int ngroups)
+{
+	return MAXALIGN(add_size(offsetof(VxSharedScan, groups),
+							 mul_size(sizeof(VxSharedGroup), ngroups)));
+}
+
+static VxScanStats *
+worker_stats(VxSharedScan *shared, int worker)
+{
+	return (VxScanStats *) ((char *) shared + shared->stats_offset) + worker;
+}
+
+static inline VxSource *
+source_of(CustomScanState *node)
+{
+	return ((VxScanState *) node)->source;
+}
 
 Size
 vx_scan_estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 {
-	VxScanState *state = (VxScanState *) node;
+	VxSource   *source = source_of(node);
 
-	return vx_shared_size(state->source, pcxt->nworkers);
+	vx_source_start(source);
+	return add_size(stats_offset(source->groups->ngroups),
+					mul_size(sizeof(VxScanStats), pcxt->nworkers));
 }
 
 void
 vx_scan_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
-	VxScanState *state = (VxScanState *) node;
+	VxSource   *source = source_of(node);
+	VxSharedScan *shared = coordinate;
 
-	state->shared = coordinate;
-	vx_shared_init(state->source, state->shared, pcxt->nworkers);
+	((VxScanState *) node)->shared = shared;
+	shared->ngroups = source->groups->ngroups;
+	shared->ndelta = source->ndelta;
+	shared->nworkers = pcxt->nworkers;
+	shared->stats_offset = stats_offset(shared->ngroups);
+	pg_atomic_init_u32(&shared->next_group, 0);
+	pg_atomic_init_u32(&shared->next_delta, 0);
+	for (uint32 i = 0; i < shared->ngroups; i++)
+	{
+		shared->groups[i].group = source->groups->groups[i];
+		pg_atomic_init_u32(&shared->groups[i].next_chunk, 0);
+		pg_atomic_init_u32(&shared->groups[i].entered, 0);
+	}
+	memset(worker_stats(shared, 0), 0, sizeof(VxScanStats) * pcxt->nworkers);
+	source->shared = shared;
+	vx_source_count_pass(source);
 }
 
 void
 vx_scan_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
-	VxScanState *state = (VxScanState *) node;
+	VxSharedScan *shared = coordinate;
 
-	vx_shared_reset(state->source, coordinate);
+	vx_source_count_pass(source_of(node));
+	pg_atomic_write_u32(&shared->next_group, 0);
+	pg_atomic_write_u32(&shared->next_delta, 0);
+	for (uint32 i = 0; i < shared->ngroups; i++)
+	{
+		pg_atomic_write_u32(&shared->groups[i].next_chunk, 0);
+		pg_atomic_write_u32(&shared->groups[i].entered, 0);
+	}
 }
 
 void
 vx_scan_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
 {
-	VxScanState *state = (VxScanState *) node;
+	VxSource   *source = source_of(node);
+	VxSharedScan *shared = coordinate;
+	StGroupList *list = MemoryContextAlloc(source->mcxt, sizeof(StGroupList));
 
-	vx_shared_attach(state->source, coordinate, ParallelWorkerNumber);
+	list->ngroups = shared->ngroups;
+	list->groups = MemoryContextAllocHuge(source->mcxt,
+										  mul_size(sizeof(StGroup), shared->ngroups + 1));
+	for (uint32 i = 0; i < shared->ngroups; i++)
+		list->groups[i] = shared->groups[i].group;
+	source->groups = list;
+	source->shared = shared;
+	source->stats = worker_stats(shared, ParallelWorkerNumber);
+}
+
+void
+vx_shared_stats(VxSharedScan *shared, VxScanStats *sum)
+{
+	for (uint32 i = 0; i < shared->nworkers; i++)
+		vx_stats_add(sum, worker_stats(shared, i));
 }
 
 /* The leader's shared memory is about to go: keep the workers' counters. */
@@ -59,4 +132,93 @@ vx_scan_shutdown(CustomScanState *node)
 	vx_shared_stats(state->shared, &state->workers);
 	state->shared = NULL;
 	state->source->shared = NULL;
+}
+
+/* Takes a chunk of the row group at hand. */
+static bool
+take_chunk(VxSource *source)
+{
+	pg_atomic_uint32 *next_chunk = &source->shared->groups[source->group].next_chunk;
+	uint32		nvectors = vx_format->vectors(source->reader);
+	uint32		chunk = pg_atomic_fetch_add_u32(next_chunk, 1);
+
+	if (chunk >= NOTHING_LEFT || chunk * VX_CHUNK_VECTORS >= nvectors)
+		return false;
+	source->vecno = chunk * VX_CHUNK_VECTORS;
+	source->vec_end = Min(source->vecno + VX_CHUNK_VECTORS, nvectors);
+	/* so that nobody opens the row group to find that out */
+	if (source->vec_end == nvectors)
+		pg_atomic_write_u32(next_chunk, NOTHING_LEFT);
+	return true;
+}
+
+bool
+vx_shared_take_rest(VxSource *source)
+{
+	uint32		nvectors = vx_format->vectors(source->reader);
+	uint32		taken = 1;
+
+	if (nvectors <= VX_CHUNK_VECTORS)
+		return true;
+	if (source->vecno > VX_CHUNK_VECTORS ||
+		!pg_atomic_compare_exchange_u32(&source->shared->groups[source->group].next_chunk,
+										&taken, NOTHING_LEFT))
+		return false;
+	source->vec_end = nvectors;
+	return true;
+}
+
+static bool
+take_chunk_of(VxSource *source, uint32 group)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (vx_source_enter(source, group))
+		return take_chunk(source);
+	pg_atomic_write_u32(&source->shared->groups[group].next_chunk, NOTHING_LEFT);
+	return false;
+}
+
+/* The next number below limit, or limit if there is none. */
+static uint32
+take_number(pg_atomic_uint32 *counter, uint32 limit)
+{
+	uint32		n;
+
+	/* So that the counter does not run away with every caller at the end. */
+	if (pg_atomic_read_u32(counter) >= limit)
+		return limit;
+	n = pg_atomic_fetch_add_u32(counter, 1);
+	return Min(n, limit);
+}
+
+VxSourceUnit
+vx_shared_take(VxSource *source)
+{
+	VxSharedScan *shared = source->shared;
+	uint32		n;
+
+	if (source->group >= 0 && source->group_tested && source->group_passes &&
+		take_chunk(source))
+		return VX_SOURCE_BATCH;
+
+	while ((n = take_number(&shared->next_group, shared->ngroups)) < shared->ngroups)
+		if (take_chunk_of(source, n))
+			return VX_SOURCE_BATCH;
+
+	n = take_number(&shared->next_delta, shared->ndelta);
+	if (n < shared->ndelta)
+	{
+		st_delta_set_chunk(source->delta, n);
+		return VX_SOURCE_DELTA;
+	}
+
+	/* Help the others. */
+	for (; source->steal_from < shared->ngroups; source->steal_from++)
+	{
+		n = source->steal_from;
+		if (pg_atomic_read_u32(&shared->groups[n].next_chunk) < NOTHING_LEFT &&
+			take_chunk_of(source, n))
+			return VX_SOURCE_BATCH;
+	}
+	return VX_SOURCE_END;
 }

@@ -9,7 +9,7 @@
  *
  * Serial scans take row groups in the order of their row numbers, then the
  * delta; with an index's bitmap, its blocks of the delta come first.  How
- * parallel participants share the units: vx_source_shared.c.
+ * parallel participants share the units: vx_scan_parallel.c.
  *
  * Locks: the caller holds the relation's lock and keeps the snapshot
  * registered or active.  Under SERIALIZABLE the whole relation is locked for
@@ -446,18 +446,8 @@ vx_source_end(VxSource *source)
 void
 vx_stats_add(VxScanStats *sum, const VxScanStats *stats)
 {
-	sum->groups_total += stats->groups_total;
-	sum->groups_pruned += stats->groups_pruned;
-	sum->groups_read += stats->groups_read;
-	sum->vectors_total += stats->vectors_total;
-	sum->vectors_pruned += stats->vectors_pruned;
-	sum->vectors_read += stats->vectors_read;
-	sum->deleted_rows += stats->deleted_rows;
-	sum->delta_rows += stats->delta_rows;
-	sum->bytes_decoded += stats->bytes_decoded;
-	sum->footer_groups += stats->footer_groups;
-	sum->join_removed += stats->join_removed;
-	sum->bitmap_rows += stats->bitmap_rows;
+	for (int i = 0; i < offsetof(VxScanStats, zone_quals) / sizeof(uint64); i++)
+		((uint64 *) sum)[i] += ((const uint64 *) stats)[i];
 	sum->zone_quals |= stats->zone_quals;
 	sum->vector_quals |= stats->vector_quals;
 	sum->row_quals |= stats->row_quals;

@@ -36,6 +36,7 @@ typedef struct VxScanStats
 	uint64		footer_groups;	/* aggregated without their vectors */
 	uint64		join_removed;	/* rows: joins above would drop them */
 	uint64		bitmap_rows;	/* rows of vectors that an index has found */
+	/* all above are counters */
 	VxQualSet	zone_quals;
 	VxQualSet	vector_quals;
 	VxQualSet	row_quals;
@@ -150,18 +151,6 @@ extern void vx_source_count(VxSource *source);
 
 /* Closes what is open.  The source itself goes with its memory context. */
 extern void vx_source_end(VxSource *source);
-
-/*
- * Parallel scan: size and set-up of the shared state, in the leader, which
- * takes part in the scan.  vx_shared_reset() starts it over, while nobody
- * reads.
- */
-extern Size vx_shared_size(VxSource *source, int nworkers);
-extern void vx_shared_init(VxSource *source, VxSharedScan *shared, int nworkers);
-extern void vx_shared_reset(VxSource *source, VxSharedScan *shared);
-
-/* In a worker: its number tells where its counters are. */
-extern void vx_shared_attach(VxSource *source, VxSharedScan *shared, int worker);
 
 /*
  * Of a participant that has the first chunk of the row group at hand: gives
