@@ -19,7 +19,6 @@
 #include "postgres.h"
 
 #include "vx_agg.h"
-#include "vx_agg_path.h"
 #include "vx_format.h"
 #include "vx_join_link.h"
 #include "vx_paths.h"

@@ -79,6 +79,12 @@ vx_is_decimal(const VxVector *v)
 	return v->rep == VX_REP_DECIMAL64 || v->rep == VX_REP_DECIMAL128;
 }
 
+static inline bool
+vx_is_bytes(const VxVector *v)
+{
+	return v->rep == VX_REP_DATUM || v->rep == VX_REP_CODE;
+}
+
 /* Of decimals. */
 static inline int128
 vx_decimal(const VxVector *v, int i)

@@ -30,7 +30,6 @@
 #include "nodes/extensible.h"
 
 #include "vx_agg_kernels.h"
-#include "vx_agg_path.h"
 #include "vx_agg_spec.h"
 #include "vx_expr.h"
 #include "vx_scan.h"
@@ -199,7 +198,7 @@ extern void vx_agg_selection(VxAggState *state, int filter, uint64 *result);
 /* ---- vx_agg_feed.c ---- */
 
 /*
- * Vectors of the rows that a plan returns; columns as in vx_agg_path.h,
+ * Vectors of the rows that a plan returns; columns as in vx_agg_spec.h,
  * operands: what they stand for.  Sets the state's batch and desc.
  */
 extern VxAggFeed *vx_agg_feed_create(VxAggState *state, PlanState *child, List *operands,
@@ -393,8 +392,5 @@ extern Size vx_server_agg_memory(const VxServerAgg *agg);
 
 /* Raises an error unless the user may call the aggregate. */
 extern void vx_agg_check_rights(const Aggref *ref);
-
-/* vx_agg_explain.c */
-extern void vx_agg_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 #endif							/* VX_AGG_H */

@@ -64,83 +64,15 @@ int_arith(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64 
 	return true;
 }
 
-/* op: bytes of the result */
-static bool
-int_divide(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64 *suspect)
-{
-	int64		min = int_min(node->op);
-
-	if (!vx_are_int64(args, 2))
-		return false;
-	vx_node_begin(node, VX_REP_INT64);
-	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
-	{
-		int64		a = args[0]->u.i64[row];
-		int64		b = args[1]->u.i64[row];
-
-		if (b == 0 || (b == -1 && a == min))
-			vx_rows_set(suspect, row);
-		else
-			node->out.u.i64[row] = a / b;
-	}
-	return true;
-}
-
-static bool
-int_modulo(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64 *suspect)
-{
-	if (!vx_are_int64(args, 2))
-		return false;
-	vx_node_begin(node, VX_REP_INT64);
-	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
-	{
-		int64		a = args[0]->u.i64[row];
-		int64		b = args[1]->u.i64[row];
-
-		if (b == 0)
-			vx_rows_set(suspect, row);
-		else
-			node->out.u.i64[row] = b == -1 ? 0 : a % b;
-	}
-	return true;
-}
+/* Division and modulo; op: bytes of the result. */
+VX_INT_KERNEL(int_divide, 2, b == 0 || (b == -1 && a == int_min(node->op)), a / b)
+VX_INT_KERNEL(int_modulo, 2, b == 0, b == -1 ? 0 : a % b)
 
 /* op: bytes */
-static bool
-int_minus(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64 *suspect)
-{
-	if (!vx_are_int64(args, 1))
-		return false;
-	vx_node_begin(node, VX_REP_INT64);
-	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
-	{
-		int64		a = args[0]->u.i64[row];
+VX_INT_KERNEL(int_minus, 1, a == int_min(node->op), -a)
+VX_INT_KERNEL(int_abs, 1, a == int_min(node->op), a < 0 ? -a : a)
 
-		if (a == int_min(node->op))
-			vx_rows_set(suspect, row);
-		else
-			node->out.u.i64[row] = -a;
-	}
-	return true;
-}
-
-static bool
-int_abs(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64 *suspect)
-{
-	if (!vx_are_int64(args, 1))
-		return false;
-	vx_node_begin(node, VX_REP_INT64);
-	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
-	{
-		int64		a = args[0]->u.i64[row];
-
-		if (a == int_min(node->op))
-			vx_rows_set(suspect, row);
-		else
-			node->out.u.i64[row] = a < 0 ? -a : a;
-	}
-	return true;
-}
+VX_INT_KERNEL(int_to_bool, 1, false, a != 0)
 
 /* To integers of op bytes; what is wide enough is taken as it stands. */
 static bool
@@ -169,17 +101,6 @@ int_to_int(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64
 			return true;
 		}
 	}
-	return true;
-}
-
-static bool
-int_to_bool(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64 *suspect)
-{
-	if (!vx_are_int64(args, 1))
-		return false;
-	vx_node_begin(node, VX_REP_INT64);
-	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
-		node->out.u.i64[row] = args[0]->u.i64[row] != 0;
 	return true;
 }
 

@@ -52,23 +52,11 @@ common_rep(VxNode *node, const Piece *pieces, int npieces, int *scale)
 	}
 	if (!decimals || (mixed && !node->any_scale))
 		return VX_REP_DATUM;
-	/* values of another scale grow: there is room for them in int128 only */
+	/* values of another scale grow: three bits and a bit for every power of ten */
 	for (int i = 0; i < npieces && mixed && !wide; i++)
-	{
-		const VxVector *v = pieces[i].v;
-
-		/* three bits and a bit for every power of ten */
-		if (v->scale == *scale ||
-			vx_vec_kernels()->int64_width(v->u.i64, v->n) + (*scale - v->scale) * 10 / 3 + 1 < 63)
-			continue;
-		VX_FOREACH_ROW(row, pieces[i].rows, VX_EXPR_WORDS(node->expr))
-		{
-			int64		x = v->u.i64[row];
-
-			for (int s = v->scale; s < *scale; s++)
-				wide |= __builtin_mul_overflow(x, (int64) 10, &x);
-		}
-	}
+		wide = pieces[i].v->scale != *scale &&
+			vx_vec_kernels()->int64_width(pieces[i].v->u.i64, pieces[i].v->n) +
+			(*scale - pieces[i].v->scale) * 10 / 3 + 1 >= 63;
 	return wide ? VX_REP_DECIMAL128 : VX_REP_DECIMAL64;
 }
 
@@ -81,7 +69,7 @@ copy_decimals(VxNode *node, const Piece *piece, int scale)
 		factor *= 10;
 	if (node->out.rep == VX_REP_DECIMAL64)
 	{
-		/* common_rep() has seen to it that the rows' values fit */
+		/* common_rep() has seen to it that the values fit */
 		int64		scaled[ST_VECTOR_SIZE];
 		const int64 *values = piece->v->u.i64;
 

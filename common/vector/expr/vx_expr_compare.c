@@ -36,6 +36,7 @@ static const Oid families[] = {
 	429,						/* char_ops */
 	2099,						/* money_ops */
 	TEXT_BTREE_FAM_OID,
+	BPCHAR_BTREE_FAM_OID,
 	BYTEA_BTREE_FAM_OID,
 	2968						/* uuid_ops */
 };
@@ -83,13 +84,13 @@ compare_numbers(VxNode *node, const VxVector *const *args, const uint64 *rows,
 	return true;
 }
 
-static inline bool
-is_bytes(const VxVector *v)
+static inline Datum
+bytes_datum(const VxVector *v, int row)
 {
-	return v->rep == VX_REP_DATUM || v->rep == VX_REP_CODE;
+	return v->rep == VX_REP_CODE ? v->dict->values[v->u.code[row]] : v->u.datum[row];
 }
 
-static bool
+static inline bool
 is_plain(Datum value, Oid type)
 {
 	struct varlena *v = (struct varlena *) DatumGetPointer(value);
@@ -107,13 +108,13 @@ compare_strings(VxNode *node, const VxVector *const *args, const uint64 *rows, u
 	Oid			type = node->kind;
 	int			words = VX_EXPR_WORDS(node->expr);
 
-	if (!OidIsValid(type) || !is_bytes(args[0]) || !is_bytes(args[1]))
+	if (!OidIsValid(type) || !vx_is_bytes(args[0]) || !vx_is_bytes(args[1]))
 		return false;
 	memset(bits, 0, words * sizeof(uint64));
 	VX_FOREACH_ROW(row, rows, words)
 	{
-		Datum		x = vx_vector_datum(args[0], row);
-		Datum		y = vx_vector_datum(args[1], row);
+		Datum		x = bytes_datum(args[0], row);
+		Datum		y = bytes_datum(args[1], row);
 		StStr		a;
 		StStr		b;
 		bool		match;
@@ -123,18 +124,14 @@ compare_strings(VxNode *node, const VxVector *const *args, const uint64 *rows, u
 			return false;
 		a = st_string_bytes(x, type);
 		b = st_string_bytes(y, type);
-		switch ((VxCompare) node->op)
+		if (node->op == VX_EQ || node->op == VX_NE)
+			match = (a.len == b.len && memcmp(a.data, b.data, a.len) == 0) ==
+				(node->op == VX_EQ);
+		else
 		{
-			case VX_EQ:
-			case VX_NE:
-				match = (a.len == b.len && memcmp(a.data, b.data, a.len) == 0) ==
-					(node->op == VX_EQ);
-				break;
-			default:
-				d = st_string_compare(a, b);
-				match = node->op == VX_LT ? d < 0 : node->op == VX_LE ? d <= 0 :
-					node->op == VX_GE ? d >= 0 : d > 0;
-				break;
+			d = st_string_compare(a, b);
+			match = node->op == VX_LT ? d < 0 : node->op == VX_LE ? d <= 0 :
+				node->op == VX_GE ? d >= 0 : d > 0;
 		}
 		if (match)
 			vx_rows_set(bits, row);
@@ -201,6 +198,12 @@ truth_of_comparison(VxNode *node, const uint64 *rows, VxTruth *truth)
 		compare_by_server(node, args, live, truth);
 }
 
+static inline bool
+is_string(Oid type, Oid kind)
+{
+	return type == kind || (type == VARCHAROID && kind == TEXTOID);
+}
+
 bool
 vx_compare_set(VxNode *node, Oid opno)
 {
@@ -225,13 +228,13 @@ vx_compare_set(VxNode *node, Oid opno)
 		case 1970:
 			break;
 		case TEXT_BTREE_FAM_OID:
-			if ((left != TEXTOID && left != VARCHAROID) ||
-				(right != TEXTOID && right != VARCHAROID) || !OidIsValid(collation))
+		case BPCHAR_BTREE_FAM_OID:
+			node->kind = family == TEXT_BTREE_FAM_OID ? TEXTOID : BPCHAROID;
+			if (!is_string(left, node->kind) || !is_string(right, node->kind) ||
+				!OidIsValid(collation) ||
+				(strategy == BTEqualStrategyNumber || strategy == ST_NOT_EQUAL_STRATEGY ?
+				 !get_collation_isdeterministic(collation) : !st_collation_is_c(collation)))
 				return false;
-			if (strategy == BTEqualStrategyNumber || strategy == ST_NOT_EQUAL_STRATEGY ?
-				!get_collation_isdeterministic(collation) : !st_collation_is_c(collation))
-				return false;
-			node->kind = TEXTOID;
 			break;
 		case BYTEA_BTREE_FAM_OID:
 			node->kind = BYTEAOID;

@@ -240,6 +240,30 @@ extern void vx_node_set_nulls(VxNode *node, const uint64 *rows, const uint64 *li
 
 /* ---- kernels, by function ---- */
 
+/*
+ * A kernel of one or two integers, a and b: rows for which wrong holds are
+ * suspect, all others get the result.
+ */
+#define VX_INT_KERNEL(name, nargs, wrong, result) \
+static bool \
+name(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64 *suspect) \
+{ \
+	if (!vx_are_int64(args, nargs)) \
+		return false; \
+	vx_node_begin(node, VX_REP_INT64); \
+	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr)) \
+	{ \
+		int64		a = args[0]->u.i64[row]; \
+		int64		b = args[(nargs) - 1]->u.i64[row]; \
+		(void) b; \
+		if (wrong) \
+			vx_rows_set(suspect, row); \
+		else \
+			node->out.u.i64[row] = (result); \
+	} \
+	return true; \
+}
+
 typedef struct VxKernelEntry
 {
 	Oid			funcid;

@@ -110,34 +110,19 @@ truth_of_null_test(VxNode *node, const uint64 *rows, VxTruth *truth)
 static void
 truth_of_boolean_test(VxNode *node, const uint64 *rows, VxTruth *truth)
 {
+	BoolTestType test = node->kind;
 	VxTruth		arg;
 
 	vx_node_truth(node->args[0], rows, &arg);
 	for (int w = 0; w < VX_EXPR_WORDS(node->expr); w++)
 	{
-		uint64		isfalse = rows[w] & ~arg.istrue[w] & ~arg.isnull[w];
+		uint64		is = test == IS_TRUE || test == IS_NOT_TRUE ? arg.istrue[w] :
+			test == IS_UNKNOWN || test == IS_NOT_UNKNOWN ? arg.isnull[w] :
+			rows[w] & ~arg.istrue[w] & ~arg.isnull[w];
+		bool		negated = test == IS_NOT_TRUE || test == IS_NOT_FALSE ||
+			test == IS_NOT_UNKNOWN;
 
-		switch ((BoolTestType) node->kind)
-		{
-			case IS_TRUE:
-				truth->istrue[w] = arg.istrue[w];
-				break;
-			case IS_NOT_TRUE:
-				truth->istrue[w] = rows[w] & ~arg.istrue[w];
-				break;
-			case IS_FALSE:
-				truth->istrue[w] = isfalse;
-				break;
-			case IS_NOT_FALSE:
-				truth->istrue[w] = rows[w] & ~isfalse;
-				break;
-			case IS_UNKNOWN:
-				truth->istrue[w] = arg.isnull[w];
-				break;
-			case IS_NOT_UNKNOWN:
-				truth->istrue[w] = rows[w] & ~arg.isnull[w];
-				break;
-		}
+		truth->istrue[w] = negated ? rows[w] & ~is : is;
 	}
 	drop_unknown(node, truth);
 }

@@ -35,12 +35,6 @@ has_plain_bytes(void)
 	return GetDatabaseEncoding() == PG_UTF8 || pg_database_encoding_max_length() == 1;
 }
 
-static bool
-is_plain_text(const VxVector *v)
-{
-	return v->rep == VX_REP_DATUM || v->rep == VX_REP_CODE;
-}
-
 /* False: the value is toasted. */
 static inline bool
 bytes_of(const VxVector *v, int row, const char **data, int *len)
@@ -60,7 +54,7 @@ parse_pattern(const VxVector *v, Pattern *pattern)
 	const char *s;
 	int			len;
 
-	if (!v->constant || !is_plain_text(v) || !bytes_of(v, 0, &s, &len))
+	if (!v->constant || !vx_is_bytes(v) || !bytes_of(v, 0, &s, &len))
 		return false;
 	pattern->open_start = len > 0 && s[0] == '%';
 	pattern->open_end = len > 1 && s[len - 1] == '%';
@@ -94,7 +88,7 @@ text_like(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64 
 	Oid			collation = node->fcinfo->fncollation;
 	Pattern		pattern;
 
-	if (!is_plain_text(args[0]) || !has_plain_bytes() || !OidIsValid(collation) ||
+	if (!vx_is_bytes(args[0]) || !has_plain_bytes() || !OidIsValid(collation) ||
 		!get_collation_isdeterministic(collation) || !parse_pattern(args[1], &pattern))
 		return false;
 	vx_node_begin(node, VX_REP_INT64);
@@ -119,9 +113,9 @@ text_starts_with(VxNode *node, const VxVector *const *args, const uint64 *rows,
 	Oid			collation = node->fcinfo->fncollation;
 	Pattern		pattern = {NULL, 0, false, true};
 
-	if (!is_plain_text(args[0]) || !OidIsValid(collation) ||
+	if (!vx_is_bytes(args[0]) || !OidIsValid(collation) ||
 		!get_collation_isdeterministic(collation) || !args[1]->constant ||
-		!is_plain_text(args[1]) || !bytes_of(args[1], 0, &pattern.literal, &pattern.len))
+		!vx_is_bytes(args[1]) || !bytes_of(args[1], 0, &pattern.literal, &pattern.len))
 		return false;
 	vx_node_begin(node, VX_REP_INT64);
 	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
@@ -143,7 +137,7 @@ text_length(VxNode *node, const VxVector *const *args, const uint64 *rows, uint6
 {
 	bool		utf8 = node->op == 1 && pg_database_encoding_max_length() > 1;
 
-	if (!is_plain_text(args[0]) || (node->op == 1 && !has_plain_bytes()))
+	if (!vx_is_bytes(args[0]) || (node->op == 1 && !has_plain_bytes()))
 		return false;
 	vx_node_begin(node, VX_REP_INT64);
 	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
@@ -169,6 +163,8 @@ text_length(VxNode *node, const VxVector *const *args, const uint64 *rows, uint6
 const VxKernelEntry vx_text_kernels[] = {
 	{F_TEXTLIKE, text_like, 1},
 	{F_LIKE_TEXT_TEXT, text_like, 1},
+	{F_BPCHARLIKE, text_like, 1},
+	{F_BPCHARNLIKE, text_like, 0},
 	{F_TEXTNLIKE, text_like, 0},
 	{F_NOTLIKE_TEXT_TEXT, text_like, 0},
 	{F_STARTS_WITH, text_starts_with, 0},

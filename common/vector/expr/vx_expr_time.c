@@ -38,65 +38,22 @@ is_finite_timestamp(int64 timestamp)
 	return timestamp != DT_NOBEGIN && timestamp != DT_NOEND;
 }
 
+static inline bool
+is_days(int64 days)
+{
+	return days == (int32) days && IS_VALID_DATE((int32) days);
+}
+
 /* date + days, date - days; op: +1 or -1 */
-static bool
-date_plus_days(VxNode *node, const VxVector *const *args, const uint64 *rows,
-			   uint64 *suspect)
-{
-	if (!vx_are_int64(args, 2))
-		return false;
-	vx_node_begin(node, VX_REP_INT64);
-	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
-	{
-		int64		date = args[0]->u.i64[row];
-		int64		result = date + node->op * args[1]->u.i64[row];
-
-		node->out.u.i64[row] = result;
-		if (!is_finite_date(date) || result != (int32) result || !IS_VALID_DATE((int32) result))
-			vx_rows_set(suspect, row);
-	}
-	return true;
-}
-
-static bool
-date_minus_date(VxNode *node, const VxVector *const *args, const uint64 *rows,
-				uint64 *suspect)
-{
-	if (!vx_are_int64(args, 2))
-		return false;
-	vx_node_begin(node, VX_REP_INT64);
-	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
-	{
-		int64		a = args[0]->u.i64[row];
-		int64		b = args[1]->u.i64[row];
-
-		node->out.u.i64[row] = a - b;
-		if (!is_finite_date(a) || !is_finite_date(b) || a - b != (int32) (a - b))
-			vx_rows_set(suspect, row);
-	}
-	return true;
-}
+VX_INT_KERNEL(date_plus_days, 2, !is_finite_date(a) || !is_days(a + node->op * b),
+			  a + node->op * b)
+VX_INT_KERNEL(date_minus_date, 2,
+			  !is_finite_date(a) || !is_finite_date(b) || a - b != (int32) (a - b), a - b)
 
 /* date to timestamp: its first moment */
-static bool
-date_to_timestamp(VxNode *node, const VxVector *const *args, const uint64 *rows,
-				  uint64 *suspect)
-{
-	if (!vx_are_int64(args, 1))
-		return false;
-	vx_node_begin(node, VX_REP_INT64);
-	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
-	{
-		int64		date = args[0]->u.i64[row];
-
-		if (!is_finite_date(date) ||
-			date >= (TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE))
-			vx_rows_set(suspect, row);
-		else
-			node->out.u.i64[row] = date * USECS_PER_DAY;
-	}
-	return true;
-}
+VX_INT_KERNEL(date_to_timestamp, 1,
+			  !is_finite_date(a) || a >= TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE,
+			  a * USECS_PER_DAY)
 
 /*
  * timestamp + interval, - interval, where the interval is a constant without

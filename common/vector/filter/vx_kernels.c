@@ -14,12 +14,7 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "access/stratnum.h"
-
 #include "vx_kernels.h"
-#include "st_qual.h"
 
 /* clang before 18 gives clones a name that other files do not find. */
 #if defined(__x86_64__) && defined(__linux__) && \
@@ -97,6 +92,18 @@ vx_select_code(const uint32 *values, int n, uint32 lo, uint32 hi, bool outside,
 	SELECT_LOOP(uint32, ((x >= lo) & (x <= hi)) ^ outside);
 }
 
+/* x is NaN where x != x */
+#define SELECT_FLOATS(name, type) \
+VX_KERNEL void \
+name(const type *values, int n, double lo, double hi, bool nan, bool outside, \
+	 uint64 *selection) \
+{ \
+	SELECT_LOOP(type, (((x >= lo) & (x <= hi)) ^ outside) | (nan & (x != x))); \
+}
+
+SELECT_FLOATS(vx_select_float8, double)
+SELECT_FLOATS(vx_select_float4, float)
+
 static bool
 set_contains(const int64 *set, int nset, int64 value)
 {
@@ -137,73 +144,4 @@ vx_select_int64_set(const int64 *values, int n, const int64 *set, int nset,
 		}
 		selection[base / 64] = word;
 	}
-}
-
-/*
- * C's comparisons are false with NaN.  The negated form of one that is true
- * for NaN gives the server's order as long as the constant is not NaN.
- */
-#define SELECT_FLOAT(type) \
-	do { \
-		switch (strategy) \
-		{ \
-			case BTLessStrategyNumber: \
-				SELECT_LOOP(type, x < constant); \
-				break; \
-			case BTLessEqualStrategyNumber: \
-				SELECT_LOOP(type, x <= constant); \
-				break; \
-			case BTEqualStrategyNumber: \
-				SELECT_LOOP(type, x == constant); \
-				break; \
-			case BTGreaterEqualStrategyNumber: \
-				SELECT_LOOP(type, !(x < constant)); \
-				break; \
-			case BTGreaterStrategyNumber: \
-				SELECT_LOOP(type, !(x <= constant)); \
-				break; \
-			default: \
-				SELECT_LOOP(type, !(x == constant)); \
-				break; \
-		} \
-	} while (0)
-
-/* The constant is NaN: only equality and the bounds below it matter. */
-#define SELECT_AGAINST_NAN(type) \
-	do { \
-		switch (strategy) \
-		{ \
-			case BTLessStrategyNumber: \
-			case ST_NOT_EQUAL_STRATEGY: \
-				SELECT_LOOP(type, x == x); \
-				break; \
-			case BTLessEqualStrategyNumber: \
-				break; \
-			case BTGreaterStrategyNumber: \
-				memset(selection, 0, (n + 63) / 64 * sizeof(uint64)); \
-				break; \
-			default: \
-				SELECT_LOOP(type, x != x); \
-				break; \
-		} \
-	} while (0)
-
-VX_KERNEL void
-vx_select_float8(const double *values, int n, int strategy, double constant,
-				 uint64 *selection)
-{
-	if (isnan(constant))
-		SELECT_AGAINST_NAN(double);
-	else
-		SELECT_FLOAT(double);
-}
-
-VX_KERNEL void
-vx_select_float4(const float *values, int n, int strategy, double constant,
-				 uint64 *selection)
-{
-	if (isnan(constant))
-		SELECT_AGAINST_NAN(float);
-	else
-		SELECT_FLOAT(float);
 }

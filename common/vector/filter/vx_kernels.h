@@ -23,19 +23,18 @@ extern void vx_select_int128(const int128 *values, int n, int128 lo, int128 hi,
 extern void vx_select_code(const uint32 *values, int n, uint32 lo, uint32 hi,
 						   bool outside, uint64 *selection);
 
+/*
+ * The same of floats, of which NaN is in no range, and stays with outside and
+ * with nan.
+ */
+extern void vx_select_float8(const double *values, int n, double lo, double hi,
+							 bool nan, bool outside, uint64 *selection);
+extern void vx_select_float4(const float *values, int n, double lo, double hi,
+							 bool nan, bool outside, uint64 *selection);
+
 /* Keeps rows whose value is, or with outside is not, among the sorted set. */
 extern void vx_select_int64_set(const int64 *values, int n,
 								const int64 *set, int nset,
 								bool outside, uint64 *selection);
-
-/*
- * Keeps rows with value OP constant, OP a btree strategy or
- * ST_NOT_EQUAL_STRATEGY, in the server's order: NaN equals NaN and is
- * greater than everything else; -0 equals 0.
- */
-extern void vx_select_float8(const double *values, int n, int strategy,
-							 double constant, uint64 *selection);
-extern void vx_select_float4(const float *values, int n, int strategy,
-							 double constant, uint64 *selection);
 
 #endif							/* VX_KERNELS_H */

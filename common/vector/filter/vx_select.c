@@ -16,6 +16,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily_d.h"
 #include "catalog/pg_type_d.h"
@@ -254,19 +256,46 @@ select_decimal(const StPred *pred, const VxVector *v, uint64 *selection)
 	return true;
 }
 
+/*
+ * In the server's order NaN equals NaN and is greater than everything else.
+ * A bound that is NaN makes a range of nothing.
+ */
 static bool
 select_float(const StPred *pred, const VxVector *v, uint64 *selection)
 {
-	double		constant;
+	int			strategy = pred->strategy;
+	bool		nan = strategy == BTGreaterEqualStrategyNumber ||
+		strategy == BTGreaterStrategyNumber;
+	bool		outside = strategy == ST_NOT_EQUAL_STRATEGY;
+	double		lo = -INFINITY;
+	double		hi = INFINITY;
+	double		c;
 
 	if (pred->opfamily != FLOAT_BTREE_FAM_OID || is_list(pred))
 		return false;
-	constant = pred->valtype == FLOAT4OID ? DatumGetFloat4(pred->value) :
-		DatumGetFloat8(pred->value);
-	if (v->rep == VX_REP_FLOAT8)
-		vx_select_float8(v->u.f64, v->n, pred->strategy, constant, selection);
+	c = pred->valtype == FLOAT4OID ? DatumGetFloat4(pred->value) : DatumGetFloat8(pred->value);
+	if (isnan(c))
+	{
+		/* all numbers are less */
+		nan = strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber && !outside;
+		if (strategy != BTLessStrategyNumber && strategy != BTLessEqualStrategyNumber && !outside)
+			lo = NAN;
+		outside = false;
+	}
+	else if (strategy == BTLessStrategyNumber)
+		hi = c == -INFINITY ? NAN : nextafter(c, -INFINITY);
+	else if (strategy == BTLessEqualStrategyNumber)
+		hi = c;
+	else if (strategy == BTGreaterEqualStrategyNumber)
+		lo = c;
+	else if (strategy == BTGreaterStrategyNumber)
+		lo = c == INFINITY ? NAN : nextafter(c, INFINITY);
 	else
-		vx_select_float4(v->u.f32, v->n, pred->strategy, constant, selection);
+		lo = hi = c;
+	if (v->rep == VX_REP_FLOAT8)
+		vx_select_float8(v->u.f64, v->n, lo, hi, nan, outside, selection);
+	else
+		vx_select_float4(v->u.f32, v->n, lo, hi, nan, outside, selection);
 	return true;
 }
 
@@ -359,60 +388,6 @@ select_code(const StPred *pred, const VxVector *v, uint64 *selection)
 	return true;
 }
 
-static inline bool
-string_matches(int strategy, int d)
-{
-	switch (strategy)
-	{
-		case BTLessStrategyNumber:
-			return d < 0;
-		case BTLessEqualStrategyNumber:
-			return d <= 0;
-		case BTEqualStrategyNumber:
-			return d == 0;
-		case BTGreaterEqualStrategyNumber:
-			return d >= 0;
-		case BTGreaterStrategyNumber:
-			return d > 0;
-		default:
-			return d != 0;
-	}
-}
-
-/* Strings that stand as they are. */
-static bool
-select_strings(const StPred *pred, const VxVector *v, uint64 *selection)
-{
-	bool		prefix = pred->kind == ST_PRED_PREFIX;
-	Oid			type = pred->coltype == UUIDOID ? UUIDOID :
-		is_blank_padded(pred) ? BPCHAROID : TEXTOID;
-	StStr		bytes;
-
-	if (!pred->string || is_list(pred))
-		return false;
-
-	bytes = st_string_bytes(pred->value, type);
-	for (int w = 0; w < (v->n + 63) / 64; w++)
-	{
-		for (uint64 left = selection[w]; left != 0; left &= left - 1)
-		{
-			int			bit = __builtin_ctzll(left);
-			StStr		s = st_string_bytes(v->u.datum[w * 64 + bit], type);
-			bool		match;
-
-			if (prefix)
-				match = s.len >= bytes.len && memcmp(s.data, bytes.data, bytes.len) == 0;
-			else if (pred->strategy == BTEqualStrategyNumber)
-				match = s.len == bytes.len && memcmp(s.data, bytes.data, bytes.len) == 0;
-			else
-				match = string_matches(pred->strategy, st_string_compare(s, bytes));
-			if (!match)
-				selection[w] &= ~(UINT64CONST(1) << bit);
-		}
-	}
-	return true;
-}
-
 static bool
 select_values(StPred *pred, const VxVector *v,
 			  uint64 *selection)
@@ -439,10 +414,9 @@ select_values(StPred *pred, const VxVector *v,
 			return select_float(pred, v, selection);
 		case VX_REP_CODE:
 			return select_code(pred, v, selection);
-		case VX_REP_DATUM:
-			return select_strings(pred, v, selection);
+		default:
+			return false;
 	}
-	return false;
 }
 
 static void

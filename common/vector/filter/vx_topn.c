@@ -31,8 +31,8 @@
 #include "utils/numeric.h"
 
 #include "vx_kernels.h"
+#include "vx_paths.h"
 #include "vx_topn.h"
-#include "vx_topn_path.h"
 #include "st_numeric.h"
 #include "st_qual.h"
 

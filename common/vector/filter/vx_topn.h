@@ -23,7 +23,7 @@
 typedef struct VxTopN VxTopN;
 
 /*
- * For a scan whose plan node has the fields of vx_topn_path.h; NULL for any
+ * For a scan whose plan node has the fields of vx_paths.h; NULL for any
  * other, and if the key cannot be evaluated on vectors.  Allocates in the
  * current memory context.
  */

@@ -48,7 +48,6 @@
 #include "vx_format.h"
 #include "vx_paths.h"
 #include "vx_settings.h"
-#include "vx_topn_path.h"
 #include "st_compat.h"
 #include "st_store.h"
 
@@ -68,47 +67,42 @@ static CustomPathMethods path_methods = {
 	.PlanCustomPath = plan_aggregate,
 };
 
-/* Aggregates of an expression, each once. */
-static bool
-collect_aggregates(Node *node, List **aggregates)
+/* What an expression has of one kind of node, each once; not what is within them. */
+typedef struct Collect
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Aggref))
-	{
-		*aggregates = list_append_unique(*aggregates, node);
-		return false;
-	}
-	return expression_tree_walker(node, collect_aggregates, aggregates);
-}
+	NodeTag		tag;
+	List	   *found;
+} Collect;
 
 static bool
-collect_params(Node *node, List **params)
+collect_walker(Node *node, Collect *collect)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, Param))
+	if (nodeTag(node) == collect->tag)
 	{
-		*params = list_append_unique(*params, node);
+		collect->found = list_append_unique(collect->found, node);
 		return false;
 	}
-	return expression_tree_walker(node, collect_params, params);
+	return expression_tree_walker(node, collect_walker, collect);
+}
+
+static List *
+collect(const void *exprs, NodeTag tag)
+{
+	Collect		result = {tag, NIL};
+
+	collect_walker(unconstify(void *, exprs), &result);
+	return result.found;
 }
 
 /* Everything outside of aggregates must be made of group keys. */
-typedef struct UngroupedContext
-{
-	List	   *keys;
-} UngroupedContext;
-
 static bool
-has_ungrouped_column(Node *node, UngroupedContext *context)
+has_ungrouped_column(Node *node, void *keys)
 {
-	if (node == NULL || IsA(node, Aggref) || list_member(context->keys, node))
+	if (node == NULL || IsA(node, Aggref) || list_member(keys, node))
 		return false;
-	if (IsA(node, Var))
-		return true;
-	return expression_tree_walker(node, has_ungrouped_column, context);
+	return IsA(node, Var) || expression_tree_walker(node, has_ungrouped_column, keys);
 }
 
 static bool
@@ -187,7 +181,7 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->custom_private = llast(best_path->custom_private);
 	cscan->flags = best_path->flags;
 	cscan->methods = GetCustomScanMethods(vx_format->aggregate_name, false);
-	collect_params((Node *) scan_tlist, &cscan->custom_exprs);
+	cscan->custom_exprs = collect(scan_tlist, T_Param);
 	return &cscan->scan.plan;
 }
 
@@ -385,7 +379,6 @@ add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 bool
 vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid)
 {
-	UngroupedContext ungrouped = {query->keys};
 	ListCell   *lc;
 
 	/* HAVING alone: the server knows that no row matters. */
@@ -395,8 +388,8 @@ vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid)
 		if (!aggregate_is_supported(lfirst_node(Aggref, lc), relid))
 			return false;
 	return keys_are_supported(clauses, query->keys, relid) &&
-		!has_ungrouped_column((Node *) query->target->exprs, &ungrouped) &&
-		!has_ungrouped_column((Node *) query->having, &ungrouped);
+		!has_ungrouped_column((Node *) query->target->exprs, query->keys) &&
+		!has_ungrouped_column((Node *) query->having, query->keys);
 }
 
 /* One table, all of whose rows are taken as vectors. */
@@ -423,21 +416,12 @@ add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	add_parallel_path(root, input_rel, grouped_rel, relation, query);
 }
 
-static bool
-grouping_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	return IsA(node, GroupingFunc) ||
-		expression_tree_walker(node, grouping_walker, context);
-}
-
 /* GROUPING() makes sense without grouping sets, too; only Agg knows it. */
 static bool
 uses_grouping(PlannerInfo *root)
 {
-	return grouping_walker((Node *) root->processed_tlist, NULL) ||
-		grouping_walker(root->parse->havingQual, NULL);
+	return collect(root->processed_tlist, T_GroupingFunc) != NIL ||
+		collect(root->parse->havingQual, T_GroupingFunc) != NIL;
 }
 
 static bool
@@ -483,8 +467,7 @@ make_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 	if (IS_OTHER_REL(input_rel))
 		query->keys = st_translate_to_child(root, query->keys, input_rel);
 	query->eqops = equality_operators(*clauses);
-	collect_aggregates((Node *) query->target->exprs, &query->aggregates);
-	collect_aggregates((Node *) query->having, &query->aggregates);
+	query->aggregates = collect(list_concat_copy(query->target->exprs, query->having), T_Aggref);
 	return query;
 }
 

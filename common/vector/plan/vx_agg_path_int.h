@@ -15,7 +15,7 @@
 
 #include "nodes/pathnodes.h"
 
-#include "vx_agg_path.h"
+#include "vx_agg_spec.h"
 
 /* Of a group, for its keys and for each aggregate. */
 #define VX_AGG_STATE_BYTES		64

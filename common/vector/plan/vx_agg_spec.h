@@ -15,6 +15,25 @@
 
 #include "nodes/primnodes.h"
 
+/*
+ * A node of aggregation:
+ *
+ *	 plan->custom_scan_tlist	group keys, then the aggregates; a partial node
+ *								has its output, a bytea, at the end
+ *	 plan->custom_private		list of the keys' equality operators, list of
+ *								one VxAggMode, and NIL or, for rows that the
+ *								node makes vectors of, where in them each of
+ *								vx_agg_operands() is (-1 alone: there are none)
+ *	 plan->custom_plans			the scan below; what returns rows; or what
+ *								returns states of partial nodes
+ */
+typedef enum VxAggMode
+{
+	VX_AGG_PLAIN,				/* rows to groups */
+	VX_AGG_PARTIAL,				/* in a parallel worker: rows to states of groups */
+	VX_AGG_FINAL				/* those to groups */
+} VxAggMode;
+
 /* What is kept per group while rows are read. */
 typedef enum VxTransKind
 {

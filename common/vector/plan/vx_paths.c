@@ -31,7 +31,6 @@
 #include "parser/parsetree.h"
 #include "utils/guc.h"
 
-#include "vx_bitmap_path.h"
 #include "vx_format.h"
 #include "vx_paths.h"
 #include "vx_settings.h"
@@ -65,7 +64,9 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 										  copyObject(linitial(best_path->custom_private)));
 	}
 	if (custom_plans != NIL)
-		cscan->custom_plans = list_make1(vx_bitmap_plan(linitial(custom_plans)));
+		/* of the server's bitmap scan: what makes the bitmap */
+		cscan->custom_plans = list_make1(outerPlan(castNode(BitmapHeapScan,
+															linitial(custom_plans))));
 	cscan->methods = GetCustomScanMethods(vx_format->scan_name, false);
 	return &cscan->scan.plan;
 }
@@ -142,12 +143,46 @@ make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	return cpath;
 }
 
+/*
+ * The server has put the best bitmap together for a scan of its own, without
+ * parameters or none.  That path is copied, because the server frees it when
+ * it finds a better one, and kept in the relation's fdw_private, which means
+ * nothing for a table: nodes above ask for scans again when the relation's
+ * list of paths is final.
+ */
+static void
+keep_bitmap(RelOptInfo *rel, Relation relation)
+{
+	BitmapHeapPath *best = NULL;
+	BitmapHeapPath *own;
+	ListCell   *lc;
+
+	rel->fdw_private = NULL;
+	/* a condition without columns becomes a node above the server's plan */
+	if (!vx_enable_bitmap_vectors || !enable_bitmapscan || vx_has_pseudoconstant(rel) ||
+		vx_index_scan(relation) == VX_INDEX_SCAN_OFF)
+		return;
+	foreach(lc, rel->pathlist)
+	{
+		BitmapHeapPath *path = lfirst(lc);
+
+		if (IsA(path, BitmapHeapPath) && path->path.param_info == NULL &&
+			(best == NULL || path->path.total_cost < best->path.total_cost))
+			best = path;
+	}
+	if (best == NULL)
+		return;
+	own = makeNode(BitmapHeapPath);
+	memcpy(own, best, sizeof(BitmapHeapPath));
+	rel->fdw_private = own;
+}
+
 /* A scan of the rows that an index finds, if the server has a bitmap for that. */
 static CustomPath *
 make_bitmap_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 				 const Bitmapset *attnos, PathTarget *vectors)
 {
-	BitmapHeapPath *bitmap = vx_bitmap_kept(rel);
+	BitmapHeapPath *bitmap = rel->fdw_private;
 	CustomPath *cpath;
 
 	if (bitmap == NULL)
@@ -191,7 +226,7 @@ add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 	CustomPath *cpath;
 
 	vx_cost_index_paths(root, rel, relation, attnos);
-	vx_bitmap_keep(rel, relation);
+	keep_bitmap(rel, relation);
 	if (!vx_enable_custom_scan || has_current_of(rel) || needs_tuple_header(attnos))
 		return;
 

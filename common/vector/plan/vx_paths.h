@@ -100,4 +100,46 @@ extern double vx_parallel_divisor(const Path *path);
 /* Pages that the rows would take in a heap: the measure of work to share. */
 extern double vx_heap_pages(RelOptInfo *rel, Relation relation);
 
+/* ---- vx_topn_path.c: ORDER BY ... LIMIT over one table ---- */
+
+/*
+ * A scan that knows the limit has three expressions behind its quals in
+ * custom_exprs: the first sort key, LIMIT and OFFSET (null: none).  Its
+ * custom_private is a list of integers:
+ */
+typedef enum VxTopNField
+{
+	VX_TOPN_NQUALS,
+	VX_TOPN_DESCENDING,
+	VX_TOPN_NULLS_FIRST,
+	VX_TOPN_NFIELDS
+} VxTopNField;
+
+/* Expressions behind the quals. */
+typedef enum VxTopNExpr
+{
+	VX_TOPN_KEY,
+	VX_TOPN_LIMIT,
+	VX_TOPN_OFFSET,
+	VX_TOPN_NEXPRS
+} VxTopNExpr;
+
+/* For create_upper_paths_hook at UPPERREL_ORDERED; input_rel is our table. */
+extern void vx_topn_add_path(PlannerInfo *root, RelOptInfo *input_rel,
+							 RelOptInfo *ordered_rel, Relation relation);
+
+/* The same for partitions, children by inheritance, and arms of UNION ALL. */
+extern void vx_topn_add_append_path(PlannerInfo *root, RelOptInfo *input_rel,
+									RelOptInfo *ordered_rel);
+
+/* ---- vx_agg_path.c ---- */
+
+/* For create_upper_paths_hook. */
+extern void vx_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
+								  RelOptInfo *input_rel, RelOptInfo *output_rel,
+								  void *extra);
+
+/* From vx_init(). */
+extern void vx_agg_path_init(void);
+
 #endif							/* VX_PATHS_H */

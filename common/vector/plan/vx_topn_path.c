@@ -31,7 +31,6 @@
 
 #include "vx_paths.h"
 #include "vx_settings.h"
-#include "vx_topn_path.h"
 #include "vx_vector.h"
 #include "st_compat.h"
 

@@ -4,7 +4,7 @@
  *	  The custom scan node over a table of the format.
  *
  * plan->custom_exprs holds the scan's quals, in the order in which they are
- * to be evaluated, and then what vx_topn_path.h says; plan->qual is empty.
+ * to be evaluated, and then what vx_paths.h says; plan->qual is empty.
  * plan->custom_plans holds the plan of a bitmap of the rows to read, if any.
  *
  *-------------------------------------------------------------------------
