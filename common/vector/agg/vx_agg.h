@@ -8,7 +8,6 @@
  *	 vx_agg_footer.c	what is known of whole row groups
  *	 vx_agg_input.c		arguments, filters and keys as vectors
  *	 vx_agg_group.c		from keys to group numbers
- *	 vx_agg_intern.c	distinct values of a key
  *	 vx_agg_trans.c		states of groups: made, advanced by a batch, finished
  *	 vx_agg_kernels.c	the loops that do it
  *	 vx_agg_numeric.c	sums and bounds of numerics
@@ -32,6 +31,7 @@
 #include "vx_agg_kernels.h"
 #include "vx_agg_spec.h"
 #include "vx_expr.h"
+#include "vx_intern.h"
 #include "vx_scan.h"
 
 /* No group number: the row's group has no room in memory. */
@@ -81,7 +81,6 @@ typedef struct VxAggOutput
 	ExprState  *direct;			/* percentile's fraction, or NULL */
 } VxAggOutput;
 
-typedef struct VxIntern VxIntern;
 typedef struct VxSpill VxSpill;
 
 /* Key column of the groups. */
@@ -269,23 +268,6 @@ vx_group_record(const VxGroups *groups, uint32 gid)
 {
 	return groups->states + (Size) gid * groups->stride;
 }
-
-/* ---- vx_agg_intern.c ---- */
-
-#define VX_NO_WORD	PG_UINT32_MAX
-
-/*
- * Distinct values of a type under an equality operator, numbered as they
- * come.  bytes: equality is that of the bytes (vx_is_bytes_key()).
- */
-extern VxIntern *vx_intern_create(MemoryContext mcxt, Oid type, Oid eqop, Oid collation,
-								  bool bytes);
-extern void vx_intern_reset(VxIntern *intern);
-
-/* Number of a value; VX_NO_WORD if it is new and not to be added. */
-extern uint32 vx_intern(VxIntern *intern, Datum value, bool add);
-extern uint32 vx_intern_hash(VxIntern *intern, Datum value);
-extern Datum vx_intern_value(const VxIntern *intern, uint32 number);
 
 /* ---- vx_agg_trans.c ---- */
 

@@ -83,7 +83,7 @@ typedef struct VxMemo
 	uint32		nknown;			/* of the source's values, without null */
 	bool		any_null;		/* a result is */
 	VxDictionary dict;			/* of results that are not passed by value */
-	struct vx_image_hash *images;	/* codes of dict by their bytes */
+	struct VxIntern *images;	/* codes of dict by their bytes */
 } VxMemo;
 
 typedef const VxVector *(*VxNodeEval) (VxNode *node, const uint64 *rows);

@@ -17,22 +17,14 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "vx_expr_int.h"
+#include "vx_intern.h"
 #include "vx_vec.h"
-
-/* Codes by the bytes of their values, in a table without deletions. */
-typedef struct vx_image_hash
-{
-	uint32		mask;			/* size - 1, a power of two less one */
-	uint32	   *codes;			/* code + 1, or 0 */
-	uint32	   *hashes;			/* by code */
-} vx_image_hash;
 
 void
 vx_node_set_state(VxNode *node)
@@ -57,67 +49,33 @@ evaluate(VxNode *node, bool *isnull)
 
 /* ---- by distinct value ---- */
 
-static const void *
-image_of(const VxNode *node, Datum value, Size *len)
-{
-	*len = datumGetSize(value, false, node->typlen);
-	return DatumGetPointer(value);
-}
-
 /* The code of a value in the memo's dictionary; a new one, if need be. */
 static uint32
-code_of(VxNode *node, VxMemo *memo, Datum value)
+code_of(VxExprSet *set, VxMemo *memo, Datum value)
 {
-	vx_image_hash *images = memo->images;
-	Size		len;
-	const void *image = image_of(node, value, &len);
-	uint32		hash = hash_bytes(image, len);
-	uint32		code;
+	MemoryContext old = MemoryContextSwitchTo(set->econtext->ecxt_per_tuple_memory);
+	uint32		code = vx_intern(memo->images, value, true);
 
-	for (uint32 at = hash & images->mask;; at = (at + 1) & images->mask)
-	{
-		Size		other_len;
-		const void *other;
-
-		if (images->codes[at] == 0)
-		{
-			code = memo->dict.nvalues;
-			images->codes[at] = code + 1;
-			break;
-		}
-		code = images->codes[at] - 1;
-		if (images->hashes[code] != hash)
-			continue;
-		other = image_of(node, memo->dict.values[code], &other_len);
-		if (len == other_len && memcmp(image, other, len) == 0)
-			return code;
-	}
-
-	images->hashes[code] = hash;
-	memo->dict.values[code] = PointerGetDatum(MemoryContextAlloc(memo->mcxt, len));
-	memcpy(DatumGetPointer(memo->dict.values[code]), image, len);
-	memo->dict.nvalues++;
+	MemoryContextSwitchTo(old);
+	memo->dict.values = vx_intern_values(memo->images, &memo->dict.nvalues);
 	return code;
 }
 
-/* What there can be: a result for each value, and one for null. */
 static void
-make_images(VxMemo *memo, uint32 nvalues)
+start_dictionary(VxNode *node, VxMemo *memo)
 {
-	vx_image_hash *images = MemoryContextAlloc(memo->mcxt, sizeof(vx_image_hash));
 	static uint64 last_made = 0;
-	uint32		size = 16;
+	MemoryContext old = MemoryContextSwitchTo(node->expr->set->mcxt);
 
-	while (size < nvalues * 2)
-		size *= 2;
-	images->mask = size - 1;
-	images->codes = MemoryContextAllocZero(memo->mcxt, sizeof(uint32) * size);
-	images->hashes = MemoryContextAlloc(memo->mcxt, sizeof(uint32) * nvalues);
-	memo->images = images;
-	memo->dict.nvalues = 0;
+	/* distinct by all bytes, whatever the type */
+	if (memo->images == NULL)
+		memo->images = vx_intern_create(node->expr->set->mcxt, node->typlen == -1 ?
+										BYTEAOID : node->type, InvalidOid, InvalidOid, true);
+	else
+		vx_intern_reset(memo->images);
+	memo->dict.values = vx_intern_values(memo->images, &memo->dict.nvalues);
 	memo->dict.made = ++last_made;
-	memo->dict.sorted = false;
-	memo->dict.values = MemoryContextAlloc(memo->mcxt, sizeof(Datum) * nvalues);
+	MemoryContextSwitchTo(old);
 }
 
 static Size
@@ -164,7 +122,7 @@ memo_of(VxNode *node, const VxDictionary *source)
 	memo->is_true = node->type == BOOLOID ?
 		MemoryContextAllocZero(memo->mcxt, nvalues) : NULL;
 	if (memo_rep(node) == VX_REP_CODE)
-		make_images(memo, nvalues);
+		start_dictionary(node, memo);
 	memo->group = vx_batch_group(expr->batch);
 	memo->generation = expr->set->generation;
 	memo->source = source;
@@ -198,15 +156,7 @@ memo_fill(VxNode *node, VxMemo *memo, uint32 code)
 				((float *) memo->values)[code] = DatumGetFloat4(value);
 				break;
 			default:
-				if (node->typlen == -1)
-				{
-					MemoryContext oldcontext =
-						MemoryContextSwitchTo(set->econtext->ecxt_per_tuple_memory);
-
-					value = PointerGetDatum(PG_DETOAST_DATUM(value));
-					MemoryContextSwitchTo(oldcontext);
-				}
-				((uint32 *) memo->values)[code] = code_of(node, memo, value);
+				((uint32 *) memo->values)[code] = code_of(set, memo, value);
 				break;
 		}
 	}

@@ -14,7 +14,7 @@
  *
  * Memory: values that have to be copied live until the next batch; a batch
  * ends early where its toasted values would take too much.  Dictionaries
- * (vx_delta_dict.h) live as long as the scan.
+ * live as long as the scan.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +23,7 @@
 #include "access/detoast.h"
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
+#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/datum.h"
@@ -31,7 +32,7 @@
 #include "utils/rel.h"
 
 #include "vx_delta.h"
-#include "vx_delta_dict.h"
+#include "vx_intern.h"
 #include "vx_row_column.h"
 #include "st_compat.h"
 
@@ -40,11 +41,26 @@
 /* A batch is full when its toasted values take so many bytes. */
 #define MAX_BYTES	((Size) 8 * 1024 * 1024)
 
+/* Of a dictionary, and bytes of each. */
+#define MAX_VALUES	8192
+#define MAX_LENGTH	256
+
+/* So many distinct values are looked at before their share counts. */
+#define FREE_VALUES	1024
+
+/*
+ * Where a column has few distinct values, giving them codes lets expressions
+ * run once per value, as they do in row groups; an array or a string is
+ * compared with one hash.  Codes are kept over all of the scan.  A column with
+ * too many values, or long ones, gives up for the rest of it.
+ */
 typedef struct DeltaColumn
 {
 	VxRowColumn row;
 	bool		together;
-	VxDeltaDict *dict;			/* or NULL */
+	VxIntern   *values;			/* of the dictionary; NULL: it has none */
+	VxDictionary dict;
+	uint64		nseen;			/* values that were looked for */
 	uint32	   *codes;
 	bool		coded;			/* in the batch at hand */
 	VxVector	code_vector;
@@ -146,9 +162,13 @@ vx_delta_create(VxBatch *batch, Relation rel, const Bitmapset *together)
 
 		vx_row_column_init(&column->row, TupleDescAttr(delta->desc, attno - 1));
 		column->together = bms_is_member(attno, together);
-		if (!column->row.byval && !column->row.numeric)
+		if (!column->row.byval && !column->row.numeric && column->row.typlen != -2)
 		{
-			column->dict = vx_delta_dict_create(column->row.typlen);
+			/* distinct by all bytes, whatever the type */
+			column->values = vx_intern_create(delta->mcxt, column->row.typlen == -1 ?
+											  BYTEAOID : column->row.type, InvalidOid,
+											  InvalidOid, true);
+			column->dict.capacity = MAX_VALUES;
 			column->codes = palloc0(sizeof(uint32) * ST_VECTOR_SIZE);
 		}
 	}
@@ -285,17 +305,35 @@ is_toasted(Datum value, int16 typlen)
 							VARATT_IS_COMPRESSED(DatumGetPointer(value)));
 }
 
+/* False, from then on always: the column has too many values. */
+static bool
+code_of(DeltaColumn *column, Datum value, uint32 *code)
+{
+	uint32		n = column->dict.nvalues;
+	Size		len = column->row.typlen == -1 ? VARSIZE_ANY_EXHDR(DatumGetPointer(value)) :
+		column->row.typlen;
+	bool		room;
+
+	column->nseen++;
+	room = len <= MAX_LENGTH && n < MAX_VALUES &&
+		(n < FREE_VALUES || (uint64) n * 2 <= column->nseen);
+	*code = vx_intern(column->values, value, room);
+	column->dict.values = vx_intern_values(column->values, &column->dict.nvalues);
+	if (*code == VX_NO_WORD)
+		column->values = NULL;
+	return *code != VX_NO_WORD;
+}
+
 /* The column has no dictionary after all: values for the codes so far. */
 static void
 stop_coding(DeltaColumn *column)
 {
-	const VxDictionary *dict = vx_delta_dict_values(column->dict);
 	VxRowColumn *row = &column->row;
 
 	column->coded = false;
 	for (int i = 0; i < ST_VECTOR_SIZE; i++)
 		if (row->v.valid[i / 64] & (UINT64CONST(1) << (i % 64)))
-			row->v.u.datum[i] = dict->values[column->codes[i]];
+			row->v.u.datum[i] = column->dict.values[column->codes[i]];
 }
 
 static void
@@ -311,7 +349,7 @@ put(VxDelta *delta, DeltaColumn *column, int row, Datum value)
 	if (column->coded)
 	{
 		if (!is_toasted(value, typlen) &&
-			vx_delta_dict_code(column->dict, value, &column->codes[row]))
+			code_of(column, value, &column->codes[row]))
 		{
 			column->row.v.valid[row / 64] |= UINT64CONST(1) << (row % 64);
 			return;
@@ -413,7 +451,7 @@ finish(VxDelta *delta, DeltaColumn *column)
 	v->has_nulls = row->v.has_nulls;
 	v->typlen = row->typlen;
 	v->u.code = column->codes;
-	v->dict = vx_delta_dict_values(column->dict);
+	v->dict = &column->dict;
 	memcpy(v->valid, row->v.valid, sizeof(v->valid));
 	return v;
 }
@@ -434,7 +472,7 @@ set_targets(VxDelta *delta, int index, DeltaColumn **targets)
 			 delta->batch->columns[i].access != VX_ACCESS_NONE))
 			continue;
 		targets[column->row.attno - 1] = column;
-		column->coded = column->dict && vx_delta_dict_is_used(column->dict);
+		column->coded = column->values != NULL;
 		natts = Max(natts, column->row.attno);
 	}
 	return natts;

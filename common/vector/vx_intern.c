@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * vx_agg_intern.c
+ * vx_intern.c
  *	  Distinct values of a key, numbered as they come.
  *
  * A key that is no integer takes part in the hash table of groups as the
@@ -21,7 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "vx_agg.h"
+#include "vx_intern.h"
 #include "st_checksum.h"
 
 #define INITIAL_SLOTS 256
@@ -57,10 +57,13 @@ vx_intern_create(MemoryContext mcxt, Oid type, Oid eqop, Oid collation, bool byt
 	Oid			left;
 	Oid			right;
 
-	if (!get_op_hash_functions(eqop, &left, &right))
-		elog(ERROR, "could not find hash function for operator %u", eqop);
-	fmgr_info(left, &intern->hash);
-	fmgr_info(get_opcode(eqop), &intern->equal);
+	if (!bytes)
+	{
+		if (!get_op_hash_functions(eqop, &left, &right))
+			elog(ERROR, "could not find hash function for operator %u", eqop);
+		fmgr_info(left, &intern->hash);
+		fmgr_info(get_opcode(eqop), &intern->equal);
+	}
 	intern->values_mcxt = AllocSetContextCreate(mcxt,
 												"vector group key values",
 												ALLOCSET_DEFAULT_SIZES);
@@ -95,8 +98,14 @@ vx_intern_reset(VxIntern *intern)
 static inline const char *
 key_bytes(const VxIntern *intern, Datum value, int *len)
 {
-	const char *data = VARDATA_ANY(DatumGetPointer(value));
+	const char *data;
 
+	if (intern->typlen != -1)
+	{
+		*len = datumGetSize(value, false, intern->typlen);
+		return DatumGetPointer(value);
+	}
+	data = VARDATA_ANY(DatumGetPointer(value));
 	*len = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
 	if (intern->type == BPCHAROID)
 		*len = bpchartruelen(unconstify(char *, data), *len);
@@ -160,7 +169,9 @@ add_value(VxIntern *intern, Datum value)
 {
 	MemoryContext old = MemoryContextSwitchTo(intern->values_mcxt);
 
-	intern->values[intern->nvalues] = datumCopy(value, intern->typbyval, intern->typlen);
+	intern->values[intern->nvalues] = intern->typlen == -1 ?
+		PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) :
+		datumCopy(value, intern->typbyval, intern->typlen);
 	MemoryContextSwitchTo(old);
 	return intern->nvalues++;
 }
@@ -200,9 +211,9 @@ vx_intern(VxIntern *intern, Datum value, bool add)
 	return intern->slots[at].number;
 }
 
-Datum
-vx_intern_value(const VxIntern *intern, uint32 number)
+Datum *
+vx_intern_values(const VxIntern *intern, uint32 *nvalues)
 {
-	Assert(number < intern->nvalues);
-	return intern->values[number];
+	*nvalues = intern->nvalues;
+	return intern->values;
 }
