@@ -60,7 +60,8 @@ common_rep(VxNode *node, const Piece *pieces, int npieces, int *scale)
 	return wide ? VX_REP_DECIMAL128 : VX_REP_DECIMAL64;
 }
 
-static void
+/* False: a value does not fit at that scale. */
+static bool
 copy_decimals(VxNode *node, const Piece *piece, int scale)
 {
 	int128		factor = 1;
@@ -80,15 +81,17 @@ copy_decimals(VxNode *node, const Piece *piece, int scale)
 			values = scaled;
 		}
 		vx_vec_kernels()->blend_int64(values, piece->rows, piece->v->n, node->out.u.i64);
-		return;
+		return true;
 	}
 	VX_FOREACH_ROW(row, piece->rows, VX_EXPR_WORDS(node->expr))
 	{
-		node->out.u.i128[row] = vx_decimal(piece->v, row) * factor;
+		if (__builtin_mul_overflow(vx_decimal(piece->v, row), factor, &node->out.u.i128[row]))
+			return false;
 	}
+	return true;
 }
 
-static void
+static bool
 copy_piece(VxNode *node, const Piece *piece, int scale)
 {
 	const VxVector *v = piece->v;
@@ -98,8 +101,7 @@ copy_piece(VxNode *node, const Piece *piece, int scale)
 	{
 		case VX_REP_DECIMAL64:
 		case VX_REP_DECIMAL128:
-			copy_decimals(node, piece, scale);
-			break;
+			return copy_decimals(node, piece, scale);
 		case VX_REP_INT64:
 		case VX_REP_FLOAT8:
 			vx_vec_kernels()->blend_int64(v->u.i64, piece->rows, v->n, node->out.u.i64);
@@ -112,28 +114,6 @@ copy_piece(VxNode *node, const Piece *piece, int scale)
 			VX_FOREACH_ROW(row, piece->rows, words)
 				node->out.u.datum[row] = vx_expr_datum(node->expr, v, row);
 			break;
-	}
-}
-
-/* Room that int128 leaves a value of 38 digits is none: check the rest. */
-static bool
-fits_scale(const Piece *pieces, int npieces, int scale, int words)
-{
-	for (int i = 0; i < npieces; i++)
-	{
-		int			by = scale - pieces[i].v->scale;
-		int128		factor = 1;
-		int128		x;
-
-		if (by == 0)
-			continue;
-		for (int s = 0; s < by; s++)
-			factor *= 10;
-		VX_FOREACH_ROW(row, pieces[i].rows, words)
-		{
-			if (__builtin_mul_overflow(vx_decimal(pieces[i].v, row), factor, &x))
-				return false;
-		}
 	}
 	return true;
 }
@@ -161,13 +141,21 @@ assemble(VxNode *node, const uint64 *rows, Piece *pieces, int npieces)
 		return &node->out;
 	}
 	rep = common_rep(node, pieces, npieces, &scale);
-	if (rep == VX_REP_DECIMAL128 && !fits_scale(pieces, npieces, scale, words))
-		rep = VX_REP_DATUM;
-	vx_node_begin(node, rep);
-	node->out.scale = scale;
-	vx_node_set_nulls(node, rows, live);
 	for (int i = 0; i < npieces; i++)
-		copy_piece(node, &pieces[i], scale);
+	{
+		if (i == 0)
+		{
+			vx_node_begin(node, rep);
+			node->out.scale = scale;
+			vx_node_set_nulls(node, rows, live);
+		}
+		if (!copy_piece(node, &pieces[i], scale))
+		{
+			/* from the start, as numerics */
+			rep = VX_REP_DATUM;
+			i = -1;
+		}
+	}
 	return &node->out;
 }
 

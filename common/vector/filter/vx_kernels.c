@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "vx_batch.h"
 #include "vx_kernels.h"
 
 /* clang before 18 gives clones a name that other files do not find. */
@@ -129,19 +130,11 @@ vx_select_int64_set(const int64 *values, int n, const int64 *set, int nset,
 	int64		min = set[0];
 	int64		max = set[nset - 1];
 
-	for (int base = 0; base < n; base += 64)
+	VX_FOREACH_ROW(row, selection, (n + 63) / 64)
 	{
-		uint64		word = selection[base / 64];
+		int64		x = values[row];
 
-		for (uint64 left = word; left != 0; left &= left - 1)
-		{
-			int			bit = __builtin_ctzll(left);
-			int64		x = values[base + bit];
-			bool		found = x >= min && x <= max && set_contains(set, nset, x);
-
-			if (found == outside)
-				word &= ~(UINT64CONST(1) << bit);
-		}
-		selection[base / 64] = word;
+		if ((x >= min && x <= max && set_contains(set, nset, x)) == outside)
+			vx_rows_clear(selection, row);
 	}
 }
