@@ -3,11 +3,11 @@
 #   EXTENSION = colcompress
 #   DATA = sorted_heap--1.0.sql      the script of CREATE EXTENSION, or:
 #   SCRIPT = colcompress--1.0.sql
-#   SCRIPT_PARTS = access_method.sql.in set_options.sql ...
-#   SCRIPT_WORDS = c=cc unit=vector units=vectors
+#   SCRIPT_PARTS = access_method.sql.in options.sql.in ...
 #                            the script is made of parts: sql/*.sql of the
 #                            extension, common/sql/*.sql.in of all; where these
-#                            say @am@, @c@, @unit@, it has the extension's words
+#                            say @am@, it has the extension's name, and other
+#                            words of its sql/words.sed
 #   REGRESS = ...            suites under test/sql, test/expected
 #   ISOLATION = ...          suites under test/specs
 #                            (both also under common/test, see below)
@@ -154,12 +154,11 @@ $(shlib): $(ST_LIB_PG) $(ST_LIB_CORE) $(ST_EXPORTS) $(ST_STAMP)
 # ---- the script ----
 
 ifdef SCRIPT
-build/$(SCRIPT): $(ST_SCRIPT_PARTS) $(ST_MAKEFILES)
+build/$(SCRIPT): $(ST_SCRIPT_PARTS) sql/words.sed $(ST_MAKEFILES)
 	@mkdir -p $(@D)
 	@for part in $(ST_SCRIPT_PARTS); do cat $$part; echo; done | \
-		sed -e 's/@am@/$(EXTENSION)/g' $(foreach word,$(SCRIPT_WORDS), \
-			-e 's/@$(subst =,@/,$(word))/g') > $@
-	@! grep -n '@[a-z]*@' $@ || { rm $@; exit 1; }
+		sed -f sql/words.sed -e 's/@am@/$(EXTENSION)/g' > $@
+	@! grep -n '@[a-z_]*@' $@ || { rm $@; exit 1; }
 endif
 
 # The name of the build directory, for scripts.

@@ -11,6 +11,13 @@
 #include "st_codec.h"
 #include "st_compat.h"
 
+const StOptionEnum sf_codecs[] = {
+	{"none", ST_CODEC_NONE},
+	{"lz4", ST_CODEC_LZ4},
+	{"zstd", ST_CODEC_ZSTD},
+	{NULL, 0}
+};
+
 /* A level inherited from a table of another codec counts as not set. */
 void
 sf_options_complete(StOptions *options, const bool *isset, int elevel)

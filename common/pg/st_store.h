@@ -136,7 +136,6 @@ typedef struct StFormat
 
 	StWriter   *(*writer_create) (Relation rel, MemoryContext mcxt);
 	void		(*writer_add) (StWriter *w, const Datum *values, const bool *isnull);
-	uint32		(*writer_rows) (const StWriter *w);
 	Size		(*writer_memory) (const StWriter *w);
 	bool		(*writer_full) (const StWriter *w);
 	void		(*writer_finish) (StWriter *w, StImage *img, StGroup *group);
@@ -147,8 +146,6 @@ typedef struct StFormat
 	void		(*reader_attach) (StReader *r, Relation rel);
 	void		(*reader_describe) (StReader *r, TupleDesc desc);
 	void		(*reader_close) (StReader *r);
-
-	uint32		(*max_rows) (Relation rel);	/* option row_group_rows */
 } StFormat;
 
 /* A table access method of ours: rel->rd_tableam points to .routine. */

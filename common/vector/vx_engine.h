@@ -3,9 +3,9 @@
  * vx_engine.h
  *	  The vector engine as an extension sees it.
  *
- * An extension calls vx_init() with its format when it is loaded, registers
- * the custom scan nodes (vx_scan_methods, vx_agg_methods) and the settings
- * (vx_settings.h), and calls these from hooks of its own:
+ * When a library is loaded, sf_library.c calls vx_init() with its format,
+ * registers the custom scan nodes (vx_scan_methods, vx_agg_methods) and the
+ * settings (vx_settings.h), and calls these from hooks:
  *
  *		vx_set_rel_pathlist()		set_rel_pathlist_hook
  *		vx_create_upper_paths()		create_upper_paths_hook

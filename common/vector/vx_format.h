@@ -34,6 +34,19 @@ typedef enum VxIndexScan
 	VX_INDEX_SCAN_OFF			/* take none, where there is another way */
 } VxIndexScan;
 
+/*
+ * For views: what a column of a row group is made of.  The numbers are the
+ * format's own, in the order of its column_chunks(); below 0: none.
+ */
+#define VX_COLUMN_NUMBERS 5
+
+typedef struct VxColumnInfo
+{
+	const char *encoding;		/* standard word; static or until close */
+	const char *codec;			/* "none" if nothing has a frame */
+	int64		numbers[VX_COLUMN_NUMBERS];
+} VxColumnInfo;
+
 /* What things cost, in cpu_tuple_cost (vx_cost.c). */
 typedef struct VxCosts
 {
@@ -134,6 +147,9 @@ typedef struct VxFormat
 	 */
 	bool		(*sum_rows) (StReader *r, AttrNumber attno, const uint64 *rows,
 							 int128 *sum, uint32 *nnulls);
+
+	/* False if the row group does not have the column. */
+	bool		(*column_info) (StReader *r, AttrNumber attno, VxColumnInfo *info);
 
 	/* ---- paths of documents (vx_path.h); NULL: none are shredded ---- */
 

@@ -41,6 +41,7 @@
 #include "utils/tuplesort.h"
 
 #include "st_am.h"
+#include "st_options.h"
 #include "st_read.h"
 #include "st_sort.h"
 #include "st_space.h"
@@ -653,7 +654,7 @@ cluster_begin(ClusterCopy *c, Relation from, Relation to,
 	c->out.from = from;
 	c->out.to = to;
 	c->out.format = st_relation_format(from);
-	c->out.max_rows = c->out.format->max_rows(from);
+	c->out.max_rows = st_options_get(from)->row_group_rows;
 	c->out.mcxt = AllocSetContextCreate(CurrentMemoryContext,
 										"row group of the new table",
 										ALLOCSET_DEFAULT_SIZES);

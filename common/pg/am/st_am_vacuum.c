@@ -30,6 +30,7 @@
 
 #include "st_am.h"
 #include "st_compact.h"
+#include "st_options.h"
 #include "st_space.h"
 #include "st_write.h"
 
@@ -218,7 +219,7 @@ count_rows(Relation rel, const StGroupVersions *versions, TransactionId oldest_x
 static void
 look_for_work(Relation rel, const RowCounts *counts)
 {
-	uint32		enough = Min(st_relation_format(rel)->max_rows(rel), ST_WORKER_ROWS);
+	uint32		enough = Min(st_options_get(rel)->row_group_rows, ST_WORKER_ROWS);
 
 	if (!AmAutoVacuumWorkerProcess() || delta_grown == NULL)
 		return;

@@ -42,6 +42,7 @@
 #include "utils/snapmgr.h"
 
 #include "st_compact_int.h"
+#include "st_options.h"
 #include "st_sort.h"
 
 /* Rows of the delta that are worth a row group. */
@@ -424,7 +425,7 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 				const StGroupVersions *versions,
 				const StExtentRanges *extents, bool note, StCompactPlan *plan)
 {
-	uint64		max_rows = st_relation_format(rel)->max_rows(rel);
+	uint64		max_rows = st_options_get(rel)->row_group_rows;
 	StCandidate *candidates = palloc(Max(versions->n, 1) * sizeof(StCandidate));
 	FileSpace	file = {.rel = rel, .catalog = catalog};
 	uint64		delta_rows;

@@ -29,6 +29,7 @@
 #include "utils/relcache.h"
 
 #include "st_compact_int.h"
+#include "st_options.h"
 #include "st_sort.h"
 
 /* Progress is reported after so many rows. */
@@ -261,7 +262,7 @@ st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 	sink->catalog = catalog;
 	sink->format = st_relation_format(rel);
 	sink->incarnation = incarnation;
-	sink->max_rows = sink->format->max_rows(rel);
+	sink->max_rows = st_options_get(rel)->row_group_rows;
 	sink->before = MaxBlockNumber;
 	sink->spare_from = MaxBlockNumber;
 	sink->natts = RelationGetNumberOfAttributes(rel);

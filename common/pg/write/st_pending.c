@@ -39,6 +39,7 @@
 #include "utils/relcache.h"
 #include "utils/syscache.h"
 
+#include "st_options.h"
 #include "st_pending.h"
 #include "st_space.h"
 #include "st_write.h"
@@ -375,7 +376,7 @@ pending_begin_group(StPending *p, Relation rel, CommandId cid, int options)
 	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
 
 	memset(&group, 0, sizeof(group));
-	group.nrows = p->format->max_rows(rel);
+	group.nrows = st_options_get(rel)->row_group_rows;
 	group.first_row = st_reserve_rows(rel, group.nrows);
 	group.start_block = InvalidBlockNumber;
 	len = st_descriptor_encode(&group, false, &payload);

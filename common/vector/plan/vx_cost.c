@@ -31,6 +31,7 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
+#include "st_options.h"
 #include "vx_format.h"
 #include "vx_paths.h"
 #include "st_column_stats.h"
@@ -194,7 +195,7 @@ Cost
 vx_group_cost(RelOptInfo *rel, Relation relation, double ncolumns)
 {
 	return cpu_tuple_cost * (vx_format->costs.group + vx_format->costs.chunk * ncolumns) *
-		rel->tuples / vx_format->store->max_rows(relation);
+		rel->tuples / st_options_get(relation)->row_group_rows;
 }
 
 Cost
@@ -315,7 +316,7 @@ vx_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	/* the end of a row group, with footer and zones, is a jump */
 	if (!vx_format->costs.reads_columns)
 		disk_cost += Max(0, random_page_cost - seq_page_cost) *
-			ceil(rel->tuples / vx_format->store->max_rows(relation));
+			ceil(rel->tuples / st_options_get(relation)->row_group_rows);
 	cpu_cost += tuples * row_cost(vectors) +
 		Min(tuples, path->rows) * columns_cost(&needed, vectors);
 	cpu_cost += path->rows * path->pathtarget->cost.per_tuple;
@@ -348,7 +349,7 @@ vx_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation 
 	double		random_page_cost;
 	double		seq_page_cost;
 	VxColumnsNeeded needed;
-	double		groups = ceil(rel->tuples / vx_format->store->max_rows(relation));
+	double		groups = ceil(rel->tuples / st_options_get(relation)->row_group_rows);
 	Cost		group_cost;
 	Cost		index_cost;
 	Selectivity selectivity;

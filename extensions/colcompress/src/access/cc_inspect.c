@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cc_inspect.c
- *	  Functions that show what a table is made of: column chunks,
- *	  sub-columns of documents.  Who may see what: st_inspect.c.
+ *	  Shows the sub-columns of documents.  Who may see what: st_inspect.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,46 +15,11 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "cc_stats.h"
 #include "cc_vector.h"
 #include "st_compat.h"
 #include "st_inspect.h"
 
-PG_FUNCTION_INFO_V1(cc_column_chunks);
 PG_FUNCTION_INFO_V1(cc_document_paths);
-
-static void
-put_chunks(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupno)
-{
-	TupleDesc	desc = RelationGetDescr(rel);
-	StReader   *reader = cc_reader_open(rel, group, CurrentMemoryContext);
-	int			natts = Min(desc->natts, cc_reader_natts(reader));
-
-	for (int i = 0; i < natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		CcChunkInfo info;
-		StZone		zone;
-		bool		known;
-		Datum		values[14];
-		bool		nulls[14] = {0};
-
-		CHECK_FOR_INTERRUPTS();
-		if (att->attisdropped || !cc_reader_chunk_info(reader, att->attnum, &info))
-			continue;
-		st_show_column(group, groupno, att, info.encoding, info.codec, values);
-		values[7] = Int64GetDatum((int64) info.blocks);
-		values[8] = Int64GetDatum((int64) info.raw_bytes);
-		values[9] = Int64GetDatum((int64) info.encoded_bytes);
-		values[10] = Int64GetDatum((int64) info.nulls);
-		values[11] = Int64GetDatum((int64) info.distinct);
-		nulls[11] = info.distinct == 0;
-		known = cc_reader_zone(reader, att->attnum, -1, &zone);
-		st_show_bounds(rel, att, known ? &zone : NULL, &values[12], &nulls[12]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
-	cc_reader_close(reader);
-}
 
 static Datum
 path_keys(const CcPathInfo *info)
@@ -75,9 +39,8 @@ put_paths(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupno
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	StReader   *reader = cc_reader_open(rel, group, CurrentMemoryContext);
-	int			natts = Min(desc->natts, cc_reader_natts(reader));
 
-	for (int i = 0; i < natts; i++)
+	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 		int			npaths;
@@ -110,17 +73,6 @@ put_paths(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupno
 		}
 	}
 	cc_reader_close(reader);
-}
-
-/*
- * column_chunks(relation): row_group, first_row, attnum, column_name, type,
- * encoding, codec, blocks, raw_bytes, encoded_bytes, nulls,
- * dictionary_values, min, max.
- */
-Datum
-cc_column_chunks(PG_FUNCTION_ARGS)
-{
-	return st_show_groups(fcinfo, put_chunks);
 }
 
 /*

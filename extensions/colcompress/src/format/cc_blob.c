@@ -157,7 +157,7 @@ cc_blob_value(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 ve
 }
 
 bool
-cc_reader_is_large(StReader *r, AttrNumber attno)
+cc_reader_is_large(StReader *r, AttrNumber attno, uint32 vecno)
 {
 	return !cc_column_is_missing(r, attno) &&
 		r->entries[attno - 1].encoding == CC_ENC_BLOB;

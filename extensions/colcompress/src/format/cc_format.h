@@ -21,11 +21,13 @@
 
 #include "access/tupdesc.h"
 
+#include "sf_options.h"
 #include "sf_type.h"
-#include "st_core.h"
-#include "st_store.h"
+#include "vx_format.h"
 
 extern const StFormat cc_format;
+extern const VxFormat cc_contract;
+extern const StOptionSet cc_option_set;
 
 /*
  * Version of the row-group format.  A change that an older build cannot
@@ -40,7 +42,6 @@ extern const StFormat cc_format;
 
 /* Vectors per row group; also bounds every per-vector array of the meta. */
 #define CC_MAX_VECTORS		ST_VECTOR_SIZE
-#define CC_MAX_ROWS			((uint32) CC_MAX_VECTORS * ST_VECTOR_SIZE)
 
 /* A block holds whole vectors, up to about this many bytes if more than one. */
 #define CC_BLOCK_TARGET		(64 * 1024)
@@ -70,6 +71,17 @@ typedef enum CcEncoding
 } CcEncoding;
 
 #define CC_MAX_ENCODING CC_ENC_SHRED
+
+/* First byte of a chunk's zone maps.  On disk: numbers never change. */
+typedef enum CcZoneKind
+{
+	CC_ZONE_NONE = 0,
+	CC_ZONE_INT64 = 1,			/* also decimals, of the chunk's scale */
+	CC_ZONE_INT128 = 2,
+	CC_ZONE_FLOAT8 = 3,
+	CC_ZONE_FLOAT4 = 4,
+	CC_ZONE_STRING = 5
+} CcZoneKind;
 
 typedef struct CcFooterHeader
 {

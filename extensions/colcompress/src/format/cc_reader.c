@@ -17,7 +17,6 @@
 
 #include "cc_reader.h"
 #include "sf_bytes.h"
-#include "cc_stats.h"
 #include "st_checksum.h"
 #include "st_compat.h"
 #include "st_file.h"
@@ -51,7 +50,7 @@ read_footer(StReader *r)
 	sf_check_version(r->rel, g, h.version, CC_FORMAT_VERSION);
 	len = h.natts * sizeof(CcFooterColumn);
 	if (h.vector_size != ST_VECTOR_SIZE || h.nrows != g->nrows ||
-		h.nrows == 0 || h.nrows > CC_MAX_ROWS ||
+		h.nrows == 0 || h.nrows > SF_MAX_ROWS ||
 		h.natts > MaxAttrNumber || g->footer_len != sizeof(h) + len)
 		cc_corrupt(r, "footer");
 	r->natts = h.natts;
@@ -152,12 +151,6 @@ cc_reader_bytes_decoded(const StReader *r)
 	return r->bytes_decoded;
 }
 
-int
-cc_reader_natts(const StReader *r)
-{
-	return r->natts;
-}
-
 void
 cc_read_image(StReader *r, uint64 off, Size len, void *dst)
 {
@@ -243,11 +236,20 @@ encoding_name(StReader *r, const CcChunk *chunk, uint8 encoding)
 }
 
 bool
-cc_reader_chunk_info(StReader *r, AttrNumber attno, CcChunkInfo *info)
+cc_reader_column_info(StReader *r, AttrNumber attno, VxColumnInfo *info)
 {
+	CcChunkInfo chunk;
+
 	if (attno > r->natts || r->entries[attno - 1].kind == SF_KIND_ABSENT)
 		return false;
-	cc_chunk_describe(r, &r->entries[attno - 1], cc_chunk_open(r, attno), info);
+	cc_chunk_describe(r, &r->entries[attno - 1], cc_chunk_open(r, attno), &chunk);
+	info->encoding = chunk.encoding;
+	info->codec = chunk.codec;
+	info->numbers[0] = chunk.blocks;
+	info->numbers[1] = chunk.raw_bytes;
+	info->numbers[2] = chunk.encoded_bytes;
+	info->numbers[3] = chunk.nulls;
+	info->numbers[4] = chunk.distinct > 0 ? chunk.distinct : -1;
 	return true;
 }
 
@@ -281,8 +283,6 @@ cc_chunk_describe(StReader *r, const CcFooterColumn *entry, CcChunk *chunk,
 	info->raw_bytes = chunk->raw_bytes + entry->blob_len;
 	if (chunk->raw_bytes > entry->blocks_len || entry->blob_len > 0)
 		info->codec = st_codec_name(chunk->codec);
-	info->has_sum = chunk->has_sum;
-	info->sum = chunk->sum;
 	if (entry->encoding == CC_ENC_DICT)
 		info->distinct = cc_chunk_dictionary(r, chunk)->nvalues;
 }

@@ -19,9 +19,7 @@
 #include "postgres.h"
 
 #include "cc_format.h"
-#include "cc_stats.h"
 #include "cc_vector.h"
-#include "cc_zone.h"
 #include "st_codec.h"
 #include "st_compat.h"
 #include "st_str.h"

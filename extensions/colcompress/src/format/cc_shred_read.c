@@ -16,7 +16,6 @@
 
 #include "cc_reader.h"
 #include "cc_shred_read.h"
-#include "cc_stats.h"
 #include "st_compat.h"
 
 void

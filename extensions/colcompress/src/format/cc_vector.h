@@ -14,8 +14,7 @@
 #include "st_core.h"
 #include "st_store.h"
 #include "st_zone.h"
-#include "vx_path.h"
-#include "vx_vector.h"
+#include "vx_format.h"
 
 /*
  * Reader of one row group.  Column numbers are attribute numbers (1-based).
@@ -59,7 +58,7 @@ extern const VxVector *cc_reader_vector_selected(StReader *r, AttrNumber attno,
 												 uint32 vecno, const uint64 *rows);
 
 /* Do the column's values stand one by one, so that a vector saves nothing? */
-extern bool cc_reader_is_large(StReader *r, AttrNumber attno);
+extern bool cc_reader_is_large(StReader *r, AttrNumber attno, uint32 vecno);
 
 /* vecno = -1: the whole column chunk.  False if nothing at all is known. */
 extern bool cc_reader_zone(StReader *r, AttrNumber attno, int64 vecno, StZone *zone);
@@ -89,5 +88,34 @@ extern const VxVector *cc_reader_path_numbers(StReader *r, VxPath *path, uint32 
 
 /* For EXPLAIN: bytes of encoded data that this reader has read and decoded. */
 extern uint64 cc_reader_bytes_decoded(const StReader *r);
+
+/* ---- for views ---- */
+
+typedef struct CcChunkInfo
+{
+	const char *encoding;		/* standard word; static or until close */
+	const char *codec;			/* "none" if no block has a frame */
+	uint32		blocks;
+	uint64		raw_bytes;		/* of vectors and large values, no frames */
+	uint64		encoded_bytes;	/* on disk, meta included */
+	uint32		nulls;
+	uint32		distinct;		/* entries of the dictionary, 0 if none */
+} CcChunkInfo;
+
+/* What views show of a column: VxFormat. */
+extern bool cc_reader_column_info(StReader *r, AttrNumber attno, VxColumnInfo *info);
+
+/* A sub-column of a shredded column (cc_shred.h). */
+typedef struct CcPathInfo
+{
+	int			nkeys;			/* 0: the residue */
+	StStr	   *keys;			/* bytes valid until close */
+	const char *kind;			/* "string", "number", "boolean", "null", "json", "residue" */
+	CcChunkInfo chunk;
+} CcPathInfo;
+
+/* Sub-columns of a column, residue included; 0 if it has none. */
+extern int	cc_reader_npaths(StReader *r, AttrNumber attno);
+extern void cc_reader_path_info(StReader *r, AttrNumber attno, int path, CcPathInfo *info);
 
 #endif							/* CC_VECTOR_H */

@@ -16,9 +16,7 @@
 #include "utils/rel.h"
 
 #include "cc_column.h"
-#include "cc_options.h"
 #include "cc_reader.h"
-#include "cc_writer.h"
 #include "st_checksum.h"
 #include "st_compat.h"
 
@@ -46,21 +44,20 @@ release_codec(void *arg)
 	st_codec_ctx_free((StCodecCtx *) arg);
 }
 
-StWriter *
-cc_writer_create(Relation rel, MemoryContext mcxt)
+static StWriter *
+writer_create(Relation rel, MemoryContext mcxt)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	StWriter   *w = palloc0(sizeof(StWriter));
-	CcWriteOptions options;
+	const StOptions *options = st_options_get(rel);
 
-	cc_write_options(rel, &options);
 	w->mcxt = mcxt;
 	w->natts = desc->natts;
-	w->max_rows = options.row_group_rows;
-	w->max_bytes = options.row_group_bytes;
-	w->codec = options.codec;
-	w->level = options.level;
+	w->max_rows = options->row_group_rows;
+	w->max_bytes = options->row_group_bytes;
+	w->codec = options->codec;
+	w->level = options->level;
 	w->columns = palloc0(Max(1, desc->natts) * sizeof(CcColumn));
 	for (int i = 0; i < desc->natts; i++)
 		cc_column_init(&w->columns[i], TupleDescAttr(desc, i), mcxt);
@@ -87,8 +84,8 @@ sum_memory(const StWriter *w)
 	return bytes;
 }
 
-void
-cc_writer_add(StWriter *w, const Datum *values, const bool *isnull)
+static void
+writer_add(StWriter *w, const Datum *values, const bool *isnull)
 {
 	bool		large = false;
 
@@ -105,26 +102,20 @@ cc_writer_add(StWriter *w, const Datum *values, const bool *isnull)
 		w->memory = sum_memory(w);
 }
 
-uint32
-cc_writer_rows(const StWriter *w)
-{
-	return w->nrows;
-}
-
-Size
-cc_writer_memory(const StWriter *w)
+static Size
+writer_memory(const StWriter *w)
 {
 	return w->memory;
 }
 
-bool
-cc_writer_full(const StWriter *w)
+static bool
+writer_full(const StWriter *w)
 {
 	return w->nrows >= w->max_rows || w->memory >= w->max_bytes;
 }
 
-void
-cc_writer_finish(StWriter *w, StImage *img, StGroup *group)
+static void
+writer_finish(StWriter *w, StImage *img, StGroup *group)
 {
 	MemoryContext work = AllocSetContextCreate(w->mcxt, "colcompress encode",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -157,28 +148,17 @@ cc_writer_finish(StWriter *w, StImage *img, StGroup *group)
 	MemoryContextDelete(work);
 }
 
-uint32
-cc_max_rows(Relation rel)
-{
-	CcWriteOptions options;
-
-	cc_write_options(rel, &options);
-	return options.row_group_rows;
-}
-
 const StFormat cc_format = {
 	.am_name = "colcompress",
 	.format_version = CC_FORMAT_VERSION,
-	.writer_create = cc_writer_create,
-	.writer_add = cc_writer_add,
-	.writer_rows = cc_writer_rows,
-	.writer_memory = cc_writer_memory,
-	.writer_full = cc_writer_full,
-	.writer_finish = cc_writer_finish,
+	.writer_create = writer_create,
+	.writer_add = writer_add,
+	.writer_memory = writer_memory,
+	.writer_full = writer_full,
+	.writer_finish = writer_finish,
 	.reader_open = cc_reader_open,
 	.reader_attach = cc_reader_attach,
 	.reader_describe = cc_reader_describe,
 	.reader_row = cc_reader_row,
-	.reader_close = cc_reader_close,
-	.max_rows = cc_max_rows
+	.reader_close = cc_reader_close
 };

@@ -19,7 +19,6 @@
 #include "catalog/pg_type_d.h"
 
 #include "cc_column.h"
-#include "cc_zone.h"
 #include "sf_bytes.h"
 #include "sf_zone.h"
 #include "st_compat.h"

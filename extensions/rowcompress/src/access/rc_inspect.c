@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rc_inspect.c
- *	  Functions that show what a table is made of: columns of row groups,
- *	  their batches.  Who may see what: st_inspect.c.
+ *	  Shows the batches of row groups.  Who may see what: st_inspect.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,52 +16,7 @@
 #include "st_compat.h"
 #include "st_inspect.h"
 
-PG_FUNCTION_INFO_V1(rc_column_chunks);
 PG_FUNCTION_INFO_V1(rc_batches);
-
-static void
-put_columns(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupno)
-{
-	TupleDesc	desc = RelationGetDescr(rel);
-	StReader   *reader = rc_reader_open(rel, group, CurrentMemoryContext);
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		RcColumnInfo info;
-		StZone		zone;
-		bool		known;
-		Datum		values[14];
-		bool		nulls[14] = {0};
-
-		CHECK_FOR_INTERRUPTS();
-		if (att->attisdropped || !rc_reader_column_info(reader, att->attnum, &info))
-			continue;
-		st_show_column(group, groupno, att, info.encoding, info.codec, values);
-		values[7] = Int64GetDatum((int64) info.raw_bytes);
-		values[8] = Int64GetDatum((int64) info.stored_bytes);
-		values[9] = Int64GetDatum((int64) info.nulls);
-		values[10] = Int64GetDatum((int64) info.distinct);
-		nulls[10] = info.distinct == 0;
-		values[11] = Int64GetDatum((int64) info.codec_dict_bytes);
-		nulls[11] = info.codec_dict_bytes == 0;
-		known = rc_reader_zone(reader, att->attnum, -1, &zone);
-		st_show_bounds(rel, att, known ? &zone : NULL, &values[12], &nulls[12]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
-	rc_reader_close(reader);
-}
-
-/*
- * column_chunks(relation): row_group, first_row, attnum, column_name, type,
- * encoding, codec, raw_bytes, stored_bytes, nulls, dictionary_values,
- * codec_dictionary_bytes, min, max.
- */
-Datum
-rc_column_chunks(PG_FUNCTION_ARGS)
-{
-	return st_show_groups(fcinfo, put_columns);
-}
 
 static void
 put_batches(ReturnSetInfo *rsinfo, Relation rel, const StGroup *group, int groupno)

@@ -12,9 +12,6 @@
 #include "postgres.h"
 
 #include "rc_format.h"
-#include "st_store.h"
-#include "st_zone.h"
-#include "vx_vector.h"
 
 typedef struct RcBatch RcBatch;
 
@@ -76,20 +73,8 @@ extern bool rc_reader_zone(StReader *r, AttrNumber attno, int64 batchno, StZone 
 /* Counters for EXPLAIN. */
 extern uint64 rc_reader_bytes_decoded(const StReader *r);
 
-/* For views: a column of the group. */
-typedef struct RcColumnInfo
-{
-	const char *encoding;
-	const char *codec;
-	uint64		raw_bytes;
-	uint64		stored_bytes;
-	uint64		nulls;
-	uint64		distinct;		/* 0: no dictionary */
-	uint64		codec_dict_bytes;
-} RcColumnInfo;
-
-/* False if the group does not have the column. */
-extern bool rc_reader_column_info(StReader *r, AttrNumber attno, RcColumnInfo *info);
+/* What views show of a column: VxFormat. */
+extern bool rc_reader_column_info(StReader *r, AttrNumber attno, VxColumnInfo *info);
 
 /* rc_cache.c: setting rowcompress.batch_cache_size. */
 extern void rc_cache_init(void);

@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * rc_contract.c
- *	  What rowcompress's format tells the vector engine (vx_format.h).
+ *	  What rowcompress's format tells the vector engine (vx_format.h), and
+ *	  the options of its tables.
  *
+ * st_options.c keeps, inherits and caches options; here is only what they are.
  * A batch is the engine's vector.  It is read as a whole, a page or a few;
  * its columns are decoded one by one.
  *
@@ -10,8 +12,31 @@
  */
 #include "postgres.h"
 
-#include "rc_contract.h"
 #include "rc_reader.h"
+#include "sf_options.h"
+
+/* In the order in which labels and views show them. */
+static const StOptionDef defs[] = {
+	SF_FIRST_OPTIONS,
+	{
+		.name = "batch_bytes",
+		.type = ST_OPTION_BYTES,
+		.offset = offsetof(RcOptions, batch_bytes),
+		.default_text = "64kB",
+		.min = 4 * 1024,
+		.max = 1024 * 1024,
+		.description = "bytes of rows that end a batch"
+	},
+	SF_GROUP_OPTIONS
+};
+
+const StOptionSet rc_option_set = {
+	.provider = "rowcompress",
+	.size = sizeof(RcOptions),
+	.ndefs = lengthof(defs),
+	.defs = defs,
+	.complete = sf_options_complete
+};
 
 /* The batch, with all its bytes; the one before goes. */
 static RcBatch *
@@ -52,6 +77,7 @@ const VxFormat rc_contract = {
 	.is_large = is_large,
 	.bytes_decoded = rc_reader_bytes_decoded,
 	.zone = rc_reader_zone,
+	.column_info = rc_reader_column_info,
 	.costs = {
 		.vector_bytes = 64 * 1024,
 		.plain_rows = true,

@@ -31,11 +31,19 @@
 
 #include "access/tupdesc.h"
 
+#include "sf_options.h"
 #include "sf_type.h"
-#include "st_core.h"
-#include "st_store.h"
+#include "vx_format.h"
 
 extern const StFormat rc_format;
+extern const VxFormat rc_contract;
+extern const StOptionSet rc_option_set;
+
+typedef struct RcOptions
+{
+	StOptions	store;			/* first: what the store reads */
+	int			batch_bytes;
+} RcOptions;
 
 /*
  * Version of the row-group format.  A change that an older build cannot
@@ -48,7 +56,6 @@ extern const StFormat rc_format;
 /* Batches per row group, and rows per batch: both are one vector at most. */
 #define RC_MAX_BATCHES		ST_VECTOR_SIZE
 #define RC_MAX_BATCH_ROWS	ST_VECTOR_SIZE
-#define RC_MAX_ROWS			((uint32) RC_MAX_BATCHES * RC_MAX_BATCH_ROWS)
 
 /*
  * A batch that would touch one page more than it needs begins on the next
@@ -106,6 +113,12 @@ typedef enum RcZoneKind
 	RC_ZONE_STRING = 4,			/* st_str vectors of prefixes, in byte order */
 	RC_ZONE_BYTES = 5			/* st_str vectors of whole values */
 } RcZoneKind;
+
+/* Parts of the scheme in a column's meta: bits of its first byte. */
+#define RC_SCHEME_DICT			0x01	/* sorted distinct values */
+#define RC_SCHEME_STR			0x02	/* st_str scheme */
+#define RC_SCHEME_CODEC_DICT	0x04	/* dictionary of the codec */
+#define RC_SCHEME_ALL			0x07
 
 typedef struct RcFooterHeader
 {

@@ -14,7 +14,6 @@
 #include "utils/memutils.h"
 
 #include "rc_reader.h"
-#include "rc_scheme.h"
 #include "st_bytes.h"
 #include "st_compat.h"
 
@@ -159,42 +158,36 @@ rc_missing_vector(StReader *r, AttrNumber attno, uint32 n)
 }
 
 bool
-rc_reader_column_info(StReader *r, AttrNumber attno, RcColumnInfo *info)
+rc_reader_column_info(StReader *r, AttrNumber attno, VxColumnInfo *info)
 {
 	const RcFooterColumn *entry;
 	RcChunk    *chunk;
 
-	memset(info, 0, sizeof(*info));
 	if (attno > r->natts || r->entries[attno - 1].kind == SF_KIND_ABSENT)
 		return false;
 	entry = &r->entries[attno - 1];
 	chunk = rc_chunk_open(r, attno);
 	info->codec = "none";
-	info->nulls = entry->nnulls;
-	info->raw_bytes = entry->raw_bytes;
-	info->stored_bytes = entry->stored_bytes;
+	info->numbers[0] = entry->raw_bytes;
+	info->numbers[1] = entry->stored_bytes;
+	info->numbers[2] = entry->nnulls;
+	info->numbers[3] = info->numbers[4] = -1;
 	if (entry->nnulls == r->nrows)
-	{
 		info->encoding = "nulls";
+	else if (entry->kind == SF_KIND_INT)
+		info->encoding = "integer";
+	else if (entry->kind == SF_KIND_FLOAT8 || entry->kind == SF_KIND_FLOAT4)
+		info->encoding = "float";
+	if (info->encoding != NULL)
 		return true;
-	}
-	switch (entry->kind)
-	{
-		case SF_KIND_INT:
-			info->encoding = "integer";
-			return true;
-		case SF_KIND_FLOAT8:
-		case SF_KIND_FLOAT4:
-			info->encoding = "float";
-			return true;
-		default:
-			break;
-	}
 	rc_chunk_scheme(r, chunk);
-	info->codec_dict_bytes = chunk->codec_dict_len;
-	info->distinct = chunk->dict.nvalues;
+	if (chunk->codec_dict_len > 0)
+		info->numbers[4] = chunk->codec_dict_len;
 	if (chunk->dict.nvalues > 0)
+	{
 		info->encoding = "dictionary";
+		info->numbers[3] = chunk->dict.nvalues;
+	}
 	else if (entry->kind == SF_KIND_NUMERIC)
 		info->encoding = "decimal";
 	else if (chunk->str == NULL)

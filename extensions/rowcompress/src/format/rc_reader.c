@@ -110,7 +110,7 @@ read_footer(StReader *r)
 		rc_corrupt(r, "footer");
 	sf_check_version(r->rel, g, h.version, RC_FORMAT_VERSION);
 	entries_len = h.natts * sizeof(RcFooterColumn);
-	if (h.nrows != g->nrows || h.nrows == 0 || h.nrows > RC_MAX_ROWS ||
+	if (h.nrows != g->nrows || h.nrows == 0 || h.nrows > SF_MAX_ROWS ||
 		h.nbatches == 0 || h.nbatches > RC_MAX_BATCHES ||
 		h.natts > MaxAttrNumber || st_codec_name(h.codec) == NULL ||
 		h.index_len > g->footer_len ||

@@ -23,7 +23,6 @@
 #include "utils/memutils.h"
 
 #include "rc_column.h"
-#include "rc_scheme.h"
 #include "sf_bytes.h"
 #include "st_compat.h"
 #include "st_dict.h"

@@ -27,9 +27,7 @@
 #include "utils/rel.h"
 
 #include "rc_image.h"
-#include "rc_options.h"
 #include "rc_reader.h"
-#include "rc_writer.h"
 #include "st_compat.h"
 
 struct StWriter
@@ -38,7 +36,7 @@ struct StWriter
 	MemoryContext mcxt;			/* of the group */
 	struct GroupHold *hold;		/* in the group's context; NULL: a spare */
 	Oid			relid;
-	RcWriteOptions options;
+	RcOptions	options;
 	RcRows		rows;
 	uint32		capacity;		/* rows that there are weights for */
 	uint32		batch_weight;	/* of the open batch, */
@@ -175,8 +173,8 @@ take_spare(Relation rel, MemoryContext parent)
 	return w;
 }
 
-StWriter *
-rc_writer_create(Relation rel, MemoryContext mcxt)
+static StWriter *
+writer_create(Relation rel, MemoryContext mcxt)
 {
 	MemoryContext parent = MemoryContextGetParent(mcxt);
 	GroupHold  *hold = MemoryContextAllocZero(mcxt, sizeof(GroupHold));
@@ -191,9 +189,9 @@ rc_writer_create(Relation rel, MemoryContext mcxt)
 	hold->release.arg = hold;
 	MemoryContextRegisterResetCallback(mcxt, &hold->release);
 
-	rc_write_options(rel, &w->options);
-	w->rows.codec.codec = w->options.codec;
-	w->rows.codec.level = w->options.level;
+	w->options = *(const RcOptions *) st_options_get(rel);
+	w->rows.codec.codec = w->options.store.codec;
+	w->rows.codec.level = w->options.store.level;
 	w->rows.codec.group_mcxt = mcxt;
 	w->rows.batch_bytes = w->options.batch_bytes;
 	w->full_weight = rc_cut_group_weight(&w->rows.density, st_image_page_bytes());
@@ -214,8 +212,8 @@ grow_weights(StWriter *w)
 	w->capacity = cap;
 }
 
-void
-rc_writer_add(StWriter *w, const Datum *values, const bool *isnull)
+static void
+writer_add(StWriter *w, const Datum *values, const bool *isnull)
 {
 	RcBatches  *loose = &w->rows.loose;
 	Size		weight = ROW_WEIGHT;
@@ -237,14 +235,8 @@ rc_writer_add(StWriter *w, const Datum *values, const bool *isnull)
 	w->weight += weight;
 }
 
-uint32
-rc_writer_rows(const StWriter *w)
-{
-	return w->rows.nrows;
-}
-
-Size
-rc_writer_memory(const StWriter *w)
+static Size
+writer_memory(const StWriter *w)
 {
 	return w->totals.memory + w->rows.codec.packed_cap;
 }
@@ -253,46 +245,35 @@ rc_writer_memory(const StWriter *w)
  * Full by rows, by bytes, or when the next row might need one batch too many,
  * or all batches would not fit one page each.
  */
-bool
-rc_writer_full(const StWriter *w)
+static bool
+writer_full(const StWriter *w)
 {
-	return w->rows.nrows >= w->options.row_group_rows ||
-		w->totals.bytes >= w->options.row_group_bytes ||
+	return w->rows.nrows >= w->options.store.row_group_rows ||
+		w->totals.bytes >= w->options.store.row_group_bytes ||
 		w->weight >= w->full_weight ||
 		(w->rows.loose.n == RC_MAX_BATCHES &&
 		 (w->batch_weight >= w->options.batch_bytes ||
 		  w->rows.nrows - w->rows.loose.first[RC_MAX_BATCHES - 1] >= RC_MAX_BATCH_ROWS));
 }
 
-void
-rc_writer_finish(StWriter *w, StImage *img, StGroup *group)
+static void
+writer_finish(StWriter *w, StImage *img, StGroup *group)
 {
 	w->rows.loose.first[w->rows.loose.n] = w->rows.nrows;
 	rc_image_write(&w->rows, w->mcxt, img, group);
 }
 
-uint32
-rc_max_rows(Relation rel)
-{
-	RcWriteOptions options;
-
-	rc_write_options(rel, &options);
-	return options.row_group_rows;
-}
-
 const StFormat rc_format = {
 	.am_name = "rowcompress",
 	.format_version = RC_FORMAT_VERSION,
-	.writer_create = rc_writer_create,
-	.writer_add = rc_writer_add,
-	.writer_rows = rc_writer_rows,
-	.writer_memory = rc_writer_memory,
-	.writer_full = rc_writer_full,
-	.writer_finish = rc_writer_finish,
+	.writer_create = writer_create,
+	.writer_add = writer_add,
+	.writer_memory = writer_memory,
+	.writer_full = writer_full,
+	.writer_finish = writer_finish,
 	.reader_open = rc_reader_open,
 	.reader_attach = rc_reader_attach,
 	.reader_describe = rc_reader_describe,
 	.reader_row = rc_reader_row,
-	.reader_close = rc_reader_close,
-	.max_rows = rc_max_rows
+	.reader_close = rc_reader_close
 };

@@ -1,12 +1,15 @@
 /*-------------------------------------------------------------------------
  *
- * cc_hooks.c
- *	  All hooks of colcompress, its label provider, the names of its plan nodes,
- *	  and its settings.
+ * sf_library.c
+ *	  All hooks of an access method on the store, its label provider, the
+ *	  names of its plan nodes, and its settings.
  *
- * DDL sets options and follows columns (st_options_ddl.h); labels keep them.
- * What the hooks of planner and executor do is said in vx_engine.h; those of
- * the planner leave at once until this backend has opened a table of ours.
+ * Each library links a copy of this, and has it take the hooks and register
+ * names from its _PG_init(): under the library's own name, chained to what
+ * was there.  DDL sets options and follows columns (st_options_ddl.h); labels
+ * keep them.  What the hooks of planner and executor do is said in
+ * vx_engine.h; those of the planner leave at once until this backend has
+ * opened a table of ours.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,16 +19,15 @@
 #include "optimizer/paths.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 
-#include "cc_hooks.h"
-#include "cc_options.h"
-#include "st_auto_compact.h"
+#include "sf_library.h"
 #include "st_bitmap_scan.h"
-#include "st_options_ddl.h"
-#include "st_store.h"
 #include "vx_engine.h"
 #include "vx_vec.h"
+
+static StTableAm tableam;
 
 static ExecutorStart_hook_type prev_executor_start = NULL;
 static get_relation_info_hook_type prev_get_relation_info = NULL;
@@ -88,31 +90,49 @@ process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
 					   context, params, queryEnv, dest, qc);
 }
 
-static void
-define_settings(void)
+/* The setting's name, which lives as long as the backend. */
+static const char *
+setting_name(const char *name)
 {
-	DefineCustomBoolVariable("colcompress.enable_auto_compact",
+	return MemoryContextStrdup(TopMemoryContext,
+							   psprintf("%s.%s", st_options_set()->provider, name));
+}
+
+static void
+define_settings(const SfLibrary *library)
+{
+	DefineCustomBoolVariable(setting_name("enable_auto_compact"),
 							 "Lets background workers compact tables whose delta has grown.",
 							 NULL, &st_auto_compact_enabled, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	for (const VxSwitch *s = vx_switches; s->name != NULL; s++)
-		DefineCustomBoolVariable(MemoryContextStrdup(TopMemoryContext,
-													 psprintf("colcompress.%s", s->name)),
-								 s->description, NULL, s->value, true,
-								 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomEnumVariable("colcompress.simd",
+	{
+		const char *name = s->name;
+
+		if (s->value == &vx_enable_path_columns && library->format->path == NULL)
+			continue;
+		if (s->value == &vx_enable_footer_aggregate && library->footer_switch != NULL)
+			name = library->footer_switch;
+		DefineCustomBoolVariable(setting_name(name), s->description, NULL, s->value,
+								 true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	}
+	DefineCustomEnumVariable(setting_name("simd"),
 							 "Best instruction set that vector expressions may use.",
 							 NULL, &vx_simd, VX_SIMD_AVX512, vx_simd_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
 void
-cc_hooks_init(void)
+sf_library_init(const SfLibrary *library)
 {
-	define_settings();
+	st_tableam_init(&tableam, library->format->store);
+	st_options_init(library->options);
+	st_auto_compact_init(library->worker);
+	vx_init(library->format);
+	define_settings(library);
 	RegisterCustomScanMethods(&vx_scan_methods);
 	RegisterCustomScanMethods(&vx_agg_methods);
-	register_label_provider(cc_option_set.provider, st_options_check_label);
+	register_label_provider(library->options->provider, st_options_check_label);
 	prev_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = executor_start;
 	prev_get_relation_info = get_relation_info_hook;
@@ -125,4 +145,11 @@ cc_hooks_init(void)
 	object_access_hook = object_access;
 	prev_process_utility = ProcessUtility_hook;
 	ProcessUtility_hook = process_utility;
+	MarkGUCPrefixReserved(library->options->provider);
+}
+
+const TableAmRoutine *
+sf_tableam_routine(void)
+{
+	return st_tableam_handler(&tableam);
 }

@@ -1,24 +1,20 @@
 /*-------------------------------------------------------------------------
  *
- * cc_check.c
+ * sf_verify.c
  *	  verify(): values of a column of a row group against what its zones
  *	  claim.
  *
- * Decodes every vector.  Raises what the reader raises for damaged bytes;
- * returns what decodes but contradicts a zone.
+ * Decodes every vector, as a scan does.  Raises what the reader raises for
+ * damaged bytes; returns what decodes but contradicts a zone.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "miscadmin.h"
 
-#include "cc_vector.h"
+#include "sf_library.h"
 #include "st_compat.h"
-#include "st_inspect.h"
-
-PG_FUNCTION_INFO_V1(cc_verify);
 
 /* One column under check. */
 typedef struct ColumnCheck
@@ -31,7 +27,7 @@ typedef struct ColumnCheck
 #define add_problem(check, ...) \
 	((check)->problems = st_problem_add((check)->problems, (check)->vecno, __VA_ARGS__))
 
-/* Compares the values of one vector with a zone, its own or the chunk's. */
+/* Compares the values of one vector with a zone, its own or the row group's. */
 static void
 check_vector(ColumnCheck *check, const VxVector *vector, const StZone *zone)
 {
@@ -51,6 +47,15 @@ check_vector(ColumnCheck *check, const VxVector *vector, const StZone *zone)
 	}
 }
 
+/* Adds a problem if the zone tells of other numbers of values and nulls. */
+static void
+check_counts(ColumnCheck *check, const StZone *zone, uint64 nrows, uint64 nnulls)
+{
+	if (zone->nrows != nrows || zone->nnulls != nnulls)
+		add_problem(check, "zone tells of %u values and %u nulls where there are " UINT64_FORMAT " and " UINT64_FORMAT,
+					zone->nrows, zone->nnulls, nrows, nnulls);
+}
+
 static uint32
 count_nulls(const VxVector *vector)
 {
@@ -61,53 +66,43 @@ count_nulls(const VxVector *vector)
 	return nnulls;
 }
 
-static List *
-check_column(Relation rel, const StGroup *group, AttrNumber attno)
+List *
+sf_check_column(Relation rel, const StGroup *group, AttrNumber attno)
 {
-	StReader   *reader = cc_reader_open(rel, group, CurrentMemoryContext);
+	StReader   *reader = vx_format->store->reader_open(rel, group, CurrentMemoryContext);
 	ColumnCheck check = {0};
-	StZone		chunk_zone;
-	bool		has_chunk_zone;
-	uint32		nvectors = cc_reader_nvectors(reader);
+	StZone		whole;
+	bool		has_whole = vx_format->zone(reader, attno, -1, &whole);
+	uint64		all[VX_VALIDITY_WORDS];
 	uint64		nnulls = 0;
 	uint64		nrows = 0;
 
+	memset(all, 0xFF, sizeof(all));
 	st_zone_check_init(&check.zone, TupleDescAttr(RelationGetDescr(rel), attno - 1));
-	has_chunk_zone = cc_reader_zone(reader, attno, -1, &chunk_zone);
-
-	for (uint32 v = 0; v < nvectors; v++)
+	for (uint32 v = 0; v < vx_format->vectors(reader); v++)
 	{
-		const VxVector *vector = cc_reader_vector(reader, attno, v);
+		const VxVector *vector = vx_format->vector(reader, attno, v, all);
 		uint32		vector_nulls = count_nulls(vector);
 		StZone		zone;
 
 		CHECK_FOR_INTERRUPTS();
 		check.vecno = v;
-		if (vector->n != (int) cc_reader_vector_rows(reader, v))
-			add_problem(&check, "vector has %d values where %u are expected",
-						vector->n, cc_reader_vector_rows(reader, v));
-		if (cc_reader_zone(reader, attno, v, &zone))
+		if (vector->n != (int) vx_vector_rows(reader, v))
+			add_problem(&check, "there are %d values where %u are expected",
+						vector->n, vx_vector_rows(reader, v));
+		if (vx_format->zone(reader, attno, v, &zone))
 		{
-			if (zone.nrows != vector->n || zone.nnulls != vector_nulls)
-				add_problem(&check, "zone tells of %u values and %u nulls where there are %d and %u",
-							zone.nrows, zone.nnulls, vector->n, vector_nulls);
+			check_counts(&check, &zone, vector->n, vector_nulls);
 			check_vector(&check, vector, &zone);
 		}
-		if (has_chunk_zone)
-			check_vector(&check, vector, &chunk_zone);
+		if (has_whole)
+			check_vector(&check, vector, &whole);
 		nnulls += vector_nulls;
 		nrows += vector->n;
 	}
 	check.vecno = -1;
-	if (has_chunk_zone && (chunk_zone.nrows != nrows || chunk_zone.nnulls != nnulls))
-		add_problem(&check, "zone of the column chunk tells of %u values and %u nulls where there are " UINT64_FORMAT " and " UINT64_FORMAT,
-					chunk_zone.nrows, chunk_zone.nnulls, nrows, nnulls);
-	cc_reader_close(reader);
+	if (has_whole)
+		check_counts(&check, &whole, nrows, nnulls);
+	vx_format->store->reader_close(reader);
 	return check.problems;
-}
-
-Datum
-cc_verify(PG_FUNCTION_ARGS)
-{
-	return st_verify_function(fcinfo, check_column);
 }
