@@ -17,6 +17,8 @@
 
 #include <math.h>
 
+#include "lib/stringinfo.h"
+
 #include "sf_type.h"
 #include "st_bytes.h"
 #include "st_store.h"
@@ -25,6 +27,9 @@
 
 /* Strings' zones keep prefixes of this many bytes. */
 #define SF_ZONE_PREFIX		24
+
+/* Longer bounds of other types of variable length are not kept at all. */
+#define SF_ZONE_MAX_BYTES	256
 
 /* Flags of a vector's bounds.  On disk: numbers never change. */
 #define SF_ZONE_CUT		1		/* the maximum is a prefix */
@@ -57,6 +62,25 @@ extern bool sf_zone_codes_ordered(const SfColumnType *type, const StStr *entries
 
 /* Cuts to SF_ZONE_PREFIX bytes; true if something was lost. */
 extern bool sf_zone_cut(const SfColumnType *type, StStr *s);
+
+/* Values of a column, and the vectors that they are cut into. */
+typedef struct SfZoneInput
+{
+	SfZoneKind	kind;
+	const SfColumnType *type;
+	const uint64 *valid;		/* bit set = not null; NULL: no nulls */
+	const void *values;			/* an array of the kind: StStr for references */
+	const uint32 *codes;		/* of strings, in a sorted dictionary; or NULL */
+	const StStr *entries;
+	uint32		nentries;
+	uint32		max_len;		/* longer references give no bounds */
+	int64		unknown;		/* flag of vectors of references without bounds */
+	uint32		n;				/* vectors, */
+	const uint32 *first;		/* and their first rows; n + 1 */
+} SfZoneInput;
+
+/* Appends all that follows the kind: sf_zone_write.c */
+extern void sf_zones_write(const SfZoneInput *z, StringInfo meta);
 
 /* ---- reading ---- */
 

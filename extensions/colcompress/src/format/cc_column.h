@@ -52,7 +52,8 @@ typedef struct CcColumn
 	}			u;
 	uint8	   *arena;
 	uint64		arena_cap;
-	uint32	   *codes;			/* while encoding: by sorted dictionary, */
+	StStr	   *strings;		/* while encoding: BYTES, */
+	uint32	   *codes;			/* codes by sorted dictionary, */
 	StStr	   *entries;		/* if that was taken */
 	uint32		nentries;
 	uint32		block_target;	/* bytes of a block of several vectors */

@@ -178,6 +178,9 @@ cc_column_encode(CcColumn *col, StImage *img, int codec, int level,
 		pfree(col->entries);
 		col->codes = NULL;
 	}
+	if (col->strings)
+		pfree(col->strings);
+	col->strings = NULL;
 	sf_put_bytes(&meta, extra.data, extra.len);
 	st_image_append(img, meta.data, meta.len);
 

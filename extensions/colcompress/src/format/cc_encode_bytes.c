@@ -328,6 +328,6 @@ cc_encode_bytes(CcColumn *col, CcChunkWriter *w, StringInfo extra)
 	}
 	else
 		encoding = encode_documents_or_strings(col, w, values, extra);
-	pfree(values);
+	col->strings = values;
 	return encoding;
 }

@@ -33,6 +33,7 @@
 
 #include "sf_options.h"
 #include "sf_type.h"
+#include "sf_zone.h"
 #include "vx_format.h"
 
 extern const StFormat rc_format;
@@ -68,9 +69,6 @@ typedef struct RcOptions
 
 /* What a large value counts when a batch is measured: its place. */
 #define RC_LARGE_WEIGHT		64
-
-/* Longer bounds of other types of variable length are not kept at all. */
-#define RC_ZONE_MAX_BYTES	256
 
 /*
  * Bytes of values in one codec frame: a fetch unpacks one.  Without a
@@ -113,6 +111,11 @@ typedef enum RcZoneKind
 	RC_ZONE_STRING = 4,			/* st_str vectors of prefixes, in byte order */
 	RC_ZONE_BYTES = 5			/* st_str vectors of whole values */
 } RcZoneKind;
+
+#define RC_MAX_ZONE_KIND RC_ZONE_BYTES
+
+/* The same in memory. */
+extern const SfZoneKind rc_zone_kinds[];
 
 /* Parts of the scheme in a column's meta: bits of its first byte. */
 #define RC_SCHEME_DICT			0x01	/* sorted distinct values */

@@ -14,6 +14,15 @@
 #include "sf_zone.h"
 #include "st_compat.h"
 
+const SfZoneKind rc_zone_kinds[] = {
+	[RC_ZONE_NONE] = SF_ZONE_NONE,
+	[RC_ZONE_INT] = SF_ZONE_INT64,
+	[RC_ZONE_FLOAT8] = SF_ZONE_FLOAT8,
+	[RC_ZONE_FLOAT4] = SF_ZONE_FLOAT4,
+	[RC_ZONE_STRING] = SF_ZONE_STRING,
+	[RC_ZONE_BYTES] = SF_ZONE_BYTES
+};
+
 struct RcZones
 {
 	int64	   *nnulls;
@@ -60,14 +69,6 @@ read_null_counts(StReader *r, struct RcZones *zones, StByteReader *b, bool *is_e
 static struct RcZones *
 column_zones(StReader *r, RcChunk *chunk)
 {
-	static const SfZoneKind kinds[] = {
-		[RC_ZONE_NONE] = SF_ZONE_NONE,
-		[RC_ZONE_INT] = SF_ZONE_INT64,
-		[RC_ZONE_FLOAT8] = SF_ZONE_FLOAT8,
-		[RC_ZONE_FLOAT4] = SF_ZONE_FLOAT4,
-		[RC_ZONE_STRING] = SF_ZONE_STRING,
-		[RC_ZONE_BYTES] = SF_ZONE_BYTES
-	};
 	const RcFooterColumn *e = chunk->entry;
 	struct RcZones *zones = chunk->zones;
 	bool		is_empty[RC_MAX_BATCHES];
@@ -85,11 +86,11 @@ column_zones(StReader *r, RcChunk *chunk)
 	rc_read(r, e->meta_off, e->zones_len, bytes);
 	st_reader_init(&b, bytes, e->zones_len);
 	kind = st_read_u8(&b);
-	if (kind >= lengthof(kinds) || !kind_fits(chunk, kind))
+	if (kind > RC_MAX_ZONE_KIND || !kind_fits(chunk, kind))
 		rc_corrupt(r, "zones of a column");
 	read_null_counts(r, zones, &b, is_empty);
 	z = &zones->z;
-	z->kind = kinds[kind];
+	z->kind = rc_zone_kinds[kind];
 	z->type = chunk->type;
 	z->n = r->nbatches;
 	z->mcxt = r->mcxt;
