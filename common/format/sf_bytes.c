@@ -13,6 +13,7 @@
 
 #include "sf_bytes.h"
 #include "st_bytes.h"
+#include "st_dict.h"
 #include "st_float.h"
 #include "st_int.h"
 #include "st_options.h"
@@ -84,6 +85,124 @@ sf_ensure(MemoryContext mcxt, uint8 **buf, Size *cap, Size need, Size least)
 	need = Max(need, least);
 	*buf = MemoryContextAllocHuge(mcxt, need);
 	*cap = need;
+}
+
+void
+sf_grow_rows(MemoryContext mcxt, void **values, Size element, uint64 **valid,
+			 uint32 *capacity)
+{
+	uint32		cap = Max(ST_VECTOR_SIZE, *capacity * 2);
+	Size		words = cap / 64 * sizeof(uint64);
+	Size		old_words = *capacity / 64 * sizeof(uint64);
+
+	if (*capacity == 0)
+	{
+		*values = MemoryContextAllocHuge(mcxt, cap * element);
+		*valid = MemoryContextAllocHuge(mcxt, words);
+	}
+	else
+	{
+		*values = repalloc_huge(*values, cap * element);
+		*valid = repalloc_huge(*valid, words);
+	}
+	memset((char *) *valid + old_words, 0, words - old_words);
+	*capacity = cap;
+}
+
+static void
+release_codec(void *arg)
+{
+	st_codec_ctx_free((StCodecCtx *) arg);
+}
+
+StCodecCtx *
+sf_codec_ctx_create(MemoryContext mcxt)
+{
+	MemoryContextCallback *release = MemoryContextAlloc(mcxt, sizeof(*release));
+	StCodecCtx *ctx = st_codec_ctx_create();
+
+	if (ctx == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	release->func = release_codec;
+	release->arg = ctx;
+	MemoryContextRegisterResetCallback(mcxt, release);
+	return ctx;
+}
+
+/* ---- dictionaries ---- */
+
+#define DICT_MAX_ENTRIES 32768
+
+/* True if coding by dictionary is clearly smaller than the bytes. */
+static bool
+dictionary_pays(const StStr *entries, size_t n, uint32 nrows, uint64 total,
+				Size max_bytes)
+{
+	uint64		bytes = 0;
+	int			bits = 1;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += entries[i].len + 1;
+	while (((size_t) 1 << bits) < n)
+		bits++;
+	return bytes <= max_bytes &&
+		bytes + (uint64) nrows * bits / 8 < (total + nrows) * 3 / 4;
+}
+
+bool
+sf_dictionary_build(const StStr *values, uint32 nrows, uint64 total, Size max_bytes,
+					uint32 **codes, StStr **entries, uint32 *nentries)
+{
+	size_t		max = Min(DICT_MAX_ENTRIES, Max(16, nrows / 3));
+	size_t		worklen = st_dict_worksize(nrows);
+	void	   *work = MemoryContextAllocHuge(CurrentMemoryContext, worklen);
+	size_t		n = 0;
+	bool		ok;
+
+	*codes = MemoryContextAllocHuge(CurrentMemoryContext, nrows * sizeof(uint32));
+	*entries = palloc(max * sizeof(StStr));
+	ok = st_dict_build(values, nrows, max, work, worklen, *codes, *entries,
+					   &n) == ST_OK &&
+		dictionary_pays(*entries, n, nrows, total, max_bytes);
+	*nentries = n;
+	pfree(work);
+	if (ok)
+		return true;
+	pfree(*codes);
+	pfree(*entries);
+	*codes = NULL;
+	*entries = NULL;
+	*nentries = 0;
+	return false;
+}
+
+void
+sf_dictionary_encode(const StStr *entries, uint32 n, StringInfo raw)
+{
+	initStringInfo(raw);
+	for (uint32 first = 0; first < n; first += ST_VECTOR_SIZE)
+		sf_put_string_array(raw, entries + first, Min(ST_VECTOR_SIZE, n - first));
+}
+
+void
+sf_dictionary_put(StringInfo buf, uint32 n, StringInfo raw, const void *frame,
+				  Size stored)
+{
+	sf_put_varint(buf, n);
+	sf_put_varint(buf, raw->len);
+	sf_put_bytes(buf, stored < raw->len ? frame : raw->data, stored);
+	pfree(raw->data);
+}
+
+void
+sf_put_scheme(StringInfo buf, const StStrScheme *scheme)
+{
+	uint8	   *saved = palloc(st_str_scheme_bound());
+
+	sf_put_bytes(buf, saved, st_str_scheme_save(scheme, saved, st_str_scheme_bound()));
+	pfree(saved);
 }
 
 void

@@ -46,25 +46,6 @@ typedef struct SfColumnType
 
 extern void sf_column_type(Form_pg_attribute att, SfColumnType *type);
 
-/* A pass-by-value Datum as it is held. */
-static inline int64
-sf_int_from_datum(const SfColumnType *type, Datum value)
-{
-	switch (type->typlen)
-	{
-		case 1:
-			return type->is_signed ? (int8) DatumGetChar(value) :
-				(uint8) DatumGetChar(value);
-		case 2:
-			return DatumGetInt16(value);
-		case 4:
-			return type->is_signed ? (int64) DatumGetInt32(value) :
-				(int64) DatumGetUInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
 /* oid over a column written as int4, or the other way round. */
 extern int64 sf_change_sign(const SfColumnType *type, int64 v);
 

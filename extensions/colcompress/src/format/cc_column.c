@@ -19,10 +19,9 @@
 #include "utils/memutils.h"
 
 #include "cc_column.h"
+#include "sf_bytes.h"
 #include "st_compat.h"
 #include "st_numeric.h"
-
-#define INITIAL_ROWS ST_VECTOR_SIZE
 
 static Size
 element_size(const CcColumn *col)
@@ -68,27 +67,11 @@ cc_column_init(CcColumn *col, Form_pg_attribute att, MemoryContext mcxt)
 	}
 }
 
-/* Room for one more row; capacity stays a multiple of a bitmap word. */
+/* Room for one more row. */
 static void
 grow_rows(CcColumn *col)
 {
-	uint32		cap = Max(INITIAL_ROWS, col->capacity * 2);
-	Size		bytes = (Size) cap * element_size(col);
-	Size		words = cap / 64 * sizeof(uint64);
-
-	if (col->capacity == 0)
-	{
-		col->u.i64 = MemoryContextAllocHuge(col->mcxt, bytes);
-		col->valid = MemoryContextAllocHuge(col->mcxt, words);
-	}
-	else
-	{
-		col->u.i64 = repalloc_huge(col->u.i64, bytes);
-		col->valid = repalloc_huge(col->valid, words);
-	}
-	memset((char *) col->valid + col->capacity / 64 * sizeof(uint64), 0,
-		   words - col->capacity / 64 * sizeof(uint64));
-	col->capacity = cap;
+	sf_grow_rows(col->mcxt, &col->u.any, element_size(col), &col->valid, &col->capacity);
 }
 
 static pg_noinline void
@@ -242,7 +225,7 @@ add_value(CcColumn *col, Datum value)
 		case CC_STORE_INT64:
 		case CC_STORE_INT128:
 			if (col->type.kind == SF_KIND_INT)
-				col->u.i64[i] = sf_int_from_datum(&col->type, value);
+				col->u.i64[i] = vx_datum_to_int(col->type.typid, col->type.typlen, value);
 			else
 			{
 				struct varlena *v = PG_DETOAST_DATUM_PACKED(value);

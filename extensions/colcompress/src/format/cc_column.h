@@ -44,6 +44,7 @@ typedef struct CcColumn
 	uint64	   *valid;			/* bitmap, one bit a row */
 	union
 	{
+		void	   *any;
 		int64	   *i64;
 		int128	   *i128;
 		double	   *f64;

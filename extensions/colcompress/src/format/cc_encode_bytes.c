@@ -26,12 +26,10 @@
 #include "cc_shred.h"
 #include "sf_bytes.h"
 #include "st_compat.h"
-#include "st_dict.h"
 #include "st_int.h"
 #include "st_str.h"
 
-/* A dictionary has at most this many entries, and these bytes. */
-#define DICT_MAX_ENTRIES 32768
+/* A dictionary has at most these bytes. */
 #define DICT_MAX_BYTES (4 * 1024 * 1024)
 
 /* Neighbouring values that a sample takes together. */
@@ -46,66 +44,25 @@ static void
 write_dictionary(CcChunkWriter *w, const StStr *entries, uint32 n, StringInfo extra)
 {
 	StringInfoData raw;
-	StStrScheme *scheme = palloc(sizeof(StStrScheme));
 	Size		stored;
 
-	st_str_scheme_raw(scheme);
-	initStringInfo(&raw);
-	for (uint32 first = 0; first < n; first += ST_VECTOR_SIZE)
-	{
-		int			part = Min(ST_VECTOR_SIZE, n - first);
-		Size		bound = st_str_bound(scheme, entries + first, part);
-		uint8	   *tmp = palloc(bound);
-		size_t		len;
-
-		if (st_str_encode(scheme, entries + first, part, tmp, bound, &len) != ST_OK)
-			elog(ERROR, "could not encode a dictionary");
-		sf_put_bytes(&raw, tmp, len);
-		pfree(tmp);
-	}
+	sf_dictionary_encode(entries, n, &raw);
 	stored = cc_codec_frame(w, raw.data, raw.len);
-	sf_put_varint(extra, n);
-	sf_put_varint(extra, raw.len);
-	sf_put_bytes(extra, stored < raw.len ? (char *) w->packed : raw.data, stored);
-	pfree(raw.data);
-	pfree(scheme);
-}
-
-/* True if coding by dictionary is clearly smaller than the bytes. */
-static bool
-dictionary_pays(const StStr *entries, size_t n, uint32 nrows, uint64 total)
-{
-	uint64		bytes = 0;
-	int			bits = 1;
-
-	for (size_t i = 0; i < n; i++)
-		bytes += entries[i].len + 1;
-	while (((size_t) 1 << bits) < n)
-		bits++;
-	return bytes <= DICT_MAX_BYTES &&
-		bytes + (uint64) nrows * bits / 8 < (total + nrows) * 3 / 4;
+	sf_dictionary_put(extra, n, &raw, w->packed, stored);
 }
 
 static bool
 encode_dictionary(CcColumn *col, CcChunkWriter *w, const StStr *values,
 				  StringInfo extra)
 {
-	size_t		max = Min(DICT_MAX_ENTRIES, Max(16, col->nrows / 3));
-	size_t		worklen = st_dict_worksize(col->nrows);
-	void	   *work = MemoryContextAllocHuge(CurrentMemoryContext, worklen);
-	uint32	   *codes = MemoryContextAllocHuge(CurrentMemoryContext,
-											   col->nrows * sizeof(uint32));
-	StStr	   *entries = palloc(max * sizeof(StStr));
-	int64	   *wide = palloc(ST_VECTOR_SIZE * sizeof(int64));
+	int64	   *wide;
 	StIntHint	hint = {0};
-	size_t		n = 0;
-	bool		ok;
 
-	ok = st_dict_build(values, col->nrows, max, work, worklen, codes, entries,
-					   &n) == ST_OK &&
-		dictionary_pays(entries, n, col->nrows, col->u.end[col->nrows - 1]);
-	pfree(work);
-	for (uint32 first = 0; ok && first < col->nrows; first += ST_VECTOR_SIZE)
+	if (!sf_dictionary_build(values, col->nrows, col->u.end[col->nrows - 1],
+							 DICT_MAX_BYTES, &col->codes, &col->entries, &col->nentries))
+		return false;
+	wide = palloc(ST_VECTOR_SIZE * sizeof(int64));
+	for (uint32 first = 0; first < col->nrows; first += ST_VECTOR_SIZE)
 	{
 		uint32		count = Min(ST_VECTOR_SIZE, col->nrows - first);
 		uint32		nnulls;
@@ -116,7 +73,7 @@ encode_dictionary(CcColumn *col, CcChunkWriter *w, const StStr *values,
 		CHECK_FOR_INTERRUPTS();
 		for (uint32 i = 0; i < count; i++)
 			wide[i] = values[first + i].data == NULL && i > 0 ? wide[i - 1] :
-				codes[first + i];
+				col->codes[first + i];
 		if (nnulls < count &&
 			st_int_encode_next((int64_t *) wide, count, &hint, dst + prefix,
 							   st_int_bound(count), &len) != ST_OK)
@@ -124,17 +81,8 @@ encode_dictionary(CcColumn *col, CcChunkWriter *w, const StStr *values,
 		cc_chunk_add_vector(w, prefix + len, nnulls);
 	}
 	pfree(wide);
-	if (ok)
-	{
-		write_dictionary(w, entries, n, extra);
-		col->codes = codes;
-		col->entries = entries;
-		col->nentries = n;
-		return true;
-	}
-	pfree(codes);
-	pfree(entries);
-	return false;
+	write_dictionary(w, col->entries, col->nentries, extra);
+	return true;
 }
 
 /* ---- large values ---- */
@@ -267,10 +215,7 @@ static void
 encode_strings(CcColumn *col, CcChunkWriter *w, const StStr *values,
 			   const StStrScheme *scheme, StringInfo extra)
 {
-	uint8	   *saved = palloc(st_str_scheme_bound());
-
-	sf_put_bytes(extra, saved,
-				 st_str_scheme_save(scheme, saved, st_str_scheme_bound()));
+	sf_put_scheme(extra, scheme);
 	for (uint32 first = 0; first < col->nrows; first += ST_VECTOR_SIZE)
 	{
 		uint32		n = Min(ST_VECTOR_SIZE, col->nrows - first);
@@ -287,7 +232,6 @@ encode_strings(CcColumn *col, CcChunkWriter *w, const StStr *values,
 			elog(ERROR, "could not encode a vector of %u strings", n);
 		cc_chunk_add_vector(w, prefix + len, nnulls);
 	}
-	pfree(saved);
 }
 
 /* A jsonb column shredded, if that is smaller than as strings; or strings. */

@@ -63,12 +63,6 @@ read_footer(StReader *r)
 		cc_corrupt(r, "footer");
 }
 
-static void
-release_codec(void *arg)
-{
-	st_codec_ctx_free((StCodecCtx *) arg);
-}
-
 StReader *
 cc_reader_open(Relation rel, const StGroup *group, MemoryContext mcxt)
 {
@@ -84,14 +78,7 @@ cc_reader_open(Relation rel, const StGroup *group, MemoryContext mcxt)
 	r->nchunks = RelationGetDescr(rel)->natts;
 	r->chunks = MemoryContextAllocZero(own, Max(1, r->nchunks) * sizeof(CcChunk *));
 
-	r->codec_ctx = st_codec_ctx_create();
-	if (r->codec_ctx == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
-	r->release.func = release_codec;
-	r->release.arg = r->codec_ctx;
-	MemoryContextRegisterResetCallback(own, &r->release);
+	r->codec_ctx = sf_codec_ctx_create(own);
 	return r;
 }
 

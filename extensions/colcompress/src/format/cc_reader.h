@@ -108,7 +108,6 @@ struct StReader
 	MemoryContext kept_mcxt;	/* bytes that single values were taken of */
 	Size		kept_bytes;
 	uint64		kept_epoch;		/* how often they were forgotten */
-	MemoryContextCallback release;
 };
 
 pg_noreturn extern void cc_corrupt(const StReader *r, const char *what);

@@ -17,6 +17,7 @@
 
 #include "cc_column.h"
 #include "cc_reader.h"
+#include "sf_bytes.h"
 #include "st_checksum.h"
 #include "st_compat.h"
 
@@ -32,17 +33,10 @@ struct StWriter
 	int			level;
 	CcColumn   *columns;
 	StCodecCtx *codec_ctx;
-	MemoryContextCallback release;
 };
 
 /* Rows between two looks at the memory of all columns. */
 #define MEMORY_CHECK_ROWS 64
-
-static void
-release_codec(void *arg)
-{
-	st_codec_ctx_free((StCodecCtx *) arg);
-}
 
 static StWriter *
 writer_create(Relation rel, MemoryContext mcxt)
@@ -62,14 +56,7 @@ writer_create(Relation rel, MemoryContext mcxt)
 	for (int i = 0; i < desc->natts; i++)
 		cc_column_init(&w->columns[i], TupleDescAttr(desc, i), mcxt);
 
-	w->codec_ctx = st_codec_ctx_create();
-	if (w->codec_ctx == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
-	w->release.func = release_codec;
-	w->release.arg = w->codec_ctx;
-	MemoryContextRegisterResetCallback(mcxt, &w->release);
+	w->codec_ctx = sf_codec_ctx_create(mcxt);
 	MemoryContextSwitchTo(old);
 	return w;
 }

@@ -16,10 +16,10 @@
 #include "utils/memutils.h"
 
 #include "rc_column.h"
+#include "sf_bytes.h"
 #include "st_bitmap.h"
 #include "st_compat.h"
 
-#define INITIAL_ROWS ST_VECTOR_SIZE
 #define ARENA_BYTES ((Size) 64 * 1024)
 
 static Size
@@ -84,28 +84,15 @@ rc_column_release(RcColumn *col)
 	col->trained.digested = NULL;
 }
 
-/* Room for one more row; capacity stays a multiple of a bitmap word. */
+/* Room for one more row. */
 static void
 grow_rows(RcColumn *col)
 {
-	uint32		cap = Max(INITIAL_ROWS, col->capacity * 2);
-	Size		bytes = (Size) cap * element_size(col->storage);
-	Size		words = cap / 64 * sizeof(uint64);
+	uint32		before = col->capacity;
+	Size		element = element_size(col->storage);
 
-	if (col->capacity == 0)
-	{
-		col->u.i64 = MemoryContextAllocHuge(col->mcxt, bytes);
-		col->valid = MemoryContextAllocHuge(col->mcxt, words);
-	}
-	else
-	{
-		col->u.i64 = repalloc_huge(col->u.i64, bytes);
-		col->valid = repalloc_huge(col->valid, words);
-	}
-	memset((char *) col->valid + col->capacity / 64 * sizeof(uint64), 0,
-		   words - col->capacity / 64 * sizeof(uint64));
-	col->totals->memory += (Size) (cap - col->capacity) * element_size(col->storage);
-	col->capacity = cap;
+	sf_grow_rows(col->mcxt, &col->u.any, element, &col->valid, &col->capacity);
+	col->totals->memory += (col->capacity - before) * element;
 }
 
 Size
@@ -230,7 +217,8 @@ add_value(RcColumn *col, RcCodec *codec, Datum value)
 	switch (col->storage)
 	{
 		case RC_STORE_INT:
-			col->u.i64[col->nrows] = sf_int_from_datum(&col->type, value);
+			col->u.i64[col->nrows] = vx_datum_to_int(col->type.typid, col->type.typlen,
+													 value);
 			break;
 		case RC_STORE_FLOAT8:
 			col->u.f64[col->nrows] = DatumGetFloat8(value);

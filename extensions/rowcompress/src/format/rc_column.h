@@ -102,6 +102,7 @@ typedef struct RcColumn
 	RcTotals   *totals;
 	union
 	{
+		void	   *any;
 		int64	   *i64;
 		double	   *f64;
 		float	   *f32;

@@ -161,10 +161,8 @@ shared_codec_ctx(void)
 {
 	static StCodecCtx *ctx = NULL;
 
-	if (ctx == NULL && (ctx = st_codec_ctx_create()) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
+	if (ctx == NULL)
+		ctx = sf_codec_ctx_create(TopMemoryContext);
 	return ctx;
 }
 

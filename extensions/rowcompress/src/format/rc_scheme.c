@@ -25,11 +25,9 @@
 #include "rc_column.h"
 #include "sf_bytes.h"
 #include "st_compat.h"
-#include "st_dict.h"
 #include "st_hint.h"
 
-/* A dictionary has at most this many entries, and these bytes. */
-#define DICT_MAX_ENTRIES	32768
+/* A dictionary has at most these bytes. */
 #define DICT_MAX_BYTES		(1024 * 1024)
 
 /* Groups of a load that go without a try, after tries that have failed. */
@@ -55,65 +53,15 @@
 
 /* ---- dictionary ---- */
 
-static bool
-dictionary_pays(const StStr *entries, size_t n, const RcColumn *col)
-{
-	uint64		bytes = 0;
-	int			bits = 1;
-
-	for (size_t i = 0; i < n; i++)
-		bytes += entries[i].len + 1;
-	while (((size_t) 1 << bits) < n)
-		bits++;
-	return bytes <= DICT_MAX_BYTES &&
-		bytes + (uint64) col->nrows * bits / 8 < (col->bytes + col->nrows) * 3 / 4;
-}
-
-static void
-try_dictionary(RcColumn *col, RcScheme *scheme)
-{
-	size_t		max = Min(DICT_MAX_ENTRIES, Max(16, col->nrows / 3));
-	size_t		worklen = st_dict_worksize(col->nrows);
-	void	   *work = MemoryContextAllocHuge(CurrentMemoryContext, worklen);
-	size_t		n = 0;
-
-	scheme->codes = MemoryContextAllocHuge(CurrentMemoryContext,
-										   col->nrows * sizeof(uint32));
-	scheme->entries = palloc(max * sizeof(StStr));
-	scheme->dictionary =
-		st_dict_build(col->u.str, col->nrows, max, work, worklen, scheme->codes,
-					  scheme->entries, &n) == ST_OK &&
-		dictionary_pays(scheme->entries, n, col);
-	scheme->nentries = n;
-	pfree(work);
-}
-
 static void
 write_dictionary(RcCodec *codec, const RcScheme *scheme, StringInfo meta)
 {
-	StStrScheme *raw = palloc(sizeof(StStrScheme));
-	StringInfoData buf;
-	StringInfoData part;
+	StringInfoData raw;
 	Size		stored;
 
-	st_str_scheme_raw(raw);
-	initStringInfo(&buf);
-	initStringInfo(&part);
-	for (uint32 first = 0; first < scheme->nentries; first += ST_VECTOR_SIZE)
-	{
-		uint32		n = Min(ST_VECTOR_SIZE, scheme->nentries - first);
-
-		resetStringInfo(&part);
-		rc_encode_strings(raw, scheme->entries + first, n, &part);
-		sf_put_bytes(&buf, part.data, part.len);
-	}
-	stored = rc_codec_frame(codec, NULL, buf.data, buf.len);
-	sf_put_varint(meta, scheme->nentries);
-	sf_put_varint(meta, buf.len);
-	sf_put_bytes(meta, stored < buf.len ? (char *) codec->packed : buf.data, stored);
-	pfree(part.data);
-	pfree(buf.data);
-	pfree(raw);
+	sf_dictionary_encode(scheme->entries, scheme->nentries, &raw);
+	stored = rc_codec_frame(codec, NULL, raw.data, raw.len);
+	sf_dictionary_put(meta, scheme->nentries, &raw, codec->packed, stored);
 }
 
 /* ---- samples ---- */
@@ -361,7 +309,9 @@ rc_scheme_choose(RcColumn *col, RcCodec *codec, const RcBatches *batches,
 	}
 	if (col->nlarge == 0 && st_hint_due(&col->skip_dictionary))
 	{
-		try_dictionary(col, scheme);
+		scheme->dictionary =
+			sf_dictionary_build(col->u.str, col->nrows, col->bytes, DICT_MAX_BYTES,
+								&scheme->codes, &scheme->entries, &scheme->nentries);
 		st_hint_learn(scheme->dictionary, &col->skip_dictionary,
 					  &col->wait_dictionary, MAX_WAIT_DICTIONARY);
 	}
@@ -387,13 +337,7 @@ rc_scheme_write(const RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 	if (scheme->dictionary)
 		write_dictionary(codec, scheme, meta);
 	if (scheme->str)
-	{
-		uint8	   *saved = palloc(st_str_scheme_bound());
-
-		sf_put_bytes(meta, saved,
-					 st_str_scheme_save(scheme->str, saved, st_str_scheme_bound()));
-		pfree(saved);
-	}
+		sf_put_scheme(meta, scheme->str);
 	if (scheme->trained)
 		sf_put_bytes(meta, scheme->trained->bytes, scheme->trained->len);
 }

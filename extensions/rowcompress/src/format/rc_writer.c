@@ -28,6 +28,7 @@
 
 #include "rc_image.h"
 #include "rc_reader.h"
+#include "sf_bytes.h"
 #include "st_compat.h"
 
 struct StWriter
@@ -92,7 +93,6 @@ release_writer(void *arg)
 		w->hold->w = NULL;
 	for (int i = 0; i < w->rows.natts && w->rows.columns; i++)
 		rc_column_release(&w->rows.columns[i]);
-	st_codec_ctx_free(w->rows.codec.ctx);
 }
 
 static StWriter *
@@ -118,11 +118,7 @@ make_writer(Relation rel, MemoryContext parent)
 		rc_column_init(&w->rows.columns[i], &type, &w->totals, own);
 	}
 	w->rows.codec.mcxt = own;
-	w->rows.codec.ctx = st_codec_ctx_create();
-	if (w->rows.codec.ctx == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
+	w->rows.codec.ctx = sf_codec_ctx_create(own);
 	return w;
 }
 
