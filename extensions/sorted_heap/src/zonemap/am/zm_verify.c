@@ -134,9 +134,7 @@ read_image(Verifier *verifier, BlockNumber block, Page image)
 		report(verifier, block, "link to a block after the end");
 		return false;
 	}
-	buf = ReadBuffer(index, block);
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	zm_page_check(index, buf);
+	buf = zm_read_page(index, block, BUFFER_LOCK_SHARE);
 	memcpy(image, BufferGetPage(buf), BLCKSZ);
 	UnlockReleaseBuffer(buf);
 	return true;
@@ -247,8 +245,7 @@ count_row(Verifier *verifier, ZmTarget *target, ItemPointer tid, int *zones,
 								 ZmPageGetEntry(page, ZM_HIGH_KEY)) < 0)
 			break;
 		UnlockReleaseBuffer(buf);
-		buf = ReadBuffer(space->index, right);
-		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		buf = zm_read_page(space->index, right, BUFFER_LOCK_SHARE);
 	}
 	UnlockReleaseBuffer(buf);
 }

@@ -74,9 +74,7 @@ zm_note_write(const ZmSpace *space, BlockNumber leaf, IndexTuple zone,
 	if (!(ZmFlags(zone) & ZM_NOTE) || XLogNeedsFlush(lsn))
 		return;
 	zm_target_from_entry(space, &position, zone);
-	buf = ReadBuffer(space->index, leaf);
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	zm_page_check(space->index, buf);
+	buf = zm_read_page(space->index, leaf, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buf);
 	/* The root may have become an inner page. */
 	if (ZmPageIsLeaf(page))

@@ -3,7 +3,7 @@
  * zm_page.c
  *	  Makes and checks pages and entries of a zonemap index.
  *
- * Nothing here locks or logs.
+ * Nothing here logs, and zm_read_page() alone locks.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,6 +59,16 @@ zm_page_check(Relation index, Buffer buf)
 					   RelationGetRelationName(index),
 					   BufferGetBlockNumber(buf)),
 				errhint("Please REINDEX it."));
+}
+
+Buffer
+zm_read_page(Relation index, BlockNumber block, int lockmode)
+{
+	Buffer		buf = ReadBuffer(index, block);
+
+	LockBuffer(buf, lockmode);
+	zm_page_check(index, buf);
+	return buf;
 }
 
 static void

@@ -310,12 +310,11 @@ take_next(ZmCursor *cursor)
 	Page		page = cursor->leaf;
 	IndexTuple	high = zm_copy_as(ZmPageGetEntry(page, ZM_HIGH_KEY),
 								  InvalidBlockNumber);
-	Buffer		buf = ReadBuffer(space->index, ZmPageGetOpaque(page)->right);
+	Buffer		buf = zm_read_page(space->index, ZmPageGetOpaque(page)->right,
+								   BUFFER_LOCK_SHARE);
 	OffsetNumber zone;
 	ZmTarget	end;
 
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	zm_page_check(space->index, buf);
 	zm_target_from_entry(space, &end, high);
 	page = BufferGetPage(buf);
 	zone = ZmPageFirst(page);

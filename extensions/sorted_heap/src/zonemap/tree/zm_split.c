@@ -35,12 +35,10 @@ zm_find_path(const ZmSpace *space, const ZmTarget *target, uint32 level,
 	path->depth = 0;
 	for (;;)
 	{
-		Buffer		buf = ReadBuffer(space->index, block);
+		Buffer		buf = zm_read_page(space->index, block, BUFFER_LOCK_SHARE);
 		Page		page = BufferGetPage(buf);
 		bool		found;
 
-		LockBuffer(buf, BUFFER_LOCK_SHARE);
-		zm_page_check(space->index, buf);
 		if (path->depth == lengthof(path->blocks))
 			elog(ERROR, "index \"%s\" is too deep",
 				 RelationGetRelationName(space->index));

@@ -21,38 +21,35 @@
 #include "zm_heap.h"
 #include "zm_tree.h"
 
-static Buffer
-read_page(Relation index, BlockNumber block, int lockmode)
-{
-	Buffer		buf = ReadBuffer(index, block);
-
-	LockBuffer(buf, lockmode);
-	zm_page_check(index, buf);
-	return buf;
-}
+/*
+ * A descent looks for the page that holds a position, or (`before` = 1) for the one
+ * that holds what comes before it.  Pages begin and end at positions: so the sign of
+ * (position - first entry's) is at least `before`, that of (position - high key's)
+ * below it.
+ */
 
 /*
- * Whether the position is in a page, or right of it, after a link to it was
+ * Whether what is looked for is in a page, or right of it, after a link to it was
  * read that said so.  A page that is not in the tree any more has no level.
  */
 static inline bool
 link_holds(const ZmSpace *space, const ZmTarget *target, Page page,
-		   uint32 level)
+		   uint32 level, int before)
 {
 	ZmOpaque	opaque = ZmPageGetOpaque(page);
 
 	return opaque->level == level && !(opaque->flags & ZM_PAGE_UNUSED) &&
 		zm_compare(space, target,
-				   ZmPageGetEntry(page, ZmPageFirst(page))) >= 0;
+				   ZmPageGetEntry(page, ZmPageFirst(page))) >= before;
 }
 
 /*
- * Follows right links until the page holds the target's position.  Returns
+ * Follows right links until the page holds what is looked for.  Returns
  * InvalidBuffer if a page went away on the way.
  */
-static Buffer
+static inline Buffer
 move_right(const ZmSpace *space, const ZmTarget *target, Buffer buf,
-		   int lockmode)
+		   int lockmode, int before)
 {
 	for (;;)
 	{
@@ -61,13 +58,14 @@ move_right(const ZmSpace *space, const ZmTarget *target, Buffer buf,
 		BlockNumber right;
 
 		if (ZmPageIsRightmost(page) ||
-			zm_compare(space, target, ZmPageGetEntry(page, ZM_HIGH_KEY)) < 0)
+			zm_compare(space, target,
+					   ZmPageGetEntry(page, ZM_HIGH_KEY)) < before)
 			return buf;
 		right = ZmPageGetOpaque(page)->right;
 		UnlockReleaseBuffer(buf);
 		CHECK_FOR_INTERRUPTS();
-		buf = read_page(space->index, right, lockmode);
-		if (!link_holds(space, target, BufferGetPage(buf), level))
+		buf = zm_read_page(space->index, right, lockmode);
+		if (!link_holds(space, target, BufferGetPage(buf), level, before))
 		{
 			UnlockReleaseBuffer(buf);
 			return InvalidBuffer;
@@ -75,15 +73,17 @@ move_right(const ZmSpace *space, const ZmTarget *target, Buffer buf,
 	}
 }
 
-/* zm_descend(), or InvalidBuffer if a page went away on the way. */
-static Buffer
-try_descend(const ZmSpace *space, const ZmTarget *target, int lockmode)
+/* One descent; InvalidBuffer if a page went away on the way. */
+static inline Buffer
+try_descend(const ZmSpace *space, const ZmTarget *target, int lockmode,
+			int before)
 {
-	Buffer		buf = read_page(space->index, ZM_ROOT_BLOCK, BUFFER_LOCK_SHARE);
+	Buffer		buf = zm_read_page(space->index, ZM_ROOT_BLOCK, BUFFER_LOCK_SHARE);
 
 	for (;;)
 	{
 		Page		page = BufferGetPage(buf);
+		OffsetNumber off;
 		BlockNumber child;
 		uint32		level;
 
@@ -92,23 +92,28 @@ try_descend(const ZmSpace *space, const ZmTarget *target, int lockmode)
 			LockBuffer(buf, BUFFER_LOCK_UNLOCK);
 			LockBuffer(buf, lockmode);
 			/* It may have changed in between: the root, even its level. */
-			if (!link_holds(space, target, page, 0))
+			if (!link_holds(space, target, page, 0, before))
 			{
 				UnlockReleaseBuffer(buf);
 				return InvalidBuffer;
 			}
 		}
 		if (ZmPageIsLeaf(page))
-			return move_right(space, target, buf, lockmode);
-		buf = move_right(space, target, buf, BUFFER_LOCK_SHARE);
+			return move_right(space, target, buf, lockmode, before);
+		buf = move_right(space, target, buf, BUFFER_LOCK_SHARE, before);
 		if (!BufferIsValid(buf))
 			return buf;
 		page = BufferGetPage(buf);
 		level = ZmPageGetOpaque(page)->level;
-		child = ZmBlock(ZmPageGetEntry(page, zm_search(space, page, target)));
+		off = zm_search(space, page, target);
+		if (before > 0 && off > ZmPageFirst(page) &&
+			zm_compare(space, target, ZmPageGetEntry(page, off)) == 0)
+			off--;
+		child = ZmBlock(ZmPageGetEntry(page, off));
 		UnlockReleaseBuffer(buf);
-		buf = read_page(space->index, child, BUFFER_LOCK_SHARE);
-		if (!link_holds(space, target, BufferGetPage(buf), level - 1))
+		buf = zm_read_page(space->index, child, BUFFER_LOCK_SHARE);
+		if (!link_holds(space, target, BufferGetPage(buf), level - 1,
+						before))
 		{
 			UnlockReleaseBuffer(buf);
 			return InvalidBuffer;
@@ -124,12 +129,22 @@ zm_descend(const ZmSpace *space, const ZmTarget *target, int lockmode)
 {
 	for (;;)
 	{
-		Buffer		buf = try_descend(space, target, lockmode);
+		Buffer		buf = try_descend(space, target, lockmode, 0);
 
 		if (BufferIsValid(buf))
 			return buf;
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+/* Whether the target's position is in a page. */
+bool
+zm_page_holds(const ZmSpace *space, Page page, const ZmTarget *target)
+{
+	return zm_compare(space, target,
+					  ZmPageGetEntry(page, ZmPageFirst(page))) >= 0 &&
+		(ZmPageIsRightmost(page) ||
+		 zm_compare(space, target, ZmPageGetEntry(page, ZM_HIGH_KEY)) < 0);
 }
 
 /*
@@ -145,69 +160,15 @@ zm_descend_near(const ZmSpace *space, const ZmTarget *target, int lockmode,
 
 	if (*hint != InvalidBlockNumber && zm_block_exists(space->index, *hint))
 	{
-		Page		page;
-
-		buf = read_page(space->index, *hint, lockmode);
-		page = BufferGetPage(buf);
-		if (ZmPageIsLeaf(page) &&
-			zm_compare(space, target,
-					   ZmPageGetEntry(page, ZmPageFirst(page))) >= 0 &&
-			(ZmPageIsRightmost(page) ||
-			 zm_compare(space, target, ZmPageGetEntry(page, ZM_HIGH_KEY)) < 0))
+		buf = zm_read_page(space->index, *hint, lockmode);
+		if (ZmPageIsLeaf(BufferGetPage(buf)) &&
+			zm_page_holds(space, BufferGetPage(buf), target))
 			return buf;
 		UnlockReleaseBuffer(buf);
 	}
 	buf = zm_descend(space, target, lockmode);
 	*hint = BufferGetBlockNumber(buf);
 	return buf;
-}
-
-/* Whether the page ends at the position low, or after it. */
-static bool
-ends_at(const ZmSpace *space, Page page, const ZmTarget *low)
-{
-	return ZmPageIsRightmost(page) ||
-		zm_compare(space, low, ZmPageGetEntry(page, ZM_HIGH_KEY)) <= 0;
-}
-
-/* zm_descend_before(), or InvalidBuffer if a page went away on the way. */
-static Buffer
-try_descend_before(const ZmSpace *space, const ZmTarget *low)
-{
-	Buffer		buf = read_page(space->index, ZM_ROOT_BLOCK, BUFFER_LOCK_SHARE);
-
-	for (;;)
-	{
-		Page		page = BufferGetPage(buf);
-		uint32		level = ZmPageGetOpaque(page)->level;
-		OffsetNumber off;
-		BlockNumber next;
-
-		if (!ends_at(space, page, low))
-			next = ZmPageGetOpaque(page)->right;
-		else if (ZmPageIsLeaf(page))
-			return buf;
-		else
-		{
-			off = zm_search(space, page, low);
-			if (off > ZmPageFirst(page) &&
-				zm_compare(space, low, ZmPageGetEntry(page, off)) == 0)
-				off--;
-			next = ZmBlock(ZmPageGetEntry(page, off));
-			level--;
-		}
-		UnlockReleaseBuffer(buf);
-		CHECK_FOR_INTERRUPTS();
-		buf = read_page(space->index, next, BUFFER_LOCK_SHARE);
-		page = BufferGetPage(buf);
-		if (!link_holds(space, low, page, level) ||
-			zm_compare(space, low, ZmPageGetEntry(page,
-												  ZmPageFirst(page))) == 0)
-		{
-			UnlockReleaseBuffer(buf);
-			return InvalidBuffer;
-		}
-	}
 }
 
 /*
@@ -219,7 +180,7 @@ zm_descend_before(const ZmSpace *space, const ZmTarget *low)
 {
 	for (;;)
 	{
-		Buffer		buf = try_descend_before(space, low);
+		Buffer		buf = try_descend(space, low, BUFFER_LOCK_SHARE, 1);
 
 		if (BufferIsValid(buf))
 			return buf;

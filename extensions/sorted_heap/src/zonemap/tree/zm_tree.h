@@ -84,6 +84,8 @@ extern IndexTuple zm_close_zone(IndexTuple key);
 extern IndexTuple zm_continue_zone(const ZmSpace *space, IndexTuple zone,
 								   IndexTuple before, IndexTuple exact);
 
+extern bool zm_page_holds(const ZmSpace *space, Page page,
+						  const ZmTarget *target);
 extern Buffer zm_descend(const ZmSpace *space, const ZmTarget *target,
 						 int lockmode);
 extern Buffer zm_descend_near(const ZmSpace *space, const ZmTarget *target,

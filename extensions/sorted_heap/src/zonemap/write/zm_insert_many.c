@@ -74,16 +74,6 @@ note_repeat(ZmInsertState *state, Repeat *repeat, Page page, ZmVerdict verdict,
 	repeat->valid = true;
 }
 
-/* Whether the target's position is in the leaf. */
-static bool
-belongs(const ZmSpace *space, Page page, const ZmTarget *target)
-{
-	return zm_compare(space, target,
-					  ZmPageGetEntry(page, ZmPageFirst(page))) >= 0 &&
-		(ZmPageIsRightmost(page) ||
-		 zm_compare(space, target, ZmPageGetEntry(page, ZM_HIGH_KEY)) < 0);
-}
-
 /*
  * Changes the copy of a leaf for as many of the rows as possible; returns how
  * many.  *missing tells bytes that the next one lacks, 0 if it is not for lack
@@ -108,7 +98,7 @@ change_leaf(ZmInsertState *state, Relation heap, ZmLeafEdit *edit,
 		bool		repeated;
 
 		zm_target_from_entry(space, &state->target, entries[i]);
-		if (!belongs(space, page, &state->target))
+		if (!zm_page_holds(space, page, &state->target))
 			break;
 		repeated = i > 0 && is_repeated(state, &repeat, page, entries[i - 1],
 										tid);
