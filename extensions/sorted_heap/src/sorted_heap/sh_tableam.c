@@ -38,35 +38,33 @@ static const TableAmRoutine *heap_routine;
 /* The table whose descriptor has heap's routine for a while, or NULL. */
 static Relation lent;
 
+/*
+ * Inserts a row where it belongs, unless a bulk insertion has a page of its own;
+ * speculatively, if there is a token (which is never 0).
+ */
 static void
-sorted_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
-					int options, struct BulkInsertStateData *bistate)
+sorted_insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
+			  struct BulkInsertStateData *bistate, uint32 token)
 {
 	Oid			index = bistate == NULL ? sh_place_index(rel) : InvalidOid;
 	BlockNumber wanted;
 
 	if (OidIsValid(index))
 		options = sh_place_slot(rel, index, slot, options, &wanted);
-	heap_routine->tuple_insert(rel, slot, cid, options, bistate);
+	if (token != 0)
+		heap_routine->tuple_insert_speculative(rel, slot, cid, options,
+											   bistate, token);
+	else
+		heap_routine->tuple_insert(rel, slot, cid, options, bistate);
 	if (OidIsValid(index))
 		sh_place_done(rel, slot, wanted);
 }
 
 static void
-sorted_tuple_insert_speculative(Relation rel, TupleTableSlot *slot,
-								CommandId cid, int options,
-								struct BulkInsertStateData *bistate,
-								uint32 token)
+sorted_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
+					int options, struct BulkInsertStateData *bistate)
 {
-	Oid			index = bistate == NULL ? sh_place_index(rel) : InvalidOid;
-	BlockNumber wanted;
-
-	if (OidIsValid(index))
-		options = sh_place_slot(rel, index, slot, options, &wanted);
-	heap_routine->tuple_insert_speculative(rel, slot, cid, options, bistate,
-										   token);
-	if (OidIsValid(index))
-		sh_place_done(rel, slot, wanted);
+	sorted_insert(rel, slot, cid, options, bistate, 0);
 }
 
 static void
@@ -207,7 +205,7 @@ sh_tableam_init(void)
 	heap_routine = GetHeapamTableAmRoutine();
 	routine = *heap_routine;
 	routine.tuple_insert = sorted_tuple_insert;
-	routine.tuple_insert_speculative = sorted_tuple_insert_speculative;
+	routine.tuple_insert_speculative = sorted_insert;
 	routine.multi_insert = sorted_multi_insert;
 	routine.relation_copy_for_cluster = sorted_copy_for_cluster;
 	routine.relation_toast_am = sorted_toast_am;

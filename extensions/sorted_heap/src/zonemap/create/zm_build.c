@@ -16,12 +16,7 @@
 #include "postgres.h"
 
 #include "access/tableam.h"
-#include "access/xloginsert.h"
-#include "catalog/index.h"
-#include "catalog/pg_am.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/tuplesort.h"

@@ -53,11 +53,11 @@
 struct ZmUnique
 {
 	const ZmSpace *space;
-	MemoryContext context;
 	bool		nulls_not_distinct;
 	bool		prepared;		/* what follows is set */
 	BlockNumber locked;			/* the key's hash */
-	FmgrInfo   *hashes[INDEX_MAX_KEYS]; /* NULL: no suitable hash function */
+	FmgrInfo   *hashes[INDEX_MAX_KEYS]; /* of the type cache; NULL: none that
+										 * goes with the index' equality */
 	Oid			equals[INDEX_MAX_KEYS];
 };
 
@@ -75,7 +75,6 @@ zm_unique_begin(const ZmSpace *space, MemoryContext context)
 	ZmUnique   *unique = MemoryContextAllocZero(context, sizeof(ZmUnique));
 
 	unique->space = space;
-	unique->context = context;
 	unique->nulls_not_distinct = space->index->rd_index->indnullsnotdistinct;
 	return unique;
 }
@@ -93,19 +92,14 @@ prepare(ZmUnique *unique)
 	{
 		Oid			type = index->rd_opcintype[i];
 		TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR |
-												  TYPECACHE_HASH_PROC);
+												  TYPECACHE_HASH_PROC_FINFO);
 		Oid			equal = get_opfamily_member(index->rd_opfamily[i], type,
 												type, BTEqualStrategyNumber);
 
 		unique->equals[i] = get_opcode(equal);
 		/* The type's hash goes with the type's own equality only. */
 		if (equal == entry->eq_opr && OidIsValid(entry->hash_proc))
-		{
-			unique->hashes[i] = MemoryContextAlloc(unique->context,
-												   sizeof(FmgrInfo));
-			fmgr_info_cxt(entry->hash_proc, unique->hashes[i],
-						  unique->context);
-		}
+			unique->hashes[i] = &entry->hash_proc_finfo;
 	}
 	unique->prepared = true;
 }
