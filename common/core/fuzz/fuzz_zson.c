@@ -82,6 +82,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	StZsonValue root;
 	size_t		cap;
 	uint8_t    *image;
+	StStatus	status = ST_NOSPACE;
 
 	if (blob == NULL)
 	{
@@ -101,11 +102,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (root.kind >= ST_ZSON_ARRAY)
 		check_object(&doc, &root);
-	if (st_zson_image_size(&doc, &root, &cap) != ST_OK || cap > 1 << 24)
-		return 0;
-	image = malloc(cap);
-	if (st_zson_image(&doc, &root, image, cap, &len) == ST_OK)
-		encode_and_decode(doc.dict, image, len, false);
-	free(image);
+	for (cap = 64; status == ST_NOSPACE && cap <= 1 << 24; cap *= 8)
+	{
+		image = malloc(cap);
+		status = st_zson_image(&doc, &root, image, cap, &len);
+		if (status == ST_OK)
+			encode_and_decode(doc.dict, image, len, false);
+		free(image);
+	}
 	return 0;
 }

@@ -48,7 +48,7 @@ copy_object(const uint8_t *src, size_t len, StJsonbWriter *w, StJsonbBuild *b)
 	StJsonbCursor at = {0, 0};
 
 	CHECK(st_jsonb_open(src, len, &c) == ST_OK && c.object);
-	st_jsonb_begin(w, b, c.count);
+	st_jsonb_begin(w, b, ST_JSONB_OBJECT, c.count);
 	while (at.i < c.nentries)
 	{
 		StJsonbItem item;
@@ -145,7 +145,7 @@ random_object(StJsonbWriter *w, StJsonbBuild *b, uint32_t n, int depth)
 {
 	uint8_t		bytes[64];
 
-	st_jsonb_begin(w, b, n);
+	st_jsonb_begin(w, b, ST_JSONB_OBJECT, n);
 	for (uint32_t i = 0; i < n; i++)
 	{
 		/* two bytes that ascend, and more as keys get longer */

@@ -51,15 +51,17 @@ open_doc(StZsonDoc *doc, const StZsonDict *dict, const uint8_t *p, size_t len,
 static uint8_t *
 image_of(StZsonDoc *doc, const StZsonValue *v, size_t *len)
 {
-	uint8_t    *p;
-	size_t		cap;
+	StStatus	status = ST_NOSPACE;
 
-	if (st_zson_image_size(doc, v, &cap) != ST_OK)
-		return NULL;
-	p = malloc(cap);
-	if (st_zson_image(doc, v, p, cap, len) == ST_OK)
-		return p;
-	free(p);
+	for (size_t cap = 64; status == ST_NOSPACE && cap < 1 << 26; cap *= 2)
+	{
+		uint8_t    *p = malloc(cap);
+
+		status = st_zson_image(doc, v, p, cap, len);
+		if (status == ST_OK)
+			return p;
+		free(p);
+	}
 	return NULL;
 }
 

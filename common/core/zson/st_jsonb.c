@@ -156,22 +156,22 @@ st_jsonb_check(const uint8_t *src, size_t len, int max_depth)
 }
 
 void
-st_jsonb_begin(StJsonbWriter *w, StJsonbBuild *b, uint32_t npairs)
+st_jsonb_begin(StJsonbWriter *w, StJsonbBuild *b, uint32_t kind, uint32_t count)
 {
 	size_t		head;
 
 	b->start = w->len;
 	st_jsonb_pad(w);
 	b->entries = w->len + sizeof(uint32_t);
-	b->nentries = 2 * npairs;
+	b->nentries = kind & ST_JSONB_OBJECT ? 2 * count : count;
 	head = sizeof(uint32_t) * (1 + (size_t) b->nentries);
 	b->data = w->len + head;
 	b->next = 0;
-	if (npairs > ST_JSONB_COUNT_MASK / 2 && w->status == ST_OK)
+	if (count > ST_JSONB_COUNT_MASK / 2 && w->status == ST_OK)
 		w->status = ST_NOTFIT;
 	if (!st_jsonb_room(w, head))
 		return;
 	memset(w->buf + w->len, 0, head);
-	st_store_u32(w->buf + w->len, npairs | ST_JSONB_OBJECT);
+	st_store_u32(w->buf + w->len, count | kind);
 	w->len += head;
 }

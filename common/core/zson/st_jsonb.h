@@ -169,10 +169,12 @@ st_jsonb_pad(StJsonbWriter *w)
 }
 
 /*
- * Begins an object of npairs pairs.  All its keys follow, in order, then its
- * values.
+ * Begins a container of that kind (flags of its first word).  Of an object,
+ * count is the number of pairs, and all its keys follow, in order, then its
+ * values; of an array, the elements.
  */
-extern void st_jsonb_begin(StJsonbWriter *w, StJsonbBuild *b, uint32_t npairs);
+extern void st_jsonb_begin(StJsonbWriter *w, StJsonbBuild *b, uint32_t kind,
+						   uint32_t count);
 
 /*
  * Begins an object with the first block_len bytes of an object that has the

@@ -474,13 +474,9 @@ extern bool st_zson_numeric_valid(const uint8_t *p, size_t len);
 /* ---- back to jsonb ---- */
 
 /*
- * Bytes of the jsonb image of the value (a scalar is wrapped, as jsonb does
- * at its root).  Checks everything but strings of the tail.
+ * The jsonb image of the value (a scalar is wrapped, as jsonb does at its
+ * root): at most cap bytes, 4-byte aligned dst.  ST_NOSPACE: try with more.
  */
-extern StStatus st_zson_image_size(StZsonDoc *doc, const StZsonValue *v,
-								   size_t *size);
-
-/* Writes it: at most cap bytes, 4-byte aligned dst. */
 extern StStatus st_zson_image(StZsonDoc *doc, const StZsonValue *v,
 							  uint8_t *dst, size_t cap, size_t *size);
 

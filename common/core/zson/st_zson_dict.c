@@ -31,9 +31,7 @@ static const uint8_t magic[4] = {'Z', 'S', 'D', 1};
 int
 st_zson_key_compare(const StStr *a, const StStr *b)
 {
-	if (a->len != b->len)
-		return a->len < b->len ? -1 : 1;
-	return a->len == 0 ? 0 : memcmp(a->data, b->data, a->len);
+	return st_jsonb_compare_keys(a->data, a->len, b->data, b->len);
 }
 
 uint64_t

@@ -180,22 +180,22 @@ write_child(Encoder *enc, const ZsChild *child, bool is_root)
 
 	switch (child->type)
 	{
-		case JE_STRING:
+		case ST_JSONB_STRING:
 			write_string(enc, &s);
 			break;
-		case JE_NUMERIC:
+		case ST_JSONB_NUMERIC:
 			write_numeric(enc, child->data, child->len);
 			break;
-		case JE_FALSE:
+		case ST_JSONB_FALSE:
 			st_write_u8(&enc->w, ZS_FALSE);
 			break;
-		case JE_TRUE:
+		case ST_JSONB_TRUE:
 			st_write_u8(&enc->w, ZS_TRUE);
 			break;
-		case JE_NULL:
+		case ST_JSONB_NULL:
 			st_write_u8(&enc->w, ZS_NULL);
 			break;
-		case JE_CONTAINER:
+		case ST_JSONB_CONTAINER:
 			write_container(enc, child->data, is_root);
 			break;
 		default:
@@ -301,7 +301,7 @@ write_prologue(Encoder *enc, const uint8_t *image, uint32_t *off,
 			   uint8_t **strides, uint32_t *stride_size)
 {
 	uint32_t	header = st_load_u32(image);
-	uint32_t	n = header & JB_COUNT;
+	uint32_t	n = header & ST_JSONB_COUNT_MASK;
 	const uint8_t *entries = image + 4;
 	int			tag = ZS_ARRAY;
 	int			shape = -1;
@@ -309,7 +309,7 @@ write_prologue(Encoder *enc, const uint8_t *image, uint32_t *off,
 	*off = 0;
 	*strides = NULL;
 	*stride_size = enc->to_tail ? 8 : 4;
-	if (header & JB_OBJECT)
+	if (header & ST_JSONB_OBJECT)
 	{
 		shape = find_shape(enc, entries, entries + 8 * (size_t) n, n, off);
 		tag = shape < 0 ? ZS_OBJECT : ZS_SHAPED;
@@ -351,8 +351,8 @@ write_sizes(Encoder *enc, uint8_t *start, int tag, size_t tail_before)
 static void
 write_container(Encoder *enc, const uint8_t *image, bool is_root)
 {
-	uint32_t	n = st_load_u32(image) & JB_COUNT;
-	uint32_t	nkeys = st_load_u32(image) & JB_OBJECT ? n : 0;
+	uint32_t	n = st_load_u32(image) & ST_JSONB_COUNT_MASK;
+	uint32_t	nkeys = st_load_u32(image) & ST_JSONB_OBJECT ? n : 0;
 	const uint8_t *entries = image + 4;
 	uint8_t    *start = enc->w.p;
 	size_t		tail_before = enc->tail_len;
@@ -364,7 +364,7 @@ write_container(Encoder *enc, const uint8_t *image, bool is_root)
 
 	if (n == 0)
 	{
-		st_write_u8(&enc->w, st_load_u32(image) & JB_OBJECT ?
+		st_write_u8(&enc->w, st_load_u32(image) & ST_JSONB_OBJECT ?
 					ZS_EMPTY_OBJECT : ZS_EMPTY_ARRAY);
 		return;
 	}
@@ -404,7 +404,7 @@ write_root(Encoder *enc, const uint8_t *image)
 
 	enc->e->known_keys = enc->e->unknown_keys = 0;
 	enc->plan->at = 0;
-	if (header & JB_SCALAR)
+	if (header & ST_JSONB_SCALAR)
 	{
 		ZsChild		child;
 		uint32_t	off = 0;

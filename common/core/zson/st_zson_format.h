@@ -59,6 +59,7 @@
 #define ST_ZSON_FORMAT_H
 
 #include "st_bytes.h"
+#include "st_jsonb.h"
 #include "st_str_internal.h"
 #include "st_zson.h"
 
@@ -140,26 +141,10 @@ zs_is_container(unsigned tag)
 	return tag >= ZS_ARRAY && tag <= ZS_OBJECT;
 }
 
-/* jsonb's image: facts of the server's format. */
-#define JB_COUNT 0x0fffffffu
-#define JB_SCALAR 0x10000000u
-#define JB_OBJECT 0x20000000u
-#define JB_ARRAY 0x40000000u
-#define JE_LEN 0x0fffffffu
-#define JE_TYPE 0x70000000u
-#define JE_HAS_OFF 0x80000000u
-#define JE_STRING 0x00000000u
-#define JE_NUMERIC 0x10000000u
-#define JE_FALSE 0x20000000u
-#define JE_TRUE 0x30000000u
-#define JE_NULL 0x40000000u
-#define JE_CONTAINER 0x50000000u
-#define JB_STRIDE 32
-
 /* A child of a container of the image. */
 typedef struct ZsChild
 {
-	uint32_t	type;
+	uint32_t	type;			/* StJsonbType */
 	const uint8_t *data;
 	uint32_t	len;
 } ZsChild;
@@ -172,9 +157,9 @@ zs_next_child(const uint8_t *entries, const uint8_t *data, uint32_t i,
 	uint32_t	entry = st_load_u32(entries + 4 * i);
 	uint32_t	start = *off;
 
-	*off = entry & JE_HAS_OFF ? entry & JE_LEN : start + (entry & JE_LEN);
-	child->type = entry & JE_TYPE;
-	if (child->type == JE_NUMERIC || child->type == JE_CONTAINER)
+	*off = entry & ST_JSONB_HAS_OFFSET ? entry & ST_JSONB_LENGTH_MASK : start + (entry & ST_JSONB_LENGTH_MASK);
+	child->type = entry >> ST_JSONB_TYPE_SHIFT & 7;
+	if (child->type == ST_JSONB_NUMERIC || child->type == ST_JSONB_CONTAINER)
 		start = (start + 3) & ~3u;
 	child->data = data + start;
 	child->len = *off - start;
@@ -292,6 +277,10 @@ extern const uint8_t st_zs_fixed_size[2][256];
 /* Reads a value that is not the root. */
 extern StStatus st_zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,
 						 uint32_t tail, StZsonValue *v);
+
+/* The key at *p, which moves behind it; *id is -1 if it stands there. */
+extern StStatus st_zs_key(const StZsonDoc *doc, const StZsonValue *v,
+						  const uint8_t **p, int *id, StStr *key);
 
 /* The string's bytes, not checked to be text. */
 extern StStatus st_zs_string(StZsonDoc *doc, const StZsonValue *v,

@@ -35,7 +35,7 @@ typedef struct Node
 	int64_t		num;			/* number, without its point */
 	uint32_t	len;			/* of the string; of a container: members */
 	uint32_t	end;			/* number of the node behind it */
-	uint32_t	type;			/* JE_... */
+	uint32_t	type;			/* StJsonbType */
 	bool		object;
 	uint8_t		scale;
 } Node;
@@ -51,9 +51,7 @@ typedef struct Parser
 	int			depth;
 	/* writing */
 	const Node **order;			/* a stack of keys */
-	uint8_t    *start;
-	uint8_t    *w;
-	uint8_t    *wend;
+	StJsonbWriter out;
 } Parser;
 
 /* A value takes two bytes of text, with what stands between it and the next. */
@@ -98,6 +96,7 @@ new_node(Parser *s, uint32_t type)
 		return NULL;
 	node = &s->nodes[s->n++];
 	node->type = type;
+	node->len = 0;
 	node->end = s->n;
 	return node;
 }
@@ -190,7 +189,7 @@ read_escapes(Parser *s, Node *node, const uint8_t *from)
 static inline bool
 read_string(Parser *s)
 {
-	Node	   *node = new_node(s, JE_STRING);
+	Node	   *node = new_node(s, ST_JSONB_STRING);
 	const uint8_t *from = ++s->p;
 
 	if (node == NULL)
@@ -207,7 +206,7 @@ read_string(Parser *s)
 static bool
 read_number(Parser *s)
 {
-	Node	   *node = new_node(s, JE_NUMERIC);
+	Node	   *node = new_node(s, ST_JSONB_NUMERIC);
 	const uint8_t *p = s->p;
 	bool		negative = *p == '-';
 	const uint8_t *first;
@@ -270,11 +269,11 @@ read_value(Parser *s, int c)
 		case '[':
 			return read_container(s, false);
 		case 't':
-			return read_word(s, "true", 4, JE_TRUE);
+			return read_word(s, "true", 4, ST_JSONB_TRUE);
 		case 'f':
-			return read_word(s, "false", 5, JE_FALSE);
+			return read_word(s, "false", 5, ST_JSONB_FALSE);
 		case 'n':
-			return read_word(s, "null", 4, JE_NULL);
+			return read_word(s, "null", 4, ST_JSONB_NULL);
 		default:
 			if (c == '-' || (c >= '0' && c <= '9'))
 				return read_number(s);
@@ -285,7 +284,7 @@ read_value(Parser *s, int c)
 static bool
 read_container(Parser *s, bool object)
 {
-	Node	   *node = new_node(s, JE_CONTAINER);
+	Node	   *node = new_node(s, ST_JSONB_CONTAINER);
 	int			close = object ? '}' : ']';
 	uint32_t	members = 0;
 	int			c;
@@ -373,61 +372,36 @@ sort_keys(const Node **keys, uint32_t n)
 	return kept;
 }
 
-/* Room for n bytes; the bound is proved, so that this is an assertion. */
-static inline bool
-room(Parser *s, size_t n)
-{
-	return (size_t) (s->wend - s->w) >= n;
-}
+static void write_container(Parser *s, const Node *node);
 
+/* Writes a value as the next child of b. */
 static inline void
-align(Parser *s)
+write_node(Parser *s, StJsonbBuild *b, const Node *node)
 {
-	while ((s->w - s->start) % 4 != 0)
-		*s->w++ = 0;
-}
+	StJsonbWriter *w = &s->out;
+	size_t		from = w->len;
 
-static inline void
-set_entry(Parser *s, uint8_t *entries, uint32_t i, uint32_t type,
-		  const uint8_t *data, const uint8_t *from)
-{
-	st_store_u32(entries + 4 * (size_t) i,
-				 type | (i % JB_STRIDE == 0 ?
-						 JE_HAS_OFF | (uint32_t) (s->w - data) :
-						 (uint32_t) (s->w - from)));
-}
-
-static bool write_container(Parser *s, const Node *node);
-
-static inline bool
-write_node(Parser *s, const Node *node)
-{
-	switch (node->type)
+	if (node->type == ST_JSONB_NUMERIC)
 	{
-		case JE_STRING:
-			if (!room(s, node->len))
-				return false;
-			memcpy(s->w, node->p, node->len);
-			s->w += node->len;
-			return true;
-		case JE_NUMERIC:
-			{
-				size_t		n;
+		uint8_t    *to;
+		size_t		n;
 
-				if (!room(s, 3 + 4 + ST_ZSON_NUMERIC_MAX))
-					return false;
-				align(s);
-				n = 4 + st_zson_numeric_write(node->num, node->scale,
-											  s->w + 4);
-				st_store_u32(s->w, (uint32_t) n << 2);
-				s->w += n;
-				return true;
-			}
-		case JE_CONTAINER:
-			return write_container(s, node);
-		default:
-			return true;
+		st_jsonb_pad(w);
+		if (!st_jsonb_room(w, 4 + ST_ZSON_NUMERIC_MAX))
+			return;
+		to = w->buf + w->len;
+		n = 4 + st_zson_numeric_write(node->num, node->scale, to + 4);
+		st_store_u32(to, (uint32_t) n << 2);
+		w->len += n;
 	}
+	else if (node->type == ST_JSONB_CONTAINER)
+		write_container(s, node);
+	else
+	{
+		st_jsonb_put(w, b, node->type, node->p, node->len);
+		return;
+	}
+	st_jsonb_entry(w, b, node->type, from);
 }
 
 /* Keys of an object, from the stack's top on; how many there are. */
@@ -448,67 +422,28 @@ collect_keys(Parser *s, const Node *node)
 	return sorted ? node->len : sort_keys(s->order, node->len);
 }
 
-static bool
-write_object(Parser *s, const Node *node)
-{
-	const Node **keys = s->order;
-	uint32_t	n = collect_keys(s, node);
-	uint8_t    *entries;
-	const uint8_t *data;
-
-	if (!room(s, 3 + 4 + 8 * (size_t) n))
-		return false;
-	align(s);
-	st_store_u32(s->w, n | JB_OBJECT);
-	entries = s->w + 4;
-	data = s->w = entries + 8 * (size_t) n;
-	for (uint32_t i = 0; i < n; i++)
-	{
-		const uint8_t *from = s->w;
-
-		if (!write_node(s, keys[i]))
-			return false;
-		set_entry(s, entries, i, JE_STRING, data, from);
-	}
-	s->order = keys + n;
-	for (uint32_t i = 0; i < n; i++)
-	{
-		const uint8_t *from = s->w;
-
-		if (!write_node(s, keys[i] + 1))
-			return false;
-		set_entry(s, entries, n + i, keys[i][1].type, data, from);
-	}
-	s->order = keys;
-	return true;
-}
-
-static bool
+static void
 write_container(Parser *s, const Node *node)
 {
-	uint8_t    *entries;
-	const uint8_t *data;
-	uint32_t	at = (uint32_t) (node - s->nodes) + 1;
+	const Node **keys = s->order;
+	uint32_t	n = node->object ? collect_keys(s, node) : node->len;
+	const Node *member = node + 1;
+	StJsonbBuild b;
 
+	st_jsonb_begin(&s->out, &b, node->object ? ST_JSONB_OBJECT : ST_JSONB_ARRAY,
+				   n);
 	if (node->object)
-		return write_object(s, node);
-	if (!room(s, 3 + 4 + 4 * (size_t) node->len))
-		return false;
-	align(s);
-	st_store_u32(s->w, node->len | JB_ARRAY);
-	entries = s->w + 4;
-	data = s->w = entries + 4 * (size_t) node->len;
-	for (uint32_t i = 0; i < node->len; i++)
 	{
-		const Node *member = &s->nodes[at];
-		const uint8_t *from = s->w;
-
-		if (!write_node(s, member))
-			return false;
-		set_entry(s, entries, i, member->type, data, from);
-		at = member->end;
+		for (uint32_t i = 0; i < n; i++)
+			write_node(s, &b, keys[i]);
+		s->order = keys + n;
+		for (uint32_t i = 0; i < n; i++)
+			write_node(s, &b, keys[i] + 1);
+		s->order = keys;
+		return;
 	}
-	return true;
+	for (uint32_t i = 0; i < n; i++, member = &s->nodes[member->end])
+		write_node(s, &b, member);
 }
 
 StStatus
@@ -527,16 +462,14 @@ st_zson_parse(const uint8_t *text, size_t len, void *work, size_t cap,
 	at += s.max * sizeof(Node);
 	s.order = (const Node **) at;
 	at += s.max * sizeof(Node *);
-	s.start = s.w = at;
-	s.wend = s.w + IMAGE_BOUND(len);
-	s.side = s.wend;
+	st_jsonb_writer_init(&s.out, at, IMAGE_BOUND(len));
+	s.side = at + IMAGE_BOUND(len);
 	c = peek(&s);
 	if ((c != '{' && c != '[') || !read_value(&s, c) || peek(&s) != 0 ||
 		s.p < s.end)
 		return ST_NOTFIT;
-	if (!write_container(&s, s.nodes))
-		return ST_NOTFIT;
-	*image = s.start;
-	*outlen = (size_t) (s.w - s.start);
-	return ST_OK;
+	write_container(&s, s.nodes);
+	*image = s.out.buf;
+	*outlen = s.out.len;
+	return s.out.status == ST_OK ? ST_OK : ST_NOTFIT;
 }

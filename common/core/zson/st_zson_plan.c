@@ -133,8 +133,8 @@ static bool
 plan_container(Planner *pl, const uint8_t *image, int key)
 {
 	uint32_t	header = st_load_u32(image);
-	uint32_t	n = header & JB_COUNT;
-	uint32_t	nkeys = header & JB_OBJECT ? n : 0;
+	uint32_t	n = header & ST_JSONB_COUNT_MASK;
+	uint32_t	nkeys = header & ST_JSONB_OBJECT ? n : 0;
 	const uint8_t *entries = image + 4;
 	const uint8_t *data = entries + 4 * ((size_t) nkeys + n);
 	uint32_t	off = 0;
@@ -157,12 +157,12 @@ plan_container(Planner *pl, const uint8_t *image, int key)
 		if (nkeys > 0)
 			zs_next_child(entries, data, i, &key_off, &name);
 		zs_next_child(entries + 4 * (size_t) nkeys, data, i, &off, &child);
-		if (child.type != JE_STRING && child.type != JE_CONTAINER)
+		if (child.type != ST_JSONB_STRING && child.type != ST_JSONB_CONTAINER)
 			continue;
 		if (nkeys > 0)
 			key = st_zson_dict_key(pl->e->dict, name.data, name.len);
 		s = (StStr) {child.data, child.len};
-		if (child.type == JE_CONTAINER ?
+		if (child.type == ST_JSONB_CONTAINER ?
 			!plan_container(pl, child.data, key) :
 			!plan_string(pl, &s, key))
 			return false;
@@ -275,7 +275,7 @@ st_zs_plan(const StZsonEncoding *e, const uint8_t *image, size_t len,
 
 	memset(plan, 0, sizeof(*plan));
 	if (e->dict == NULL || !e->dict->find_repeats ||
-		len > ZS_PLAN_MAX_IMAGE || (st_load_u32(image) & JB_SCALAR))
+		len > ZS_PLAN_MAX_IMAGE || (st_load_u32(image) & ST_JSONB_SCALAR))
 		return ST_OK;
 	plan->made = true;
 	plan->strings = (ZsPlanString *) p;

@@ -603,10 +603,9 @@ jump(StZsonCursor *c, uint32_t i)
 	return ST_OK;
 }
 
-/* The key at *p, which moves behind it. */
-ST_INLINE StStatus
-read_key(const StZsonDoc *doc, const StZsonValue *v, const uint8_t **p,
-		 int *id, StStr *key)
+StStatus
+st_zs_key(const StZsonDoc *doc, const StZsonValue *v, const uint8_t **p,
+		  int *id, StStr *key)
 {
 	uint64_t	k;
 
@@ -638,7 +637,7 @@ st_zson_next(StZsonDoc *doc, StZsonCursor *c, StStr *key, StZsonValue *v)
 
 	if (key != NULL && of->form == ST_ZSON_FREE)
 	{
-		status = read_key(doc, of, &c->key, &id, key);
+		status = st_zs_key(doc, of, &c->key, &id, key);
 		if (status != ST_OK)
 			return status;
 		if (id < 0 && !st_zs_text_valid(doc, key->data, key->len))
@@ -713,7 +712,7 @@ find_free(StZsonDoc *doc, const StZsonValue *of, const StStr *key, int key_id,
 		int			id;
 
 		if (at > (size_t) (of->keys_end - of->keys) ||
-			read_key(doc, of, &q, &id, &first) != ST_OK)
+			st_zs_key(doc, of, &q, &id, &first) != ST_OK)
 			return ST_CORRUPT;
 		if (st_zson_key_compare(&first, key) <= 0)
 		{
@@ -728,7 +727,7 @@ find_free(StZsonDoc *doc, const StZsonValue *of, const StStr *key, int key_id,
 	{
 		StStr		k;
 		int			id;
-		StStatus	status = read_key(doc, of, &p, &id, &k);
+		StStatus	status = st_zs_key(doc, of, &p, &id, &k);
 
 		if (status != ST_OK)
 			return status;

@@ -161,7 +161,7 @@ make_block(const CcPathTree *tree, const int *children, ShapeStep *step,
 		cap += tree->nodes[children[i]].key.len;
 	step->block = MemoryContextAlloc(mcxt, cap);
 	st_jsonb_writer_init(&w, step->block, cap);
-	st_jsonb_begin(&w, &b, step->npairs);
+	st_jsonb_begin(&w, &b, ST_JSONB_OBJECT, step->npairs);
 	for (uint32 i = 0; i < step->npairs; i++)
 	{
 		StStr		key = tree->nodes[children[i]].key;
@@ -362,7 +362,7 @@ build_merged(const CcDocSource *source, const CcLeafSet *present, int node,
 
 	if (status == ST_OK)
 	{
-		st_jsonb_begin(w, b, npairs);
+		st_jsonb_begin(w, b, ST_JSONB_OBJECT, npairs);
 		for (uint32 i = 0; i < npairs; i++)
 			st_jsonb_put(w, b, ST_JSONB_STRING, pairs[i].key.data, pairs[i].key.len);
 	}

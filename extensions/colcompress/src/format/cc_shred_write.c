@@ -275,7 +275,7 @@ write_rest(Shredder *s, int node, const StJsonb *c, StJsonbWriter *w,
 		if (!is_covered(s, child[n], &rest[n]))
 			n++;
 	}
-	st_jsonb_begin(w, b, n);
+	st_jsonb_begin(w, b, ST_JSONB_OBJECT, n);
 	for (uint32 i = 0; i < n; i++)
 		st_jsonb_put(w, b, ST_JSONB_STRING, keys[i].data, keys[i].len);
 	for (uint32 i = 0; i < n; i++)

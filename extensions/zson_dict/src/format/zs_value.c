@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
@@ -16,16 +17,24 @@
 Jsonb *
 zs_value_jsonb(ZsDoc *z, const StZsonValue *v)
 {
-	size_t		cap;
+	size_t		n = v->next - v->start;
+	/* room that most likely suffices */
+	size_t		cap = 256 + 8 * n + 16 * Min(n, 1024) + 2 * (Size) v->tail_len;
 	size_t		len;
 	Jsonb	   *result;
 	StStatus	status;
 
-	status = st_zson_image_size(&z->doc, v, &cap);
-	if (status != ST_OK)
-		zs_raise(&z->doc, status);
-	result = MemoryContextAllocHuge(CurrentMemoryContext, cap + VARHDRSZ);
-	status = st_zson_image(&z->doc, v, (uint8_t *) VARDATA(result), cap, &len);
+	for (;; cap *= 2)
+	{
+		result = MemoryContextAllocHuge(CurrentMemoryContext, cap + VARHDRSZ);
+		status = st_zson_image(&z->doc, v, (uint8_t *) VARDATA(result), cap,
+							   &len);
+		/* a bound of a string's length is up to eight times its bytes */
+		if (status != ST_NOSPACE || cap > 16 * MaxAllocSize)
+			break;
+		CHECK_FOR_INTERRUPTS();
+		pfree(result);
+	}
 	if (status != ST_OK)
 		zs_raise(&z->doc, status);
 	if (len + VARHDRSZ > MaxAllocSize)
