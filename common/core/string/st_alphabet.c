@@ -526,26 +526,19 @@ st_alphabet_decode(const StAlphabet *a, const uint8_t *src, size_t len, int n,
 
 	if (status != ST_OK)
 		return status;
+	/* a loop for each width */
+#define DECODE_WIDTH(width) \
+	case width: \
+		decode_width(a, width, &p, n, lens, off, arena); \
+		break;
 	switch (a->bits)
 	{
-		case 1:
-			decode_width(a, 1, &p, n, lens, off, arena);
-			break;
-		case 2:
-			decode_width(a, 2, &p, n, lens, off, arena);
-			break;
-		case 3:
-			decode_width(a, 3, &p, n, lens, off, arena);
-			break;
-		case 4:
-			decode_width(a, 4, &p, n, lens, off, arena);
-			break;
-		case 5:
-			decode_width(a, 5, &p, n, lens, off, arena);
-			break;
-		default:
-			decode_width(a, 6, &p, n, lens, off, arena);
-			break;
+			DECODE_WIDTH(1)
+			DECODE_WIDTH(2)
+			DECODE_WIDTH(3)
+			DECODE_WIDTH(4)
+			DECODE_WIDTH(5)
+			DECODE_WIDTH(6)
 	}
 	return ST_OK;
 }

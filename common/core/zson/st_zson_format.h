@@ -274,6 +274,14 @@ extern int	st_zs_dict_value(const StZsonDict *dict, const void *encoded,
 /* Bytes of values by tag, without and with a tail; 0: not fixed. */
 extern const uint8_t st_zs_fixed_size[2][256];
 
+/*
+ * Bytes of a value of the forms without a fixed size, whose tag is at p; 0:
+ * there is none, or what tells does not end before limit.  *tail: the bytes
+ * of the tail that it uses.
+ */
+extern size_t st_zs_long_size(const uint8_t *p, const uint8_t *limit,
+							  bool has_tail, uint64_t *tail);
+
 /* Reads a value that is not the root. */
 extern StStatus st_zs_value(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,
 						 uint32_t tail, StZsonValue *v);

@@ -130,50 +130,6 @@ st_zson_quick_scalar(const uint8_t *data, size_t len, uint32_t *dict_id)
 	return p;
 }
 
-/* Bytes of a value without a fixed size; 0: look elsewhere. */
-static size_t
-long_size(const StZsonQuick *q, const uint8_t *start)
-{
-	const uint8_t *p = start + 1;
-	uint32_t	n;
-	uint32_t	tail;
-	size_t		size;
-
-	switch (*start)
-	{
-		case ZS_HEX:
-			return p < q->end ? 2 + (size_t) *p : 0;
-		case ZS_DIGITS:
-			if (!short_varint(&p, q->end, &n))
-				return 0;
-			return (size_t) (p - start);
-		case ZS_TAIL:
-			if (!q->has_tail || !short_varint(&p, q->end, &tail))
-				return 0;
-			return (size_t) (p - start);
-		case ZS_NUMERIC:
-		case ZS_LONG_STR:
-		case ZS_LONG_FSST:
-		case ZS_CODE:
-			if (!short_varint(&p, q->end, &n))
-				return 0;
-			return (size_t) (p - start) + n;
-		case ZS_ARRAY:
-		case ZS_SHAPED:
-		case ZS_OBJECT:
-			if (!short_varint(&p, q->end, &n) ||
-				(q->has_tail && !short_varint(&p, q->end, &tail)))
-				return 0;
-			return (size_t) (p - start) + n;
-		case ZS_TEMPLATE1:
-		case ZS_TEMPLATE2:
-			return st_zs_template_size(start, q->end, &size) ? size : 0;
-		default:
-			/* a short string of the tail */
-			return q->has_tail && *start >= ZS_FSST && *start < ZS_INT;
-	}
-}
-
 bool
 st_zson_quick_at(const StZsonQuick *q, uint32_t i, uint32_t nkeys,
 				 const uint8_t **p, uint32_t *n)
@@ -182,6 +138,7 @@ st_zson_quick_at(const StZsonQuick *q, uint32_t i, uint32_t nkeys,
 	const uint8_t *at = q->values;
 	const uint8_t *end = q->end;
 	size_t		size;
+	uint64_t	tail;
 
 	if (st_unlikely(nkeys > (size_t) (end - at)))
 		return false;
@@ -195,7 +152,7 @@ st_zson_quick_at(const StZsonQuick *q, uint32_t i, uint32_t nkeys,
 			/* one of the tail cannot stand alone, nor can a container */
 			if (i == 0 && (q->has_tail || *at >= ZS_ARRAY))
 				return false;
-			size = long_size(q, at);
+			size = st_zs_long_size(at, end, q->has_tail, &tail);
 		}
 		if (st_unlikely(size == 0 || size > (size_t) (end - at)))
 			return false;

@@ -14,7 +14,7 @@
 #include "st_zson_format.h"
 
 /*
- * Bytes of a value by its tag, tag included; 0: see value_size().  The second
+ * Bytes of a value by its tag, tag included; 0: see st_zs_long_size().  The second
  * row is for documents with a tail.
  */
 #define X16(n) n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n
@@ -150,88 +150,56 @@ st_zson_open(StZsonDoc *doc, const uint8_t *data, size_t avail, size_t len)
 	((doc)->has_tail && (tag) >= ZS_FSST && (tag) < ZS_INT)
 #define SHORT_TAIL_LEN(tag) ((uint32_t) ((tag) - ZS_FSST + ZS_TAIL_MIN))
 
-/*
- * Bytes of a value of the forms without a fixed size, whose tag is at p; *tail
- * grows by what it uses of the tail.
- */
-static StStatus
-value_size(StZsonDoc *doc, const uint8_t *p, const uint8_t *end,
-		   uint64_t *size, uint32_t *tail)
+size_t
+st_zs_long_size(const uint8_t *p, const uint8_t *limit, bool has_tail,
+				uint64_t *tail)
 {
 	const uint8_t *start = p;
-	const uint8_t *limit = readable(doc, end);
-	int			tag = *p++;
+	unsigned	tag = *p++;
 	uint64_t	v = 0;
-	uint64_t	used;
-	size_t		n;
+	size_t		size;
 
-	if (IS_SHORT_TAIL(doc, tag))
-	{
-		used = SHORT_TAIL_LEN(tag);
-		goto tail;
-	}
+	*tail = 0;
 	switch (tag)
 	{
 		case ZS_DECIMAL:
-			if (p < limit)
-				p++;
+			if (p++ >= limit)
+				return 0;
 			/* FALLTHROUGH */
 		case ZS_DIGITS:
-			if (!zs_varint(&p, limit, &v))
-				return beyond(doc, end);
-			v = 0;
-			break;
+			return zs_varint(&p, limit, &v) ? (size_t) (p - start) : 0;
 		case ZS_NUMERIC:
 		case ZS_LONG_STR:
 		case ZS_LONG_FSST:
 		case ZS_CODE:
 			if (!zs_varint(&p, limit, &v))
-				return beyond(doc, end);
+				return 0;
 			break;
-		case ZS_HEX:
-			if (p >= limit)
-				return beyond(doc, end);
-			v = *p++;
-			break;
-		case ZS_TAIL:
-			if (!zs_varint(&p, limit, &v))
-				return beyond(doc, end);
-			used = v;
-			v = 0;
-			goto tail;
 		case ZS_ARRAY:
 		case ZS_SHAPED:
 		case ZS_OBJECT:
-			if (!zs_varint(&p, limit, &v))
-				return beyond(doc, end);
-			if (!doc->has_tail)
-				break;
-			if (!zs_varint(&p, limit, &used))
-				return beyond(doc, end);
-			goto tail;
+			if (!zs_varint(&p, limit, &v) ||
+				(has_tail && !zs_varint(&p, limit, tail)))
+				return 0;
+			break;
+		case ZS_HEX:
+			if (p >= limit)
+				return 0;
+			v = *p++;
+			break;
+		case ZS_TAIL:
+			return has_tail && zs_varint(&p, limit, tail) ?
+				(size_t) (p - start) : 0;
 		case ZS_TEMPLATE1:
 		case ZS_TEMPLATE2:
-			if (!st_zs_template_size(start, limit, &n))
-				return beyond(doc, end);
-			*size = n;
-			return ST_OK;
+			return st_zs_template_size(start, limit, &size) ? size : 0;
 		default:
-			return ST_CORRUPT;
+			if (!has_tail || tag < ZS_FSST || tag >= ZS_INT)
+				return 0;
+			*tail = SHORT_TAIL_LEN(tag);
 	}
-	if (v > (uint64_t) (end - p))
-		return ST_CORRUPT;
-	*size = (uint64_t) (p - start) + v;
-	return ST_OK;
-
-tail:
-	if (!doc->has_tail || used > doc->tail_raw - doc->tail_base ||
-		*tail > doc->tail_raw - doc->tail_base - used)
-		return ST_CORRUPT;
-	*tail += (uint32_t) used;
-	if (v > (uint64_t) (end - p))
-		return ST_CORRUPT;
-	*size = (uint64_t) (p - start) + v;
-	return ST_OK;
+	/* what is too large stays too large */
+	return (size_t) (p - start) + (v < INT32_MAX ? (size_t) v : INT32_MAX);
 }
 
 /* Moves *p and *tail behind the value at *p. */
@@ -246,10 +214,15 @@ skip_value(StZsonDoc *doc, const uint8_t **p, const uint8_t *end,
 	size = st_zs_fixed_size[doc->has_tail][**p];
 	if (st_unlikely(size == 0))
 	{
-		StStatus	status = value_size(doc, *p, end, &size, tail);
+		uint64_t	used;
 
-		if (status != ST_OK)
-			return status;
+		size = st_zs_long_size(*p, readable(doc, end), doc->has_tail, &used);
+		if (size == 0)
+			return beyond(doc, end);
+		if (used > doc->tail_raw - doc->tail_base ||
+			*tail > doc->tail_raw - doc->tail_base - used)
+			return ST_CORRUPT;
+		*tail += (uint32_t) used;
 	}
 	if (st_unlikely(size > (uint64_t) (end - *p)))
 		return ST_CORRUPT;

@@ -231,32 +231,15 @@ st_zson_template_find(const StZsonDict *dict, int key, const StStr *s,
 static size_t
 string_size(const uint8_t *p, const uint8_t *limit)
 {
-	const uint8_t *start = p;
-	uint64_t	n = 0;
-	unsigned	tag;
+	size_t		n;
+	uint64_t	tail;
 
 	if (p >= limit)
 		return 0;
-	tag = *p++;
-	if (st_zs_fixed_size[0][tag] != 0)
-		n = st_zs_fixed_size[0][tag] - 1u;
-	else if (tag == ZS_HEX)
-	{
-		if (p >= limit)
-			return 0;
-		n = *p++;
-	}
-	else if (tag != ZS_LONG_STR && tag != ZS_LONG_FSST && tag != ZS_CODE &&
-			 tag != ZS_DIGITS)
-		return 0;
-	else if (!zs_varint(&p, limit, &n))
-		return 0;
-	else if (tag == ZS_DIGITS)
-		n = 0;
-	n += (uint64_t) (p - start);
-	if (n > (uint64_t) (limit - start) || n > ZS_MAX_PART_ENCODED)
-		return 0;
-	return (size_t) n;
+	n = st_zs_fixed_size[0][*p];
+	if (n == 0 && (*p == ZS_CODE || (*p >= ZS_LONG_STR && *p <= ZS_DIGITS)))
+		n = st_zs_long_size(p, limit, false, &tail);
+	return n <= (size_t) (limit - p) && n <= ZS_MAX_PART_ENCODED ? n : 0;
 }
 
 bool
