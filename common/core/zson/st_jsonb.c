@@ -171,7 +171,6 @@ st_jsonb_begin(StJsonbWriter *w, StJsonbBuild *b, uint32_t kind, uint32_t count)
 		w->status = ST_NOTFIT;
 	if (!st_jsonb_room(w, head))
 		return;
-	memset(w->buf + w->len, 0, head);
 	st_store_u32(w->buf + w->len, count | kind);
 	w->len += head;
 }
