@@ -651,28 +651,19 @@ FP(decode) (const uint8_t *src, size_t len, int n, FP_TYPE *dst)
 StStatus
 FP(at) (const uint8_t *src, size_t len, int n, int i, FP_TYPE *out)
 {
+	FP_TYPE		all[ST_VECTOR_SIZE];
+	StStatus	status;
+
 	if (n < 0 || n > ST_VECTOR_SIZE || i < 0 || i >= n || len < FP_HEADER)
 		return ST_CORRUPT;
-	len -= FP_HEADER;
-	switch (src[0])
-	{
-		case ST_FLOAT_CONSTANT:
-			if (len != FP_BYTES)
-				return ST_CORRUPT;
-			memcpy(out, src + FP_HEADER, FP_BYTES);
-			return ST_OK;
-		case ST_FLOAT_RAW:
-			if (len != (size_t) n * FP_BYTES)
-				return ST_CORRUPT;
-			memcpy(out, src + FP_HEADER + (size_t) i * FP_BYTES, FP_BYTES);
-			return ST_OK;
-		case ST_FLOAT_ALP:
-			return FP(alp_at) (src + FP_HEADER, len, n, i, out);
-		case ST_FLOAT_ALPRD:
-			return FP(alprd_at) (src + FP_HEADER, len, n, i, out);
-		default:
-			return ST_CORRUPT;
-	}
+	if (src[0] == ST_FLOAT_ALP)
+		return FP(alp_at) (src + FP_HEADER, len - FP_HEADER, n, i, out);
+	if (src[0] == ST_FLOAT_ALPRD)
+		return FP(alprd_at) (src + FP_HEADER, len - FP_HEADER, n, i, out);
+	status = FP(decode) (src, len, n, all);
+	if (status == ST_OK)
+		memcpy(out, &all[i], FP_BYTES);
+	return status;
 }
 
 #undef FP

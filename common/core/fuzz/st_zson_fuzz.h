@@ -38,7 +38,8 @@ encode_and_decode(const StZsonDict *dict, const uint8_t *image, size_t len,
 	doc.block = block;
 	doc.enter = case_enter;
 	FUZZ_ASSERT(st_zson_root(&doc, &root) == ST_OK);
-	FUZZ_ASSERT(st_zson_image_size(&doc, &root, &cap) == ST_OK);
+	/* the bound of a string is eight times its codes */
+	cap = 9 * len + 256;
 	again = malloc(cap);
 	if (st_zson_image(&doc, &root, again, cap, &again_len) == ST_OK)
 		FUZZ_ASSERT(again_len == len && memcmp(again, image, len) == 0);

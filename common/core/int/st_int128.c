@@ -216,7 +216,7 @@ st_int128_decode(const uint8_t *src, size_t len, int n, StInt128 *dst)
 StStatus
 st_int128_at(const uint8_t *src, size_t len, int n, int i, StInt128 *out)
 {
-	const uint8_t *raw;
+	StInt128	all[ST_VECTOR_SIZE];
 	StByteReader r;
 	StByteReader low;
 	StByteReader high;
@@ -228,21 +228,12 @@ st_int128_at(const uint8_t *src, size_t len, int n, int i, StInt128 *out)
 	if (n < 0 || n > ST_VECTOR_SIZE || i < 0 || i >= n)
 		return ST_CORRUPT;
 	st_reader_init(&r, src, len);
-	switch (st_read_u8(&r))
+	if (st_read_u8(&r) != INT128_HALVES)
 	{
-		case INT128_CONSTANT:
-			*out = read_short(&r);
-			return st_reader_finish(&r);
-		case INT128_RAW:
-			raw = st_read_span(&r, (uint64_t) n * VALUE_BYTES);
-			if (raw == NULL)
-				return ST_CORRUPT;
-			memcpy(out, raw + (size_t) i * VALUE_BYTES, VALUE_BYTES);
-			return st_reader_finish(&r);
-		case INT128_HALVES:
-			break;
-		default:
-			return ST_CORRUPT;
+		status = st_int128_decode(src, len, n, all);
+		if (status == ST_OK)
+			*out = all[i];
+		return status;
 	}
 	if (read_halves(&r, &min, &low, &high) != ST_OK)
 		return ST_CORRUPT;

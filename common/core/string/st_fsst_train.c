@@ -16,6 +16,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <stdlib.h>
+
 #include "st_str_internal.h"
 
 #define GENERATIONS 5
@@ -53,8 +55,6 @@ typedef struct TrainState
 	uint32_t	count[NUM_TOKENS];
 	uint32_t	first_byte[256];	/* how often a symbol began with it */
 	Candidate	candidates[CANDIDATE_SLOTS];
-	Candidate	best[ST_FSST_MAX_SYMBOLS];	/* min-heap by gain */
-	int			nbest;
 } TrainState;
 
 /* ---- counting ---- */
@@ -229,88 +229,38 @@ collect_candidates(TrainState *t, const StFsstTable *table, bool join)
 
 /* ---- the best 255 ---- */
 
-/* A total order, so that the table does not depend on hashing. */
-static bool
-better(const Candidate *a, const Candidate *b)
+/* A total order, best first, so that the table does not depend on hashing. */
+static int
+by_gain(const void *x, const void *y)
 {
+	const Candidate *a = x;
+	const Candidate *b = y;
+
 	if (a->gain != b->gain)
-		return a->gain > b->gain;
+		return a->gain > b->gain ? -1 : 1;
 	if (a->len != b->len)
-		return a->len > b->len;
-	return a->sym < b->sym;
-}
-
-static void
-sift_down(Candidate *heap, int n, int i)
-{
-	for (;;)
-	{
-		int			worst = i;
-		Candidate	tmp;
-
-		for (int child = 2 * i + 1; child <= 2 * i + 2 && child < n; child++)
-		{
-			if (better(&heap[worst], &heap[child]))
-				worst = child;
-		}
-		if (worst == i)
-			return;
-		tmp = heap[i];
-		heap[i] = heap[worst];
-		heap[worst] = tmp;
-		i = worst;
-	}
-}
-
-/* Sorts the heap, which has the worst on top, best first. */
-static void
-sort_heap(Candidate *heap, int n)
-{
-	while (n > 1)
-	{
-		Candidate	tmp = heap[0];
-
-		heap[0] = heap[--n];
-		heap[n] = tmp;
-		sift_down(heap, n, 0);
-	}
+		return a->len > b->len ? -1 : 1;
+	return a->sym < b->sym ? -1 : a->sym > b->sym;
 }
 
 static void
 select_best(TrainState *t, StFsstTable *table, uint32_t min_gain)
 {
-	t->nbest = 0;
+	Candidate  *best = t->candidates;
+	uint32_t	n = 0;
+
 	for (int k = 0; k < CANDIDATE_SLOTS; k++)
 	{
-		const Candidate *c = &t->candidates[k];
-
-		if (c->len == 0 || c->gain < min_gain)
-			continue;
-		if (t->nbest < ST_FSST_MAX_SYMBOLS)
-		{
-			t->best[t->nbest++] = *c;
-			if (t->nbest == ST_FSST_MAX_SYMBOLS)
-			{
-				for (int i = t->nbest / 2 - 1; i >= 0; i--)
-					sift_down(t->best, t->nbest, i);
-			}
-		}
-		else if (better(c, &t->best[0]))
-		{
-			t->best[0] = *c;
-			sift_down(t->best, t->nbest, 0);
-		}
+		if (t->candidates[k].len > 0 && t->candidates[k].gain >= min_gain)
+			best[n++] = t->candidates[k];
 	}
-	for (int i = t->nbest / 2 - 1; i >= 0; i--)
-		sift_down(t->best, t->nbest, i);
-	sort_heap(t->best, t->nbest);
-
+	qsort(best, n, sizeof(Candidate), by_gain);
 	memset(table, 0, sizeof(*table));
-	table->nsym = (uint32_t) t->nbest;
-	for (int i = 0; i < t->nbest; i++)
+	table->nsym = n < ST_FSST_MAX_SYMBOLS ? n : ST_FSST_MAX_SYMBOLS;
+	for (uint32_t i = 0; i < table->nsym; i++)
 	{
-		table->sym[i] = t->best[i].sym;
-		table->len[i] = (uint8_t) t->best[i].len;
+		table->sym[i] = best[i].sym;
+		table->len[i] = (uint8_t) best[i].len;
 	}
 }
 

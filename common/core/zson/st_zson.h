@@ -208,6 +208,30 @@ extern StStatus st_zson_parse(const uint8_t *text, size_t len, void *work,
 							  size_t cap, const uint8_t **image,
 							  size_t *outlen);
 
+/* How many of n bytes stand in the strings of JSON text as they are. */
+ST_INLINE size_t
+st_zson_plain_bytes(const uint8_t *p, size_t n)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	size_t		i = 0;
+
+	for (; i + 8 <= n; i += 8)
+	{
+		uint64_t	w = st_load_u64(p + i);
+		uint64_t	quote = w ^ ('"' * ones);
+		uint64_t	slash = w ^ ('\\' * ones);
+
+		/* bytes below 32, 0 in quote or slash; exact up to the first one */
+		w = (((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
+			 ((w - 0x20 * ones) & ~w)) & 0x80 * ones;
+		if (w != 0)
+			return i + (size_t) __builtin_ctzll(w) / 8;
+	}
+	while (i < n && p[i] >= 0x20 && p[i] != '"' && p[i] != '\\')
+		i++;
+	return i;
+}
+
 /* ---- writing ---- */
 
 typedef struct StZsonEncoding

@@ -101,37 +101,6 @@ new_node(Parser *s, uint32_t type)
 	return node;
 }
 
-/* Bytes of w that are a quote, a backslash or below 32 have their high bit. */
-static inline uint64_t
-special_bytes(uint64_t w)
-{
-	const uint64_t ones = UINT64_C(0x0101010101010101);
-	const uint64_t high = 0x80 * ones;
-	uint64_t	quote = w ^ ('"' * ones);
-	uint64_t	slash = w ^ ('\\' * ones);
-
-	/* exact up to the first one, which is all that is asked */
-	return (((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
-			((w - 0x20 * ones) & ~w)) & high;
-}
-
-/* First byte from p on that does not simply belong to a string. */
-static inline const uint8_t *
-string_run(const uint8_t *p, const uint8_t *end)
-{
-	while (end - p >= 8)
-	{
-		uint64_t	special = special_bytes(st_load_u64(p));
-
-		if (special != 0)
-			return p + __builtin_ctzll(special) / 8;
-		p += 8;
-	}
-	while (p < end && *p != '"' && *p != '\\' && *p >= 0x20)
-		p++;
-	return p;
-}
-
 /* What \c stands for, 0 if it is not one of the simple ones. */
 static int
 escaped(int c)
@@ -178,7 +147,7 @@ read_escapes(Parser *s, Node *node, const uint8_t *from)
 			return false;
 		*out++ = (uint8_t) c;
 		from = s->p + 2;
-		s->p = string_run(from, s->end);
+		s->p = from + st_zson_plain_bytes(from, (size_t) (s->end - from));
 	}
 	s->p++;
 	node->len = (uint32_t) (out - s->side);
@@ -194,7 +163,7 @@ read_string(Parser *s)
 
 	if (node == NULL)
 		return false;
-	s->p = string_run(from, s->end);
+	s->p = from + st_zson_plain_bytes(from, (size_t) (s->end - from));
 	if (st_unlikely(s->p >= s->end || *s->p != '"'))
 		return read_escapes(s, node, from);
 	node->p = from;

@@ -46,15 +46,12 @@ zs_text_valid(const uint8_t *s, size_t n)
 void
 zs_raise(const StZsonDoc *doc, StStatus status)
 {
-	if (status == ST_CORRUPT && doc != NULL && doc->dict_id != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("value of type zson is damaged"),
-				 errdetail("It was stored with dictionary %u.", doc->dict_id)));
 	if (status == ST_CORRUPT)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("value of type zson is damaged")));
+				 errmsg("value of type zson is damaged"),
+				 doc == NULL || doc->dict_id == 0 ? 0 :
+				 errdetail("It was stored with dictionary %u.", doc->dict_id)));
 	if (status == ST_UNSUPPORTED)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -86,9 +83,7 @@ fetch_slice(void *arg, size_t off, size_t n)
 
 	slice = detoast_attr_slice((struct varlena *) arg, (int32) off, (int32) n);
 	if (VARSIZE_ANY_EXHDR(slice) != n)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("value of type zson is damaged")));
+		zs_raise(NULL, ST_CORRUPT);
 	return (const uint8_t *) VARDATA_ANY(slice);
 }
 

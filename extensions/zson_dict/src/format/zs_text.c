@@ -21,8 +21,6 @@
 #include "zs_datum.h"
 #include "zs_dict.h"
 
-#define REPEATED(byte) (UINT64CONST(0x0101010101010101) * (byte))
-
 /* Room for n bytes more, and the end of the string. */
 static inline char *
 reserve(StringInfo out, Size n)
@@ -43,30 +41,6 @@ put(StringInfo out, const char *s, Size n)
 	out->len += n;
 }
 
-/* The first byte that JSON wants escaped, n if there is none. */
-static inline Size
-plain_bytes(const char *s, Size n)
-{
-	Size		i = 0;
-
-	for (; i + 8 <= n; i += 8)
-	{
-		uint64		w = st_load_u64((const uint8 *) s + i);
-		uint64		quote = w ^ REPEATED('"');
-		uint64		slash = w ^ REPEATED('\\');
-
-		/* bytes below 32, 0 in quote, 0 in slash; maybe some above such one */
-		if ((((w - REPEATED(0x20)) & ~w) |
-			 ((quote - REPEATED(1)) & ~quote) |
-			 ((slash - REPEATED(1)) & ~slash)) & REPEATED(0x80))
-			break;
-	}
-	while (i < n && (unsigned char) s[i] >= 0x20 && s[i] != '"' &&
-		   s[i] != '\\')
-		i++;
-	return i;
-}
-
 static void
 put_escaped(StringInfo out, const char *s, Size n)
 {
@@ -75,7 +49,7 @@ put_escaped(StringInfo out, const char *s, Size n)
 
 	while (at < n)
 	{
-		Size		run = plain_bytes(s + at, n - at);
+		Size		run = st_zson_plain_bytes((const uint8 *) s + at, n - at);
 		char	   *p;
 		unsigned char c;
 
@@ -124,7 +98,7 @@ put_key(StringInfo out, const StStr *key)
 	char	   *p = reserve(out, key->len + 4);
 
 	*p = '"';
-	if (plain_bytes((const char *) key->data, key->len) == key->len)
+	if (st_zson_plain_bytes(key->data, key->len) == key->len)
 	{
 		memcpy(p + 1, key->data, key->len);
 		memcpy(p + 1 + key->len, "\": ", 3);
@@ -148,7 +122,7 @@ put_string(StringInfo out, ZsDoc *z, const StZsonValue *v)
 	status = st_zson_string(&z->doc, v, (uint8 *) p, &s);
 	if (unlikely(status != ST_OK))
 		zs_raise(&z->doc, status);
-	if (likely(plain_bytes((const char *) s.data, s.len) == s.len))
+	if (likely(st_zson_plain_bytes(s.data, s.len) == s.len))
 	{
 		if (s.data != (const uint8 *) p)
 			memcpy(p, s.data, s.len);
@@ -327,7 +301,7 @@ quick_string(Datum value)
 	p = st_zson_quick_scalar((const uint8 *) VARDATA_ANY(v),
 							 VARSIZE_ANY_EXHDR(v), &dict_id);
 	if (p == NULL || !st_zson_quick_string(zs_dict_read(dict_id), p, &s) ||
-		plain_bytes((const char *) s.data, s.len) != s.len)
+		st_zson_plain_bytes(s.data, s.len) != s.len)
 		return NULL;
 	result = palloc(s.len + 3);
 	result[0] = '"';
