@@ -13,7 +13,6 @@
 #include "st_bitpack.h"
 #include "st_bytes.h"
 #include "st_float_internal.h"
-#include "st_float_left.h"
 #include "st_hint.h"
 #include "st_int.h"
 

@@ -32,7 +32,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "st_float_left.h"
+#include "st_float_internal.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>

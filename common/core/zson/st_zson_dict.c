@@ -34,8 +34,8 @@ st_zson_key_compare(const StStr *a, const StStr *b)
 	return st_jsonb_compare_keys(a->data, a->len, b->data, b->len);
 }
 
-uint64_t
-st_zs_shape_hash(const uint16_t *keys, uint32_t n)
+static uint64_t
+shape_hash(const uint16_t *keys, uint32_t n)
 {
 	return st_checksum64(keys, n * sizeof(uint16_t), 2);
 }
@@ -49,6 +49,15 @@ table_mask(uint32_t n)
 	while (size < 2 * n)
 		size *= 2;
 	return size - 1;
+}
+
+/* Takes the first free place for entry i. */
+static void
+enter(uint16_t *table, uint32_t mask, uint64_t slot, uint32_t i)
+{
+	while (table[slot & mask] != 0)
+		slot++;
+	table[slot & mask] = (uint16_t) (i + 1);
 }
 
 /* ---- look-up ---- */
@@ -80,7 +89,7 @@ st_zs_dict_shape(const StZsonDict *dict, const uint16_t *keys, uint32_t n)
 
 	if (dict->nshapes == 0)
 		return -1;
-	slot = st_zs_shape_hash(keys, n);
+	slot = shape_hash(keys, n);
 	for (;; slot++)
 	{
 		unsigned	entry = dict->shape_table[slot & dict->shape_mask];
@@ -185,25 +194,18 @@ load_keys(Loader *l)
 	for (uint32_t i = 0; i < dict->nkeys && l->status == ST_OK; i++)
 	{
 		StStr		key = read_bytes(l);
-		uint64_t	slot;
 
 		if (l->status != ST_OK)
 			return;
-		slot = st_checksum64(key.data, key.len, 1);
-		while (dict->key_table[slot & dict->key_mask] != 0)
+		/* two numbers for one key would make look-ups miss */
+		if (st_zson_dict_key(dict, key.data, key.len) >= 0)
 		{
-			unsigned	other = dict->key_table[slot & dict->key_mask] - 1u;
-
-			/* two numbers for one key would make look-ups miss */
-			if (st_zson_key_compare(&dict->keys[other], &key) == 0)
-			{
-				corrupt(l);
-				return;
-			}
-			slot++;
+			corrupt(l);
+			return;
 		}
 		dict->keys[i] = key;
-		dict->key_table[slot & dict->key_mask] = (uint16_t) (i + 1);
+		enter(dict->key_table, dict->key_mask,
+			  st_checksum64(key.data, key.len, 1), i);
 	}
 }
 
@@ -367,26 +369,17 @@ st_zson_dict_prepare_write(StZsonDict *dict, StZsonAlloc alloc, void *arg)
 	if (dict->fsst != NULL)
 		st_fsst_encoder_init(dict->fsst_encoder, dict->fsst);
 	for (uint32_t i = 0; i < dict->nshapes; i++)
-	{
-		uint64_t	slot = st_zs_shape_hash(dict->shapes[i].keys,
-										 dict->shapes[i].nkeys);
-
-		while (dict->shape_table[slot & dict->shape_mask] != 0)
-			slot++;
-		dict->shape_table[slot & dict->shape_mask] = (uint16_t) (i + 1);
-	}
+		enter(dict->shape_table, dict->shape_mask,
+			  shape_hash(dict->shapes[i].keys, dict->shapes[i].nkeys), i);
 	for (uint32_t i = 0; i < dict->nvalues; i++)
 	{
 		const uint8_t *value = dict->blob + dict->values[i];
 		size_t		len = dict->value_ends[i] - dict->values[i];
-		uint64_t	slot = st_checksum64(value, len, 3);
 		unsigned	bit = st_zs_value_bit(value, len);
 
 		dict->value_filter[bit / 64] |= UINT64_C(1) << (bit % 64);
-
-		while (dict->value_table[slot & dict->value_mask] != 0)
-			slot++;
-		dict->value_table[slot & dict->value_mask] = (uint16_t) (i + 1);
+		enter(dict->value_table, dict->value_mask,
+			  st_checksum64(value, len, 3), i);
 	}
 	return st_zs_templates_prepare(dict, alloc, arg);
 }

@@ -265,7 +265,6 @@ st_zs_plain_ascii(const uint8_t *p, size_t n)
 /* Text without NUL: strings and keys that stand in a document. */
 extern bool st_zs_text_valid(const StZsonDoc *doc, const uint8_t *p, size_t n);
 
-extern uint64_t st_zs_shape_hash(const uint16_t *keys, uint32_t n);
 extern int	st_zs_dict_shape(const StZsonDict *dict, const uint16_t *keys,
 						  uint32_t n);
 extern int	st_zs_dict_value(const StZsonDict *dict, const void *encoded,
