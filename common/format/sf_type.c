@@ -96,6 +96,30 @@ kind_of(Oid typid, int16 typlen, bool typbyval)
 	return SF_KIND_FIXED;
 }
 
+bool
+sf_encoding_fits(SfKind kind, int encoding)
+{
+	/* integers, floats, decimals of 64 and of 128 bits */
+	static const SfKind kinds[] = {
+		SF_KIND_ABSENT, SF_KIND_INT, SF_KIND_FLOAT8, SF_KIND_FLOAT4,
+		SF_KIND_NUMERIC, SF_KIND_NUMERIC
+	};
+
+	if (encoding < lengthof(kinds))
+		return encoding > 0 && kind == kinds[encoding];
+	return encoding <= lengthof(kinds) + 2 && kind >= SF_KIND_NUMERIC;
+}
+
+SfStorage
+sf_storage(SfKind kind)
+{
+	static const SfStorage storage[] = {
+		SF_STORE_NONE, SF_STORE_INT64, SF_STORE_FLOAT8, SF_STORE_FLOAT4
+	};
+
+	return kind < lengthof(storage) ? storage[kind] : SF_STORE_BYTES;
+}
+
 void
 sf_column_type(Form_pg_attribute att, SfColumnType *type)
 {

@@ -30,6 +30,38 @@ typedef enum SfKind
 
 #define SF_MAX_KIND SF_KIND_CSTRING
 
+/*
+ * May values of the kind stand in an encoding?  Both formats number those of
+ * numbers alike from 1 on, and three more of bytes behind them.
+ */
+extern bool sf_encoding_fits(SfKind kind, int encoding);
+
+/* In which array a writer buffers the values of a column. */
+typedef enum SfStorage
+{
+	SF_STORE_NONE,				/* dropped column */
+	SF_STORE_INT64,				/* ints, and numerics of one scale */
+	SF_STORE_INT128,			/* numerics of one scale that need it */
+	SF_STORE_FLOAT8,
+	SF_STORE_FLOAT4,
+	SF_STORE_BYTES
+} SfStorage;
+
+/* Numerics are bytes here. */
+extern SfStorage sf_storage(SfKind kind);
+
+/* Gives value i, which is null, what the one before has (0 at the start). */
+static inline void
+sf_repeat_value(void *values, uint32 i, Size size)
+{
+	char	   *p = (char *) values + i * size;
+
+	if (i > 0)
+		memcpy(p, p - size, size);
+	else
+		memset(p, 0, size);
+}
+
 /* What the code needs to know about a column's type. */
 typedef struct SfColumnType
 {

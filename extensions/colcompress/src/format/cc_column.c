@@ -28,9 +28,9 @@ element_size(const CcColumn *col)
 {
 	switch (col->storage)
 	{
-		case CC_STORE_INT128:
+		case SF_STORE_INT128:
 			return sizeof(int128);
-		case CC_STORE_FLOAT4:
+		case SF_STORE_FLOAT4:
 			return sizeof(float);
 		default:
 			return sizeof(int64);
@@ -44,27 +44,8 @@ cc_column_init(CcColumn *col, Form_pg_attribute att, MemoryContext mcxt)
 	col->mcxt = mcxt;
 	col->block_target = CC_BLOCK_TARGET;
 	sf_column_type(att, &col->type);
-	switch (col->type.kind)
-	{
-		case SF_KIND_ABSENT:
-			col->storage = CC_STORE_NONE;
-			break;
-		case SF_KIND_INT:
-		case SF_KIND_NUMERIC:
-			col->storage = CC_STORE_INT64;
-			break;
-		case SF_KIND_FLOAT8:
-			col->storage = CC_STORE_FLOAT8;
-			break;
-		case SF_KIND_FLOAT4:
-			col->storage = CC_STORE_FLOAT4;
-			break;
-		case SF_KIND_BYTES:
-		case SF_KIND_FIXED:
-		case SF_KIND_CSTRING:
-			col->storage = CC_STORE_BYTES;
-			break;
-	}
+	col->storage = col->type.kind == SF_KIND_NUMERIC ? SF_STORE_INT64 :
+		sf_storage(col->type.kind);
 }
 
 /* Room for one more row. */
@@ -106,10 +87,10 @@ static void
 numeric_to_bytes(CcColumn *col)
 {
 	void	   *old = col->u.i64;
-	bool		wide = col->storage == CC_STORE_INT128;
+	bool		wide = col->storage == SF_STORE_INT128;
 	uint32		n = col->nrows;
 
-	col->storage = CC_STORE_BYTES;
+	col->storage = SF_STORE_BYTES;
 	if (col->capacity == 0)
 		return;
 	col->u.end = MemoryContextAllocHuge(col->mcxt,
@@ -134,7 +115,7 @@ numeric_to_int128(CcColumn *col)
 	int64	   *old = col->u.i64;
 	int128	   *wide = NULL;
 
-	col->storage = CC_STORE_INT128;
+	col->storage = SF_STORE_INT128;
 	if (col->capacity == 0)
 		return;
 	wide = MemoryContextAllocHuge(col->mcxt, (Size) col->capacity * sizeof(int128));
@@ -159,9 +140,9 @@ add_numeric(CcColumn *col, Datum value)
 	}
 	col->has_scale = true;
 	col->scale = scale;
-	if (col->storage == CC_STORE_INT64 && (v > PG_INT64_MAX || v < PG_INT64_MIN))
+	if (col->storage == SF_STORE_INT64 && (v > PG_INT64_MAX || v < PG_INT64_MIN))
 		numeric_to_int128(col);
-	if (col->storage == CC_STORE_INT64)
+	if (col->storage == SF_STORE_INT64)
 		col->u.i64[col->nrows] = (int64) v;
 	else
 		col->u.i128[col->nrows] = v;
@@ -190,29 +171,11 @@ add_bytes(CcColumn *col, Datum value)
 static void
 add_null(CcColumn *col)
 {
-	uint32		i = col->nrows;
-
 	col->nnulls++;
-	switch (col->storage)
-	{
-		case CC_STORE_INT64:
-			col->u.i64[i] = i > 0 ? col->u.i64[i - 1] : 0;
-			break;
-		case CC_STORE_INT128:
-			col->u.i128[i] = i > 0 ? col->u.i128[i - 1] : 0;
-			break;
-		case CC_STORE_FLOAT8:
-			col->u.f64[i] = i > 0 ? col->u.f64[i - 1] : 0;
-			break;
-		case CC_STORE_FLOAT4:
-			col->u.f32[i] = i > 0 ? col->u.f32[i - 1] : 0;
-			break;
-		case CC_STORE_BYTES:
-			arena_append(col, NULL, 0);
-			break;
-		case CC_STORE_NONE:
-			break;
-	}
+	if (col->storage == SF_STORE_BYTES)
+		arena_append(col, NULL, 0);
+	else
+		sf_repeat_value(col->u.any, col->nrows, element_size(col));
 }
 
 static inline void
@@ -222,8 +185,8 @@ add_value(CcColumn *col, Datum value)
 
 	switch (col->storage)
 	{
-		case CC_STORE_INT64:
-		case CC_STORE_INT128:
+		case SF_STORE_INT64:
+		case SF_STORE_INT128:
 			if (col->type.kind == SF_KIND_INT)
 				col->u.i64[i] = vx_datum_to_int(col->type.typid, col->type.typlen, value);
 			else
@@ -236,16 +199,16 @@ add_value(CcColumn *col, Datum value)
 					pfree(v);
 			}
 			break;
-		case CC_STORE_FLOAT8:
+		case SF_STORE_FLOAT8:
 			col->u.f64[i] = DatumGetFloat8(value);
 			break;
-		case CC_STORE_FLOAT4:
+		case SF_STORE_FLOAT4:
 			col->u.f32[i] = DatumGetFloat4(value);
 			break;
-		case CC_STORE_BYTES:
+		case SF_STORE_BYTES:
 			add_bytes(col, value);
 			break;
-		case CC_STORE_NONE:
+		case SF_STORE_NONE:
 			break;
 	}
 }
@@ -253,7 +216,7 @@ add_value(CcColumn *col, Datum value)
 void
 cc_column_add(CcColumn *col, Datum value, bool isnull)
 {
-	if (col->storage == CC_STORE_NONE)
+	if (col->storage == SF_STORE_NONE)
 	{
 		col->nrows++;
 		return;
@@ -294,7 +257,7 @@ cc_column_add_nulls(CcColumn *col, uint32 row)
 void
 cc_column_add_bytes(CcColumn *col, const void *data, Size len)
 {
-	Assert(col->storage == CC_STORE_BYTES);
+	Assert(col->storage == SF_STORE_BYTES);
 	begin_row(col);
 	arena_append(col, data, len);
 	end_row(col);
@@ -306,11 +269,11 @@ cc_column_add_numeric(CcColumn *col, const void *data, Size len)
 	int32		buf[ST_NUMERIC_MAX_BYTES / sizeof(int32)];
 
 	begin_row(col);
-	if (col->storage != CC_STORE_BYTES && len <= sizeof(buf))
+	if (col->storage != SF_STORE_BYTES && len <= sizeof(buf))
 		memcpy(buf, data, len);
-	else if (col->storage != CC_STORE_BYTES)
+	else if (col->storage != SF_STORE_BYTES)
 		numeric_to_bytes(col);	/* too many digits for an integer */
-	if (col->storage == CC_STORE_BYTES || !add_numeric(col, PointerGetDatum(buf)))
+	if (col->storage == SF_STORE_BYTES || !add_numeric(col, PointerGetDatum(buf)))
 		arena_append(col, (const char *) data + VARHDRSZ, len - VARHDRSZ);
 	end_row(col);
 }
@@ -334,9 +297,9 @@ cc_column_memory(const CcColumn *col)
 {
 	Size		bytes = (Size) col->nrows * (element_size(col) + 1);
 
-	if (col->storage == CC_STORE_NONE)
+	if (col->storage == SF_STORE_NONE)
 		return 0;
-	if (col->storage == CC_STORE_BYTES && col->nrows > 0)
+	if (col->storage == SF_STORE_BYTES && col->nrows > 0)
 		bytes += col->u.end[col->nrows - 1];
 	return bytes;
 }

@@ -16,17 +16,6 @@
 #include "cc_format.h"
 #include "st_codec.h"
 
-/* In which array the buffered values of a column stand. */
-typedef enum CcStorage
-{
-	CC_STORE_NONE,				/* no chunk (dropped column) */
-	CC_STORE_INT64,				/* ints, and numerics of one scale */
-	CC_STORE_INT128,			/* numerics of one scale that need it */
-	CC_STORE_FLOAT8,
-	CC_STORE_FLOAT4,
-	CC_STORE_BYTES				/* arena + end offsets */
-} CcStorage;
-
 /*
  * Values of a column in row order, in one context.  At null positions the
  * arrays repeat the value before (0 at the start), which costs encodings
@@ -35,7 +24,7 @@ typedef enum CcStorage
 typedef struct CcColumn
 {
 	SfColumnType type;
-	CcStorage	storage;
+	SfStorage	storage;
 	bool		has_scale;		/* numeric: scale was set by a first value */
 	int			scale;
 	uint32		nrows;

@@ -162,40 +162,30 @@ decode_values(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 ve
 static void
 decode_nulls(StReader *r, CcChunk *chunk)
 {
-	VxVector   *v = &chunk->v;
-
-	switch (chunk->entry->encoding)
+	static const struct
 	{
-		case CC_ENC_INT:
-			v->rep = VX_REP_INT64;
-			break;
-		case CC_ENC_DECIMAL64:
-			v->rep = VX_REP_DECIMAL64;
-			break;
-		case CC_ENC_DECIMAL128:
-			v->rep = VX_REP_DECIMAL128;
-			memset(cc_value_buffer(r, chunk, sizeof(int128)), 0,
-				   ST_VECTOR_SIZE * sizeof(int128));
-			return;
-		case CC_ENC_FLOAT8:
-			v->rep = VX_REP_FLOAT8;
-			break;
-		case CC_ENC_FLOAT4:
-			v->rep = VX_REP_FLOAT4;
-			memset(cc_value_buffer(r, chunk, sizeof(float)), 0,
-				   ST_VECTOR_SIZE * sizeof(float));
-			return;
-		case CC_ENC_DICT:
-			v->rep = VX_REP_CODE;
-			v->dict = cc_chunk_dictionary(r, chunk);
-			memset(cc_value_buffer(r, chunk, sizeof(uint32)), 0,
-				   ST_VECTOR_SIZE * sizeof(uint32));
-			return;
-		default:
-			v->rep = VX_REP_DATUM;
-			break;
+		VxRep		rep;
+		Size		size;		/* of an element */
+	}			forms[] = {
+		[CC_ENC_INT] = {VX_REP_INT64, sizeof(int64)},
+		[CC_ENC_FLOAT8] = {VX_REP_FLOAT8, sizeof(double)},
+		[CC_ENC_FLOAT4] = {VX_REP_FLOAT4, sizeof(float)},
+		[CC_ENC_DECIMAL64] = {VX_REP_DECIMAL64, sizeof(int64)},
+		[CC_ENC_DECIMAL128] = {VX_REP_DECIMAL128, sizeof(int128)},
+		[CC_ENC_DICT] = {VX_REP_CODE, sizeof(uint32)}
+	};
+	uint8		encoding = chunk->entry->encoding;
+	Size		size = sizeof(Datum);
+
+	chunk->v.rep = VX_REP_DATUM;
+	if (encoding < lengthof(forms))
+	{
+		chunk->v.rep = forms[encoding].rep;
+		size = forms[encoding].size;
 	}
-	memset(cc_value_buffer(r, chunk, sizeof(int64)), 0, ST_VECTOR_SIZE * sizeof(int64));
+	if (encoding == CC_ENC_DICT)
+		chunk->v.dict = cc_chunk_dictionary(r, chunk);
+	memset(cc_value_buffer(r, chunk, size), 0, ST_VECTOR_SIZE * size);
 }
 
 /* A column without a chunk: its missing value, or null, n times. */

@@ -53,13 +53,13 @@ vector_bound(const CcColumn *col, uint32 n)
 {
 	switch (col->storage)
 	{
-		case CC_STORE_INT64:
+		case SF_STORE_INT64:
 			return st_int_bound(n);
-		case CC_STORE_INT128:
+		case SF_STORE_INT128:
 			return st_int128_bound(n);
-		case CC_STORE_FLOAT8:
+		case SF_STORE_FLOAT8:
 			return st_f64_bound(n);
-		case CC_STORE_FLOAT4:
+		case SF_STORE_FLOAT4:
 			return st_f32_bound(n);
 		default:
 			return 0;
@@ -72,13 +72,13 @@ encode_vector(const CcColumn *col, uint32 first, uint32 n, StIntHint *hint,
 {
 	switch (col->storage)
 	{
-		case CC_STORE_INT64:
+		case SF_STORE_INT64:
 			return st_int_encode_next((int64_t *) col->u.i64 + first, n, hint, dst, cap, len);
-		case CC_STORE_INT128:
+		case SF_STORE_INT128:
 			return st_int128_encode((StInt128 *) col->u.i128 + first, n, dst, cap, len);
-		case CC_STORE_FLOAT8:
+		case SF_STORE_FLOAT8:
 			return st_f64_encode(col->u.f64 + first, n, dst, cap, len);
-		case CC_STORE_FLOAT4:
+		case SF_STORE_FLOAT4:
 			return st_f32_encode(col->u.f32 + first, n, dst, cap, len);
 		default:
 			return ST_NOTFIT;
@@ -107,11 +107,11 @@ encode_numbers(CcColumn *col, CcChunkWriter *w)
 	}
 	switch (col->storage)
 	{
-		case CC_STORE_INT64:
+		case SF_STORE_INT64:
 			return col->type.kind == SF_KIND_NUMERIC ? CC_ENC_DECIMAL64 : CC_ENC_INT;
-		case CC_STORE_INT128:
+		case SF_STORE_INT128:
 			return CC_ENC_DECIMAL128;
-		case CC_STORE_FLOAT8:
+		case SF_STORE_FLOAT8:
 			return CC_ENC_FLOAT8;
 		default:
 			return CC_ENC_FLOAT4;
@@ -123,7 +123,7 @@ static void
 write_sum(const CcColumn *col, StringInfo meta)
 {
 	int128		sum = 0;
-	bool		known = col->storage == CC_STORE_INT64;
+	bool		known = col->storage == SF_STORE_INT64;
 
 	appendStringInfoChar(meta, known ? 1 : 0);
 	if (!known)
@@ -150,7 +150,7 @@ cc_column_encode(CcColumn *col, StImage *img, int codec, int level,
 	entry->typid = col->type.typid;
 	entry->is_signed = col->type.is_signed;
 	entry->nnulls = col->nnulls;
-	if (col->storage == CC_STORE_NONE || col->nnulls == col->nrows)
+	if (col->storage == SF_STORE_NONE || col->nnulls == col->nrows)
 	{
 		entry->nnulls = col->nrows;
 		return;
@@ -159,7 +159,7 @@ cc_column_encode(CcColumn *col, StImage *img, int codec, int level,
 	w = palloc(sizeof(*w));
 	cc_chunk_begin(w, img, col->block_target, codec, level, ctx);
 	initStringInfo(&extra);
-	if (col->storage == CC_STORE_BYTES)
+	if (col->storage == SF_STORE_BYTES)
 		encoding = cc_encode_bytes(col, w, &extra);
 	else
 	{

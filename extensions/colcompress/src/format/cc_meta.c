@@ -192,39 +192,9 @@ check_kind(StReader *r, const CcChunk *chunk)
 		e->blocks_len > len - e->chunk_off - e->blob_len ||
 		e->meta_len > len - e->chunk_off - e->blob_len - e->blocks_len)
 		cc_corrupt(r, "footer entry of a column");
-	switch (e->encoding)
-	{
-		case CC_ENC_INT:
-			if (e->kind != SF_KIND_INT)
-				break;
-			return;
-		case CC_ENC_FLOAT8:
-			if (e->kind != SF_KIND_FLOAT8)
-				break;
-			return;
-		case CC_ENC_FLOAT4:
-			if (e->kind != SF_KIND_FLOAT4)
-				break;
-			return;
-		case CC_ENC_DECIMAL64:
-		case CC_ENC_DECIMAL128:
-			if (e->kind != SF_KIND_NUMERIC)
-				break;
-			return;
-		case CC_ENC_DICT:
-		case CC_ENC_STR:
-		case CC_ENC_BLOB:
-			if (e->kind < SF_KIND_NUMERIC)
-				break;
-			return;
-		case CC_ENC_SHRED:
-			if (chunk->type.typid != JSONBOID)
-				break;
-			return;
-		default:
-			return;
-	}
-	cc_corrupt(r, "encoding of a column");
+	if (e->encoding == CC_ENC_SHRED ? chunk->type.typid != JSONBOID :
+		!sf_encoding_fits(e->kind, e->encoding))
+		cc_corrupt(r, "encoding of a column");
 }
 
 CcChunk *

@@ -198,28 +198,20 @@ cc_vector_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
 static const char *
 encoding_name(StReader *r, const CcChunk *chunk, uint8 encoding)
 {
-	switch (encoding)
-	{
-		case CC_ENC_NULLS:
-			return "nulls";
-		case CC_ENC_INT:
-			return "integer";
-		case CC_ENC_FLOAT8:
-		case CC_ENC_FLOAT4:
-			return "float";
-		case CC_ENC_DECIMAL64:
-			return "scaled integer";
-		case CC_ENC_DECIMAL128:
-			return "scaled 128-bit integer";
-		case CC_ENC_DICT:
-			return "dictionary";
-		case CC_ENC_BLOB:
-			return "large values";
-		case CC_ENC_SHRED:
-			return "shredded";
-		default:
-			return st_str_scheme_name(chunk->scheme);
-	}
+	static const char *const names[] = {
+		[CC_ENC_NULLS] = "nulls",
+		[CC_ENC_INT] = "integer",
+		[CC_ENC_FLOAT8] = "float",
+		[CC_ENC_FLOAT4] = "float",
+		[CC_ENC_DECIMAL64] = "scaled integer",
+		[CC_ENC_DECIMAL128] = "scaled 128-bit integer",
+		[CC_ENC_DICT] = "dictionary",
+		[CC_ENC_STR] = NULL,
+		[CC_ENC_BLOB] = "large values",
+		[CC_ENC_SHRED] = "shredded"
+	};
+
+	return encoding == CC_ENC_STR ? st_str_scheme_name(chunk->scheme) : names[encoding];
 }
 
 bool

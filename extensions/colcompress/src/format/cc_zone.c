@@ -20,19 +20,19 @@ cc_zone_write(const CcColumn *col, StringInfo meta)
 		SfZoneKind	kind;
 		CcZoneKind	on_disk;
 	}			kinds[] = {
-		[CC_STORE_NONE] = {SF_ZONE_NONE, CC_ZONE_NONE},
-		[CC_STORE_INT64] = {SF_ZONE_INT64, CC_ZONE_INT64},
-		[CC_STORE_INT128] = {SF_ZONE_INT128, CC_ZONE_INT128},
-		[CC_STORE_FLOAT8] = {SF_ZONE_FLOAT8, CC_ZONE_FLOAT8},
-		[CC_STORE_FLOAT4] = {SF_ZONE_FLOAT4, CC_ZONE_FLOAT4},
-		[CC_STORE_BYTES] = {SF_ZONE_STRING, CC_ZONE_STRING}
+		[SF_STORE_NONE] = {SF_ZONE_NONE, CC_ZONE_NONE},
+		[SF_STORE_INT64] = {SF_ZONE_INT64, CC_ZONE_INT64},
+		[SF_STORE_INT128] = {SF_ZONE_INT128, CC_ZONE_INT128},
+		[SF_STORE_FLOAT8] = {SF_ZONE_FLOAT8, CC_ZONE_FLOAT8},
+		[SF_STORE_FLOAT4] = {SF_ZONE_FLOAT4, CC_ZONE_FLOAT4},
+		[SF_STORE_BYTES] = {SF_ZONE_STRING, CC_ZONE_STRING}
 	};
 	uint32		first[CC_MAX_VECTORS + 1];
 	SfZoneInput z = {
 		.kind = kinds[col->storage].kind,
 		.type = &col->type,
 		.valid = col->nnulls > 0 ? col->valid : NULL,
-		.values = col->storage == CC_STORE_BYTES ? (void *) col->strings : col->u.i64,
+		.values = col->storage == SF_STORE_BYTES ? (void *) col->strings : col->u.i64,
 		.codes = col->codes,
 		.entries = col->entries,
 		.nentries = col->nentries,

@@ -239,30 +239,6 @@ take_large(RcBatch *batch, RcPiece *piece, StByteReader *b)
 	piece->nlarge = n;
 }
 
-/* The encoding must be one that the column's kind has. */
-static bool
-encoding_fits(SfKind kind, uint8 encoding)
-{
-	switch (encoding)
-	{
-		case RC_ENC_INT:
-			return kind == SF_KIND_INT;
-		case RC_ENC_FLOAT8:
-			return kind == SF_KIND_FLOAT8;
-		case RC_ENC_FLOAT4:
-			return kind == SF_KIND_FLOAT4;
-		case RC_ENC_DECIMAL64:
-		case RC_ENC_DECIMAL128:
-			return kind == SF_KIND_NUMERIC;
-		case RC_ENC_CODE:
-		case RC_ENC_STR:
-		case RC_ENC_FRAMES:
-			return kind >= SF_KIND_NUMERIC;
-		default:
-			return false;
-	}
-}
-
 static void
 locate(RcBatch *batch, AttrNumber attno, RcPiece *piece)
 {
@@ -280,7 +256,7 @@ locate(RcBatch *batch, AttrNumber attno, RcPiece *piece)
 	st_reader_init(&b, p, len);
 	head = st_read_u8(&b);
 	encoding = head & RC_ENC_MASK;
-	if ((head & RC_PIECE_UNUSED) || !encoding_fits(chunk->type.kind, encoding) ||
+	if ((head & RC_PIECE_UNUSED) || !sf_encoding_fits(chunk->type.kind, encoding) ||
 		((head & RC_PIECE_LARGE) && encoding != RC_ENC_STR && encoding != RC_ENC_FRAMES))
 		rc_corrupt(r, "encoding of a column");
 	if (head & RC_PIECE_NULLS)

@@ -23,13 +23,13 @@
 #define ARENA_BYTES ((Size) 64 * 1024)
 
 static Size
-element_size(RcStorage storage)
+element_size(SfStorage storage)
 {
 	switch (storage)
 	{
-		case RC_STORE_FLOAT4:
+		case SF_STORE_FLOAT4:
 			return sizeof(float);
-		case RC_STORE_BYTES:
+		case SF_STORE_BYTES:
 			return sizeof(StStr);
 		default:
 			return sizeof(int64);
@@ -44,24 +44,7 @@ rc_column_init(RcColumn *col, const SfColumnType *type, RcTotals *totals,
 	col->mcxt = mcxt;
 	col->totals = totals;
 	col->type = *type;
-	switch (col->type.kind)
-	{
-		case SF_KIND_ABSENT:
-			col->storage = RC_STORE_NONE;
-			break;
-		case SF_KIND_INT:
-			col->storage = RC_STORE_INT;
-			break;
-		case SF_KIND_FLOAT8:
-			col->storage = RC_STORE_FLOAT8;
-			break;
-		case SF_KIND_FLOAT4:
-			col->storage = RC_STORE_FLOAT4;
-			break;
-		default:
-			col->storage = RC_STORE_BYTES;
-			break;
-	}
+	col->storage = sf_storage(col->type.kind);
 }
 
 void
@@ -216,14 +199,14 @@ add_value(RcColumn *col, RcCodec *codec, Datum value)
 {
 	switch (col->storage)
 	{
-		case RC_STORE_INT:
+		case SF_STORE_INT64:
 			col->u.i64[col->nrows] = vx_datum_to_int(col->type.typid, col->type.typlen,
 													 value);
 			break;
-		case RC_STORE_FLOAT8:
+		case SF_STORE_FLOAT8:
 			col->u.f64[col->nrows] = DatumGetFloat8(value);
 			break;
-		case RC_STORE_FLOAT4:
+		case SF_STORE_FLOAT4:
 			col->u.f32[col->nrows] = DatumGetFloat4(value);
 			break;
 		default:
@@ -237,24 +220,11 @@ add_value(RcColumn *col, RcCodec *codec, Datum value)
 static void
 add_null(RcColumn *col)
 {
-	uint32		i = col->nrows;
-
 	col->nnulls++;
-	switch (col->storage)
-	{
-		case RC_STORE_INT:
-			col->u.i64[i] = i > 0 ? col->u.i64[i - 1] : 0;
-			break;
-		case RC_STORE_FLOAT8:
-			col->u.f64[i] = i > 0 ? col->u.f64[i - 1] : 0;
-			break;
-		case RC_STORE_FLOAT4:
-			col->u.f32[i] = i > 0 ? col->u.f32[i - 1] : 0;
-			break;
-		default:
-			col->u.str[i] = (StStr) {NULL, 0};
-			break;
-	}
+	if (col->storage == SF_STORE_BYTES)
+		col->u.str[col->nrows] = (StStr) {NULL, 0};
+	else
+		sf_repeat_value(col->u.any, col->nrows, element_size(col->storage));
 }
 
 Size
@@ -262,7 +232,7 @@ rc_column_add(RcColumn *col, RcCodec *codec, Datum value, bool isnull)
 {
 	Size		weight = 0;
 
-	if (col->storage == RC_STORE_NONE)
+	if (col->storage == SF_STORE_NONE)
 	{
 		col->nrows++;
 		return 0;

@@ -25,16 +25,6 @@
 #include "st_int.h"
 #include "st_str.h"
 
-/* In which array the buffered values of a column stand. */
-typedef enum RcStorage
-{
-	RC_STORE_NONE,				/* dropped column */
-	RC_STORE_INT,
-	RC_STORE_FLOAT8,
-	RC_STORE_FLOAT4,
-	RC_STORE_BYTES
-} RcStorage;
-
 /* A large value, compressed as soon as it comes. */
 typedef struct RcLarge
 {
@@ -92,7 +82,7 @@ typedef struct RcArena
 typedef struct RcColumn
 {
 	SfColumnType type;
-	RcStorage	storage;
+	SfStorage	storage;
 	uint32		nrows;
 	uint32		capacity;		/* rows that the arrays have room for */
 	uint32		nnulls;

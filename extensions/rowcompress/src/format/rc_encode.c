@@ -157,7 +157,7 @@ encode_ints(const int64 *v, uint32 n, StIntHint *hint, StringInfo buf)
 static void
 encode_floats(RcColumn *col, uint32 first, uint32 n, StringInfo buf)
 {
-	bool		wide = col->storage == RC_STORE_FLOAT8;
+	bool		wide = col->storage == SF_STORE_FLOAT8;
 	Size		bound = wide ? st_f64_bound(n) : st_f32_bound(n);
 	uint8	   *dst = rc_reserve(buf, bound);
 	size_t		len;
@@ -298,13 +298,13 @@ encode_values(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 
 	switch (col->storage)
 	{
-		case RC_STORE_INT:
+		case SF_STORE_INT64:
 			encode_ints(col->u.i64 + first, n, &col->ints, buf);
 			return RC_ENC_INT;
-		case RC_STORE_FLOAT8:
+		case SF_STORE_FLOAT8:
 			encode_floats(col, first, n, buf);
 			return RC_ENC_FLOAT8;
-		case RC_STORE_FLOAT4:
+		case SF_STORE_FLOAT4:
 			encode_floats(col, first, n, buf);
 			return RC_ENC_FLOAT4;
 		default:
@@ -334,7 +334,7 @@ put_places(const RcColumn *col, uint32 first, uint32 n, uint64 *offset, StringIn
 	int64	   *stored;
 	int			nlarge = 0;
 
-	if (col->storage != RC_STORE_BYTES || col->nlarge == 0)
+	if (col->storage != SF_STORE_BYTES || col->nlarge == 0)
 		return false;
 	rows = palloc(3 * n * sizeof(int64));
 	lens = rows + n;
@@ -365,7 +365,7 @@ put_places(const RcColumn *col, uint32 first, uint32 n, uint64 *offset, StringIn
 void
 rc_large_write(RcColumn *col, uint32 first, uint32 n, StImage *img)
 {
-	if (col->storage != RC_STORE_BYTES || col->nlarge == 0)
+	if (col->storage != SF_STORE_BYTES || col->nlarge == 0)
 		return;
 	for (uint32 i = first; i < first + n; i++)
 	{
@@ -412,7 +412,7 @@ rc_piece_encode(RcColumn *col, RcCodec *codec, const RcScheme *scheme,
 	int			flags = 0;
 	uint32		nnulls;
 
-	if (col->storage == RC_STORE_NONE)
+	if (col->storage == SF_STORE_NONE)
 		return;
 	appendStringInfoChar(buf, 0);
 	if (put_nulls(col, first, n, buf, &nnulls))

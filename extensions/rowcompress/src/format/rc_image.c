@@ -168,7 +168,7 @@ write_meta(ImageBatches *b, int att, RcFooterColumn *entry)
 	entry->kind = col->type.kind;
 	entry->typid = col->type.typid;
 	entry->is_signed = col->type.is_signed;
-	entry->nnulls = col->storage == RC_STORE_NONE ? b->rows->nrows : col->nnulls;
+	entry->nnulls = col->storage == SF_STORE_NONE ? b->rows->nrows : col->nnulls;
 	entry->raw_bytes = col->bytes;
 	entry->meta_off = st_image_len(img);
 	if (entry->nnulls == b->rows->nrows)

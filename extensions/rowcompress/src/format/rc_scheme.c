@@ -298,7 +298,7 @@ rc_scheme_choose(RcColumn *col, RcCodec *codec, const RcBatches *batches,
 				 RcScheme *scheme)
 {
 	memset(scheme, 0, sizeof(*scheme));
-	if (col->storage != RC_STORE_BYTES || col->nnulls == col->nrows)
+	if (col->storage != SF_STORE_BYTES || col->nnulls == col->nrows)
 		return;
 	if (col->type.kind == SF_KIND_NUMERIC)
 	{

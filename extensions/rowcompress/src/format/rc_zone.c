@@ -36,18 +36,17 @@ zone_kind(const RcColumn *col)
 		return RC_ZONE_NONE;
 	switch (col->storage)
 	{
-		case RC_STORE_INT:
+		case SF_STORE_INT64:
 			return RC_ZONE_INT;
-		case RC_STORE_FLOAT8:
+		case SF_STORE_FLOAT8:
 			return RC_ZONE_FLOAT8;
-		case RC_STORE_FLOAT4:
+		case SF_STORE_FLOAT4:
 			return RC_ZONE_FLOAT4;
-		case RC_STORE_BYTES:
+		case SF_STORE_BYTES:
 			return col->type.byte_order ? RC_ZONE_STRING : RC_ZONE_BYTES;
-		case RC_STORE_NONE:
-			break;
+		default:
+			return RC_ZONE_NONE;
 	}
-	return RC_ZONE_NONE;
 }
 
 void
