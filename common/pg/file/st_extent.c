@@ -22,16 +22,14 @@
 #include "st_file.h"
 #include "st_wal.h"
 
-/* Images are kept in pieces of this size: no reallocation, no 1 GB limit. */
-#define ST_IMAGE_PIECE	(256 * 1024)
+/* What an image begins with. */
+#define MIN_IMAGE_BYTES	(256 * 1024)
 
 struct StImage
 {
-	MemoryContext mcxt;
 	uint64		len;
-	uint32		npieces;
-	uint32		maxpieces;
-	char	  **pieces;
+	uint64		allocated;
+	char	   *bytes;
 };
 
 /* The checksum begins behind its own field. */
@@ -45,43 +43,24 @@ st_image_create(MemoryContext mcxt)
 {
 	StImage    *img = MemoryContextAllocZero(mcxt, sizeof(StImage));
 
-	img->mcxt = mcxt;
-	img->maxpieces = 64;
-	img->pieces = MemoryContextAlloc(mcxt, img->maxpieces * sizeof(char *));
+	img->allocated = MIN_IMAGE_BYTES;
+	img->bytes = MemoryContextAlloc(mcxt, img->allocated);
 	return img;
-}
-
-static void
-image_grow(StImage *img)
-{
-	if (img->npieces == img->maxpieces)
-	{
-		img->maxpieces *= 2;
-		img->pieces = repalloc_huge(img->pieces,
-									img->maxpieces * sizeof(char *));
-	}
-	img->pieces[img->npieces++] = MemoryContextAlloc(img->mcxt,
-													 ST_IMAGE_PIECE);
 }
 
 /* Appends len bytes (copied). */
 void
 st_image_append(StImage *img, const void *data, Size len)
 {
-	const char *from = data;
-
-	while (len > 0)
+	if (len == 0)
+		return;
+	if (img->len + len > img->allocated)
 	{
-		Size		used = img->len % ST_IMAGE_PIECE;
-		Size		n = Min(len, ST_IMAGE_PIECE - used);
-
-		if (used == 0)
-			image_grow(img);
-		memcpy(img->pieces[img->npieces - 1] + used, from, n);
-		img->len += n;
-		from += n;
-		len -= n;
+		img->allocated = Max(img->allocated * 2, img->len + len);
+		img->bytes = repalloc_huge(img->bytes, img->allocated);
 	}
+	memcpy(img->bytes + img->len, data, len);
+	img->len += len;
 }
 
 /* Bytes appended so far. */
@@ -104,23 +83,6 @@ st_image_truncate(StImage *img, uint64 len)
 {
 	Assert(len <= img->len);
 	img->len = len;
-	while ((uint64) img->npieces * ST_IMAGE_PIECE >= len + ST_IMAGE_PIECE)
-		pfree(img->pieces[--img->npieces]);
-}
-
-static void
-image_copy(const StImage *img, uint64 off, char *to, Size len)
-{
-	while (len > 0)
-	{
-		Size		skip = off % ST_IMAGE_PIECE;
-		Size		n = Min(len, ST_IMAGE_PIECE - skip);
-
-		memcpy(to, img->pieces[off / ST_IMAGE_PIECE] + skip, n);
-		to += n;
-		off += n;
-		len -= n;
-	}
 }
 
 static uint64
@@ -148,17 +110,11 @@ st_extent_fill_page(Page page, const StImage *img, const StGroup *group,
 	header->pageno = pageno;
 	header->npages = group->nblocks;
 	header->payload_len = Min(img->len - off, ST_EXTENT_PAYLOAD);
-	image_copy(img, off, (char *) page + ST_EXTENT_PAYLOAD_OFF,
+	if (header->payload_len > 0)
+		memcpy((char *) page + ST_EXTENT_PAYLOAD_OFF, img->bytes + off,
 			   header->payload_len);
 	header->checksum = page_checksum(header);
 	PageSetAllVisible(page);
-}
-
-void
-st_extent_put_page(Relation rel, Buffer buffer, const char *image,
-				   Buffer vmbuffer)
-{
-	st_wal_write_page(rel, buffer, image, RelationNeedsWAL(rel), vmbuffer);
 }
 
 /* No line pointer in use: no index entry, scan or chain leads here. */
@@ -186,8 +142,9 @@ bool
 st_extent_claim_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
 					 BufferAccessStrategy strategy)
 {
+	static const StImage no_image = {0};
+	static const StGroup no_group = {.first_row = PG_UINT64_MAX};
 	PGAlignedBlock image;
-	StExtentPageHeader *header;
 	Buffer		buffer;
 	bool		claimed = false;
 	uint64		xid = U64FromFullTransactionId(GetTopFullTransactionId());
@@ -201,15 +158,9 @@ st_extent_claim_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
 	}
 	if (st_page_is_unused(BufferGetPage(buffer)))
 	{
-		st_page_init(image.data);
-		header = (StExtentPageHeader *) (image.data + SizeOfPageHeaderData);
-		header->magic = ST_EXTENT_MAGIC;
-		header->layout_version = ST_EXTENT_VERSION;
-		header->first_row = PG_UINT64_MAX;
-		header->xid = xid;
-		header->checksum = page_checksum(header);
-		PageSetAllVisible(image.data);
-		st_extent_put_page(rel, buffer, image.data, *vmbuffer);
+		st_extent_fill_page(image.data, &no_image, &no_group, 0, xid);
+		st_wal_write_page(rel, buffer, image.data, RelationNeedsWAL(rel),
+						  *vmbuffer);
 		claimed = true;
 	}
 	UnlockReleaseBuffer(buffer);

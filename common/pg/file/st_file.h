@@ -120,13 +120,6 @@ extern void st_extent_fill_page(Page page, const StImage *img,
 								const StGroup *group, uint32 pageno, uint64 xid);
 
 /*
- * Overwrites a page that the caller has locked exclusively, and has pinned the
- * visibility map for.
- */
-extern void st_extent_put_page(Relation rel, Buffer buffer, const char *image,
-							   Buffer vmbuffer);
-
-/*
  * The header of a page that looks like an extent's (right page header and
  * magic; its checksum is not examined), or NULL.  The caller holds a lock.
  */
@@ -163,6 +156,10 @@ extern char *st_group_blocks(const StGroup *group);
 
 /* The last page's block is below this. */
 extern BlockNumber st_group_end(const StGroup *group);
+
+/* For qsort(): of structs that begin with a StExtentRange, or a row number. */
+extern int	st_compare_ranges(const void *a, const void *b);
+extern int	st_compare_rows(const void *a, const void *b);
 
 /* Extents of all groups of a list, sorted by start, palloc'd. */
 extern StExtentRange *st_list_extents(const StGroupList *groups, int *n);

@@ -94,11 +94,20 @@ st_group_end(const StGroup *group)
 	return end;
 }
 
-static int
-compare_ranges(const void *a, const void *b)
+int
+st_compare_ranges(const void *a, const void *b)
 {
 	BlockNumber x = ((const StExtentRange *) a)->start;
 	BlockNumber y = ((const StExtentRange *) b)->start;
+
+	return x < y ? -1 : x > y ? 1 : 0;
+}
+
+int
+st_compare_rows(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
 
 	return x < y ? -1 : x > y ? 1 : 0;
 }
@@ -116,7 +125,7 @@ st_list_extents(const StGroupList *groups, int *n)
 	for (int i = 0; i < groups->ngroups; i++)
 		*n += st_group_extents(&groups->groups[i], out + *n);
 	if (*n > 1)
-		qsort(out, *n, sizeof(StExtentRange), compare_ranges);
+		qsort(out, *n, sizeof(StExtentRange), st_compare_ranges);
 	return out;
 }
 

@@ -31,7 +31,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/freespace.h"
@@ -83,22 +82,14 @@ typedef struct Pages
 	bool		all;			/* leave only a few of them */
 } Pages;
 
-/* The TID of the entry of st_empty_pages_wanted(); false if there is none. */
+/* Is there an entry of st_empty_pages_wanted()?  Sets its TID. */
 static bool
 find_wanted(StCatalog *cat, ItemPointer tid)
 {
-	StCatalogScan scan;
-	StCatalogEntry *entry;
-	bool		found;
+	StWantedPayload payload;
 
-	st_catalog_scan_begin(&scan, cat, ST_VACUUM_STATE, ST_WANTED_ROW,
-						  ST_WANTED_ROW, SnapshotSelf);
-	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
-	found = entry != NULL;
-	if (found)
-		*tid = entry->tuple->t_self;
-	st_catalog_scan_end(&scan);
-	return found;
+	return st_note_read(cat, ST_VACUUM_STATE, ST_WANTED_ROW, &payload,
+						sizeof(payload), tid);
 }
 
 /* Called by a compaction that goes to the end, when it is there. */
@@ -108,10 +99,9 @@ st_empty_pages_wanted(StCatalog *cat)
 	StWantedPayload payload = {.version = ST_WANTED_VERSION};
 	ItemPointerData tid;
 
-	if (find_wanted(cat, &tid))
-		return;
-	st_catalog_insert(cat, ST_VACUUM_STATE, ST_WANTED_ROW, &payload,
-					  sizeof(payload), GetCurrentCommandId(true), 0, NULL);
+	if (!find_wanted(cat, &tid))
+		st_note_add(cat, ST_VACUUM_STATE, ST_WANTED_ROW, &payload,
+					sizeof(payload));
 }
 
 /* Is the block, in no extent, empty if the free space map is right? */

@@ -20,6 +20,7 @@
 #include "storage/lmgr.h"
 
 #include "st_space.h"
+#include "st_wal.h"
 
 /*
  * The file must stay below the block numbers of virtual TIDs.
@@ -81,7 +82,8 @@ write_run(ExtentWriter *w, BlockNumber start, uint32 n, bool reuse)
 			elog(ERROR, "extent of relation \"%s\" is not contiguous at block %u",
 				 RelationGetRelationName(w->rel), block);
 
-		st_extent_put_page(w->rel, buffer, image.data, w->vmbuffer);
+		st_wal_write_page(w->rel, buffer, image.data,
+						  RelationNeedsWAL(w->rel), w->vmbuffer);
 		UnlockReleaseBuffer(buffer);
 	}
 }

@@ -53,19 +53,12 @@ decode_nblocks(Relation rel, const StCatalogEntry *entry)
 static void
 delete_cut(StCatalog *cat, BlockNumber start)
 {
-	StCatalogScan scan;
-	StCatalogEntry *entry;
+	StFreeExtentPayload payload;
 	ItemPointerData tid;
 
-	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, start, start,
-						  SnapshotSelf);
-	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
-	if (entry != NULL && decode_nblocks(cat->rel, entry) == 0)
-	{
-		tid = entry->tuple->t_self;
+	if (st_note_read(cat, ST_FREE_EXTENT, start, &payload, sizeof(payload), &tid) &&
+		payload.version == ST_FREE_EXTENT_VERSION && payload.nblocks == 0)
 		(void) st_catalog_delete(cat, &tid);
-	}
-	st_catalog_scan_end(&scan);
 }
 
 /* Enters an extent.  The catalog is open with RowExclusiveLock. */
@@ -77,8 +70,7 @@ st_free_extent_add(StCatalog *cat, BlockNumber start, uint32 nblocks)
 	delete_cut(cat, start);
 	payload.version = ST_FREE_EXTENT_VERSION;
 	payload.nblocks = nblocks;
-	st_catalog_insert(cat, ST_FREE_EXTENT, start, &payload, sizeof(payload),
-					  GetCurrentCommandId(true), 0, NULL);
+	st_note_add(cat, ST_FREE_EXTENT, start, &payload, sizeof(payload));
 }
 
 static bool
@@ -110,13 +102,7 @@ st_free_extent_known(StCatalog *cat, BlockNumber block)
 	return known_now(cat, block) || known_now(cat, block);
 }
 
-/* ---- choosing ---- */
-
-/* Pieces of extents that are worth a run of a group's pages. */
-#define MIN_RUN_BLOCKS	16
-
-/* A usable extent. */
-typedef struct UsableExtent
+typedef struct FreeExtent
 {
 	BlockNumber start;
 	uint32		nblocks;
@@ -124,14 +110,65 @@ typedef struct UsableExtent
 	TransactionId freed_by;
 	bool		own;			/* what this transaction left of one it took */
 	ItemPointerData tid;
-} UsableExtent;
+} FreeExtent;
+
+/*
+ * All that the snapshot sees, sorted by place.  Not, by a dirty one, what
+ * another transaction is entering or taking.
+ */
+static FreeExtent *
+read_all(StCatalog *cat, Snapshot snapshot, int *n)
+{
+	int			allocated = 16;
+	FreeExtent *out = palloc(allocated * sizeof(FreeExtent));
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+
+	*n = 0;
+	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
+						  snapshot);
+	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		uint32		nblocks = decode_nblocks(cat->rel, entry);
+		StFreeExtentPayload payload;
+		FreeExtent *e;
+
+		CHECK_FOR_INTERRUPTS();
+		if (snapshot->snapshot_type == SNAPSHOT_DIRTY &&
+			(TransactionIdIsValid(snapshot->xmin) ||
+			 TransactionIdIsValid(snapshot->xmax)))
+			continue;
+		if (*n == allocated)
+		{
+			allocated *= 2;
+			out = repalloc(out, allocated * sizeof(FreeExtent));
+		}
+		e = &out[(*n)++];
+		memcpy(&payload, entry->payload, sizeof(payload));
+		e->start = (BlockNumber) entry->row;
+		e->nblocks = nblocks;
+		e->wanted = 0;
+		e->freed_by = HeapTupleHeaderGetXmin(entry->tuple->t_data);
+		e->own = payload.remainder != 0 &&
+			TransactionIdIsNormal(e->freed_by) &&
+			e->freed_by == GetCurrentTransactionIdIfAny();
+		e->tid = entry->tuple->t_self;
+	}
+	st_catalog_scan_end(&scan);
+	return out;
+}
+
+/* ---- choosing ---- */
+
+/* Pieces of extents that are worth a run of a group's pages. */
+#define MIN_RUN_BLOCKS	16
 
 /* Largest first, of equal ones the first of the file. */
 static int
 compare_usable(const void *a, const void *b)
 {
-	const UsableExtent *x = a;
-	const UsableExtent *y = b;
+	const FreeExtent *x = a;
+	const FreeExtent *y = b;
 
 	if (x->nblocks != y->nblocks)
 		return x->nblocks > y->nblocks ? -1 : 1;
@@ -144,52 +181,27 @@ compare_usable(const void *a, const void *b)
  * one is taking: if it is idle, who tries again and again gets no further.
  * *total: how many blocks are free, usable or not.
  */
-static UsableExtent *
+static FreeExtent *
 read_usable(StCatalog *cat, BlockNumber before, int *n, BlockNumber *total)
 {
 	TransactionId oldest_xmin = GetOldestNonRemovableTransactionId(cat->rel);
-	int			allocated = 16;
-	UsableExtent *out = palloc(allocated * sizeof(UsableExtent));
 	SnapshotData dirty;
-	StCatalogScan scan;
-	StCatalogEntry *entry;
+	FreeExtent *out;
+	int			nall;
 
+	InitDirtySnapshot(dirty);
+	out = read_all(cat, &dirty, &nall);
 	*n = 0;
 	*total = 0;
-	InitDirtySnapshot(dirty);
-	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
-						  &dirty);
-	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	for (int i = 0; i < nall; i++)
 	{
-		uint32		nblocks = decode_nblocks(cat->rel, entry);
-		TransactionId xmin = HeapTupleHeaderGetXmin(entry->tuple->t_data);
-		StFreeExtentPayload payload;
-		bool		own;
-
-		CHECK_FOR_INTERRUPTS();
-		if (TransactionIdIsValid(dirty.xmin) || TransactionIdIsValid(dirty.xmax))
-			continue;
-		memcpy(&payload, entry->payload, sizeof(payload));
-		own = payload.remainder != 0 && TransactionIdIsNormal(xmin) &&
-			xmin == GetCurrentTransactionIdIfAny();
-		*total += nblocks;
-		if (nblocks == 0 || entry->row + nblocks > before ||
-			(!own && !TransactionIdPrecedes(xmin, oldest_xmin)))
-			continue;
-		if (*n == allocated)
-		{
-			allocated *= 2;
-			out = repalloc(out, allocated * sizeof(UsableExtent));
-		}
-		out[*n].start = (BlockNumber) entry->row;
-		out[*n].nblocks = nblocks;
-		out[*n].freed_by = xmin;
-		out[*n].own = own;
-		out[(*n)++].tid = entry->tuple->t_self;
+		*total += out[i].nblocks;
+		if (out[i].nblocks > 0 && out[i].start + out[i].nblocks <= before &&
+			(out[i].own || TransactionIdPrecedes(out[i].freed_by, oldest_xmin)))
+			out[(*n)++] = out[i];
 	}
-	st_catalog_scan_end(&scan);
 	if (*n > 1)
-		qsort(out, *n, sizeof(UsableExtent), compare_usable);
+		qsort(out, *n, sizeof(FreeExtent), compare_usable);
 	return out;
 }
 
@@ -201,7 +213,7 @@ read_usable(StCatalog *cat, BlockNumber before, int *n, BlockNumber *total)
  * place.
  */
 static uint32
-choose_runs(UsableExtent *extents, int n, uint32 nblocks, int max_runs)
+choose_runs(FreeExtent *extents, int n, uint32 nblocks, int max_runs)
 {
 	int			first = 0;
 
@@ -232,7 +244,7 @@ choose_runs(UsableExtent *extents, int n, uint32 nblocks, int max_runs)
 struct StFreeSpace
 {
 	int			n;
-	UsableExtent *extents;		/* largest first */
+	FreeExtent *extents;		/* largest first */
 	BlockNumber total;
 };
 
@@ -262,13 +274,13 @@ BlockNumber
 st_free_space_missing(const StFreeSpace *space, BlockNumber nblocks,
 					  BlockNumber before)
 {
-	UsableExtent *extents = palloc(Max(space->n, 1) * sizeof(UsableExtent));
+	FreeExtent *extents = palloc(Max(space->n, 1) * sizeof(FreeExtent));
 	int			n = 0;
 	BlockNumber missing;
 
 	for (int i = 0; i < space->n; i++)
 	{
-		const UsableExtent *e = &space->extents[i];
+		const FreeExtent *e = &space->extents[i];
 
 		if ((uint64) e->start + e->nblocks <= before)
 			extents[n++] = *e;
@@ -295,7 +307,7 @@ set_remainder(StCatalog *cat, BlockNumber start, uint32 nblocks)
  * else is taking it.
  */
 static bool
-take_one(StCatalog *cat, UsableExtent *e, StExtentRange *run)
+take_one(StCatalog *cat, FreeExtent *e, StExtentRange *run)
 {
 	run->start = e->start;
 	if (e->own)
@@ -325,15 +337,6 @@ take_one(StCatalog *cat, UsableExtent *e, StExtentRange *run)
 	return true;
 }
 
-static int
-compare_runs(const void *a, const void *b)
-{
-	BlockNumber x = ((const StExtentRange *) a)->start;
-	BlockNumber y = ((const StExtentRange *) b)->start;
-
-	return x < y ? -1 : x > y ? 1 : 0;
-}
-
 /*
  * Takes extents of together at most nblocks pages out of the directory, before
  * block `before`.  Returns how many, sorted.  If max_runs is 1, one of
@@ -346,7 +349,7 @@ st_free_extent_take(Relation rel, uint32 nblocks, int max_runs,
 					BlockNumber before, StExtentRange *runs)
 {
 	StCatalog	cat;
-	UsableExtent *extents;
+	FreeExtent *extents;
 	BlockNumber total;
 	Snapshot	snapshot;
 	int			n;
@@ -366,7 +369,7 @@ st_free_extent_take(Relation rel, uint32 nblocks, int max_runs,
 			nruns++;
 	}
 	if (nruns > 1)
-		qsort(runs, nruns, sizeof(StExtentRange), compare_runs);
+		qsort(runs, nruns, sizeof(StExtentRange), st_compare_ranges);
 	pfree(extents);
 	UnregisterSnapshot(snapshot);
 	st_catalog_close(&cat);
@@ -374,43 +377,6 @@ st_free_extent_take(Relation rel, uint32 nblocks, int max_runs,
 }
 
 /* ---- merging neighbours ---- */
-
-typedef struct FreeExtent
-{
-	BlockNumber start;
-	uint32		nblocks;
-	TransactionId freed_by;
-	ItemPointerData tid;
-} FreeExtent;
-
-static FreeExtent *
-read_all(StCatalog *cat, Snapshot snapshot, int *n)
-{
-	int			allocated = 16;
-	FreeExtent *out = palloc(allocated * sizeof(FreeExtent));
-	StCatalogScan scan;
-	StCatalogEntry *entry;
-
-	*n = 0;
-	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
-						  snapshot);
-	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (*n == allocated)
-		{
-			allocated *= 2;
-			out = repalloc(out, allocated * sizeof(FreeExtent));
-		}
-		out[*n].start = (BlockNumber) entry->row;
-		out[*n].nblocks = decode_nblocks(cat->rel, entry);
-		out[*n].freed_by = HeapTupleHeaderGetXmin(entry->tuple->t_data);
-		out[*n].tid = entry->tuple->t_self;
-		(*n)++;
-	}
-	st_catalog_scan_end(&scan);
-	return out;
-}
 
 /*
  * All that the snapshot sees, sorted, in the current memory context.  Not
@@ -488,33 +454,6 @@ st_free_extent_coalesce(StCatalog *cat)
 }
 
 /* ---- the end of the file ---- */
-
-/*
- * Returns the first block of the free extents that reach up to block end, or
- * end if none does.
- */
-BlockNumber
-st_free_extent_tail(StCatalog *cat, BlockNumber end)
-{
-	StCatalogScan scan;
-	StCatalogEntry *entry;
-
-	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, MaxBlockNumber,
-						  SnapshotSelf);
-	while ((entry = st_catalog_scan_next(&scan, BackwardScanDirection)) != NULL)
-	{
-		BlockNumber start = (BlockNumber) entry->row;
-		uint32		nblocks = decode_nblocks(cat->rel, entry);
-
-		if (nblocks == 0)
-			continue;
-		if (start + nblocks < end)
-			break;
-		end = Min(end, start);
-	}
-	st_catalog_scan_end(&scan);
-	return end;
-}
 
 /*
  * Blocks from end on are about to be cut off.  The entries are changed in

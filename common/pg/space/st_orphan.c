@@ -22,7 +22,6 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
@@ -50,16 +49,10 @@ static BlockNumber
 read_walked(StCatalog *cat, bool *exists)
 {
 	StWalkPayload payload = {0};
-	StCatalogScan scan;
-	StCatalogEntry *entry;
+	ItemPointerData tid;
 
-	st_catalog_scan_begin(&scan, cat, ST_VACUUM_STATE, ST_WALK_ROW,
-						  ST_WALK_ROW, SnapshotSelf);
-	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
-	*exists = entry != NULL && entry->len == sizeof(payload);
-	if (*exists)
-		memcpy(&payload, entry->payload, sizeof(payload));
-	st_catalog_scan_end(&scan);
+	*exists = st_note_read(cat, ST_VACUUM_STATE, ST_WALK_ROW, &payload,
+						   sizeof(payload), &tid);
 	return Max(payload.walked, ST_META_BLOCK + 1);
 }
 
@@ -177,21 +170,19 @@ enter(StCatalog *cat, const StExtentRanges *known, const StExtentRanges *found)
 
 	for (int i = 0; i < found->n; i++)
 	{
-		BlockNumber block = found->v[i].start;
-		BlockNumber start = block;
-		BlockNumber end;
+		BlockNumber start = found->v[i].start;
 
-		for (; block < found->v[i].end; block++)
+		while (start < found->v[i].end)
 		{
-			if (!in_ranges(known, &pos, block, &end))
-				continue;
+			BlockNumber block = start;
+			BlockNumber end = start;
+
+			while (block < found->v[i].end && !in_ranges(known, &pos, block, &end))
+				block++;
 			if (block > start)
 				st_free_extent_add(cat, start, block - start);
-			start = block = Min(end, found->v[i].end);
-			block--;
+			start = Max(block, end);
 		}
-		if (block > start)
-			st_free_extent_add(cat, start, block - start);
 	}
 }
 
@@ -223,12 +214,10 @@ before_unsettled(const StGroupVersions *versions, BlockNumber from,
 	return walked;
 }
 
-/*
- * Called by VACUUM.  begin_writing is to be called before the first change.
- */
+/* Called by VACUUM. */
 void
 st_free_orphans(Relation rel, TransactionId oldest_xmin,
-				BufferAccessStrategy strategy, void (*begin_writing) (void))
+				BufferAccessStrategy strategy)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	BlockNumber from;
@@ -251,7 +240,7 @@ st_free_orphans(Relation rel, TransactionId oldest_xmin,
 		if (found.n > 0)
 		{
 			/* who finished in the meantime has a descriptor now */
-			begin_writing();
+			st_vacuum_begin_writing();
 			(void) st_known_extents(rel, &cat, oldest_xmin, &known);
 			enter(&cat, &known, &found);
 		}
@@ -265,10 +254,9 @@ st_free_orphans(Relation rel, TransactionId oldest_xmin,
 			};
 
 			if (found.n == 0)
-				begin_writing();
-			st_catalog_insert(&cat, ST_VACUUM_STATE, ST_WALK_ROW, &payload,
-							  sizeof(payload), GetCurrentCommandId(true), 0,
-							  NULL);
+				st_vacuum_begin_writing();
+			st_note_add(&cat, ST_VACUUM_STATE, ST_WALK_ROW, &payload,
+						sizeof(payload));
 		}
 	}
 	st_catalog_close(&cat);

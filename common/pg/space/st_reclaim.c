@@ -103,23 +103,13 @@ typedef struct Reclaim
 static bool
 read_state(StCatalog *cat, TransactionId *cleaned_xid, ItemPointer tid)
 {
-	StCatalogScan scan;
-	StCatalogEntry *entry;
 	StVacuumStatePayload payload;
 	FullTransactionId cleaned = InvalidFullTransactionId;
-	bool		found = false;
+	bool		found = st_note_read(cat, ST_VACUUM_STATE, 0, &payload,
+									 sizeof(payload), tid);
 
-	st_catalog_scan_begin(&scan, cat, ST_VACUUM_STATE, 0, 0, SnapshotSelf);
-	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
-	if (entry != NULL && entry->len == sizeof(payload))
-	{
-		memcpy(&payload, entry->payload, sizeof(payload));
+	if (found)
 		cleaned = FullTransactionIdFromU64(payload.cleaned_xid);
-		*tid = entry->tuple->t_self;
-		found = true;
-	}
-	st_catalog_scan_end(&scan);
-
 	*cleaned_xid = InvalidTransactionId;
 	if (found && U64FromFullTransactionId(ReadNextFullTransactionId()) -
 		U64FromFullTransactionId(cleaned) < MaxTransactionId / 4)
@@ -138,8 +128,7 @@ write_state(StCatalog *cat, TransactionId cleaned_xid)
 		return;
 	payload.version = ST_VACUUM_STATE_VERSION;
 	payload.cleaned_xid = U64FromFullTransactionId(st_full_xid(cleaned_xid));
-	st_catalog_insert(cat, ST_VACUUM_STATE, 0, &payload, sizeof(payload),
-					  GetCurrentCommandId(true), 0, NULL);
+	st_note_add(cat, ST_VACUUM_STATE, 0, &payload, sizeof(payload));
 }
 
 /* ---- what is dead ---- */
@@ -204,25 +193,17 @@ count_deaths(Reclaim *r, int i)
 	r->any_whole |= r->whole[i];
 }
 
-static int
-compare_versions(const void *a, const void *b)
-{
-	uint64		x = ((const StGroupVersion *) a)->group.first_row;
-	uint64		y = ((const StGroupVersion *) b)->group.first_row;
-
-	return x < y ? -1 : x > y ? 1 : 0;
-}
-
 /*
  * Replaces dead descriptors by the entries of retired groups.  The entries are
  * complete; heap may have pruned some of the dead descriptors already.
  */
 static void
-take_retired(Reclaim *r, const StRetired *retired, int nretired)
+take_retired(Reclaim *r, const StGroupVersions *retired)
 {
 	StGroupVersions *groups = r->groups;
-	StGroupVersion *all = palloc(Max(groups->n + nretired, 1) *
-								 sizeof(StGroupVersion));
+	StGroupVersion *all = palloc_extended((groups->n + retired->n + 1) *
+										  sizeof(StGroupVersion),
+										  MCXT_ALLOC_HUGE);
 	int			n = 0;
 
 	for (int i = 0; i < groups->n; i++)
@@ -230,17 +211,10 @@ take_retired(Reclaim *r, const StRetired *retired, int nretired)
 		if (groups->v[i].state != HEAPTUPLE_DEAD || groups->v[i].aborted)
 			all[n++] = groups->v[i];
 	}
-	for (int i = 0; i < nretired; i++)
-	{
-		memset(&all[n], 0, sizeof(all[n]));
-		all[n].group = retired[i].group;
-		all[n].state = HEAPTUPLE_DEAD;
-		all[n].finished = true;
-		all[n].xmin = retired[i].xid;
-		all[n++].tid = retired[i].tid;
-	}
-	if (nretired > 0)
-		qsort(all, n, sizeof(StGroupVersion), compare_versions);
+	for (int i = 0; i < retired->n; i++)
+		all[n++] = retired->v[i];
+	if (retired->n > 0)
+		qsort(all, n, sizeof(StGroupVersion), st_compare_rows);
 	groups->v = all;
 	groups->n = n;
 }
@@ -250,18 +224,18 @@ find_dead(Reclaim *r)
 {
 	StCatalog	cat;
 	ItemPointerData tid;
-	StRetired  *retired = NULL;
-	int			nretired = 0;
+	StGroupVersions none = {0};
+	StGroupVersions *retired = &none;
 
 	if (st_catalog_open(&cat, r->rel, AccessShareLock))
 	{
 		(void) read_state(&cat, &r->cleaned_xid, &tid);
-		retired = st_retired_read(&cat, r->oldest_xmin, &nretired);
+		retired = st_retired_read(&cat, r->oldest_xmin);
 		r->maps_expired = st_origin_expired(&cat, r->oldest_xmin);
 		st_catalog_close(&cat);
 	}
 	r->groups = st_group_versions_all(r->rel, r->oldest_xmin, r->mcxt);
-	take_retired(r, retired, nretired);
+	take_retired(r, retired);
 	r->whole = palloc0(Max(r->groups->n, 1) * sizeof(bool));
 	for (int i = 0; i < r->groups->n; i++)
 	{
@@ -541,8 +515,8 @@ st_reclaim(Relation rel, VacuumParams *params, TransactionId oldest_xmin,
 		write_results(&r);
 		vac_close_indexes(r.nindexes, r.indexes, NoLock);
 	}
-	(void) st_reclaim_anchors(rel, oldest_xmin, st_vacuum_begin_writing);
-	st_free_orphans(rel, oldest_xmin, strategy, st_vacuum_begin_writing);
+	st_reclaim_anchors(rel, oldest_xmin);
+	st_free_orphans(rel, oldest_xmin, strategy);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(r.mcxt);
 	return written;

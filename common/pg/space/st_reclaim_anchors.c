@@ -66,20 +66,16 @@ remove_anchor(Relation rel, StCatalog *cat, uint64 row, ItemPointer anchor)
 	UnlockTuple(rel, &tid, ExclusiveLock);
 }
 
-/*
- * Removes idle anchors.  begin_writing is called before the first one goes.
- * Returns their number.
- */
-uint64
-st_reclaim_anchors(Relation rel, TransactionId oldest_xmin, void (*begin_writing) (void))
+/* Removes idle anchors. */
+void
+st_reclaim_anchors(Relation rel, TransactionId oldest_xmin)
 {
 	StCatalog	cat;
 	StCatalogScan scan;
 	StCatalogEntry *entry;
-	uint64		removed = 0;
 
 	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
-		return 0;
+		return;
 	st_catalog_scan_begin(&scan, &cat, ST_ANCHOR, 0, ST_MAX_ROW_NUMBER, SnapshotSelf);
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
@@ -88,11 +84,9 @@ st_reclaim_anchors(Relation rel, TransactionId oldest_xmin, void (*begin_writing
 		st_vacuum_delay_point(false);
 		if (!is_idle(entry, oldest_xmin))
 			continue;
-		if (removed++ == 0)
-			begin_writing();
+		st_vacuum_begin_writing();
 		remove_anchor(rel, &cat, entry->row, &anchor);
 	}
 	st_catalog_scan_end(&scan);
 	st_catalog_close(&cat);
-	return removed;
 }

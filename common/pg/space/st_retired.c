@@ -14,7 +14,6 @@
 
 #include "access/htup_details.h"
 #include "access/transam.h"
-#include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
@@ -36,9 +35,8 @@ st_retired_add(StCatalog *cat, const StGroup *group)
 	payload.base.nblocks = group->nblocks;
 	if (group->nruns > 0)
 		st_runs_encode(group, &payload.runs);
-	st_catalog_insert(cat, ST_RETIRED, group->first_row, &payload,
-					  group->nruns > 0 ? sizeof(payload) : sizeof(payload.base),
-					  GetCurrentCommandId(true), 0, NULL);
+	st_note_add(cat, ST_RETIRED, group->first_row, &payload,
+				group->nruns > 0 ? sizeof(payload) : sizeof(payload.base));
 }
 
 static void
@@ -50,8 +48,12 @@ corrupt(StCatalog *cat, const StCatalogEntry *entry)
 					entry->row, RelationGetRelationName(cat->rel))));
 }
 
+/*
+ * The group, its rows and its extent, as a descriptor that is dead; xmin and
+ * tid are those of the entry.
+ */
 static void
-decode(StCatalog *cat, const StCatalogEntry *entry, StRetired *out)
+decode(StCatalog *cat, const StCatalogEntry *entry, StGroupVersion *out)
 {
 	StRetiredRunsPayload whole;
 	StRetiredPayload payload;
@@ -78,7 +80,9 @@ decode(StCatalog *cat, const StCatalogEntry *entry, StRetired *out)
 		if (!st_runs_decode(&whole.runs, &out->group))
 			corrupt(cat, entry);
 	}
-	out->xid = HeapTupleHeaderGetXmin(entry->tuple->t_data);
+	out->state = HEAPTUPLE_DEAD;
+	out->finished = true;
+	out->xmin = HeapTupleHeaderGetXmin(entry->tuple->t_data);
 	out->tid = entry->tuple->t_self;
 }
 
@@ -131,29 +135,30 @@ st_free_extents_of(StCatalog *cat, const StGroup *group)
  * Groups that were replaced before oldest_xmin (all of them if that is
  * invalid), sorted by first_row, in the current memory context.
  */
-StRetired *
-st_retired_read(StCatalog *cat, TransactionId oldest_xmin, int *n)
+StGroupVersions *
+st_retired_read(StCatalog *cat, TransactionId oldest_xmin)
 {
-	StRetired  *out = palloc(16 * sizeof(StRetired));
+	StGroupVersions *out = palloc(sizeof(StGroupVersions));
 	int			allocated = 16;
 	StCatalogScan scan;
 	StCatalogEntry *entry;
 
-	*n = 0;
+	out->n = 0;
+	out->v = palloc(allocated * sizeof(StGroupVersion));
 	st_catalog_scan_begin(&scan, cat, ST_RETIRED, 0, ST_MAX_ROW_NUMBER,
 						  SnapshotSelf);
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (*n == allocated)
+		if (out->n == allocated)
 		{
 			allocated *= 2;
-			out = repalloc(out, allocated * sizeof(StRetired));
+			out->v = repalloc_huge(out->v, allocated * sizeof(StGroupVersion));
 		}
-		decode(cat, entry, &out[*n]);
+		decode(cat, entry, &out->v[out->n]);
 		if (!TransactionIdIsValid(oldest_xmin) ||
-			TransactionIdPrecedes(out[*n].xid, oldest_xmin))
-			(*n)++;
+			TransactionIdPrecedes(out->v[out->n].xmin, oldest_xmin))
+			out->n++;
 	}
 	st_catalog_scan_end(&scan);
 	return out;
@@ -171,28 +176,22 @@ st_retired_read(StCatalog *cat, TransactionId oldest_xmin, int *n)
 bool
 st_retired_release(StCatalog *cat)
 {
-	int			n;
-	StRetired  *retired = st_retired_read(cat,
-										  GetOldestNonRemovableTransactionId(cat->rel),
-										  &n);
+	StGroupVersions *retired = st_retired_read(cat, GetOldestNonRemovableTransactionId(cat->rel));
 	bool		any = false;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < retired->n; i++)
 	{
-		StGroup		rest = {0};
+		StGroupVersion *v = &retired->v[i];
+		StGroup		rest = {.first_row = v->group.first_row, .nrows = v->group.nrows};
 
 		CHECK_FOR_INTERRUPTS();
-		if (retired[i].group.nblocks == 0 ||
-			!st_catalog_delete(cat, &retired[i].tid))
+		if (v->group.nblocks == 0 || !st_catalog_delete(cat, &v->tid))
 			continue;
-		st_free_extents_of(cat, &retired[i].group);
-		rest.first_row = retired[i].group.first_row;
-		rest.nrows = retired[i].group.nrows;
+		st_free_extents_of(cat, &v->group);
 		st_retired_add(cat, &rest);
 		any = true;
 	}
 	if (any)
 		st_free_extent_coalesce(cat);
-	pfree(retired);
 	return any;
 }

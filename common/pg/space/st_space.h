@@ -46,17 +46,30 @@ extern BlockNumber st_free_space_missing(const StFreeSpace *space,
 extern int	st_free_extent_take(Relation rel, uint32 nblocks, int max_runs,
 								BlockNumber before, StExtentRange *runs);
 extern void st_free_extent_coalesce(StCatalog *cat);
-extern BlockNumber st_free_extent_tail(StCatalog *cat, BlockNumber end);
 extern void st_free_extent_cut(StCatalog *cat, BlockNumber end);
+
+/* ---- entries with a payload of one length: st_note.c ---- */
+
+/* Reads the entry of the row.  False if there is none of that length. */
+extern bool st_note_read(StCatalog *cat, StKeyBase base, uint64 row,
+						 void *payload, Size len, ItemPointer tid);
+
+/* Adds one, as the running command; all of these need RowExclusiveLock. */
+extern void st_note_add(StCatalog *cat, StKeyBase base, uint64 row,
+						const void *payload, Size len);
 
 /* ---- spare row numbers: st_spare.c ---- */
 
+/* Those of a group, as on disk: the numbers of its next lives. */
 typedef struct StSpareRows
 {
-	uint64		first_row;
+	uint16		version;
+	uint16		lives;			/* so many times nrows */
 	uint32		nrows;			/* 0: there are none */
-	uint32		lives;			/* so many times nrows */
+	uint64		first_row;		/* of the next life */
 } StSpareRows;
+
+StaticAssertDecl(sizeof(StSpareRows) == 16, "on-disk size");
 
 extern bool st_spare_find(StCatalog *cat, uint64 first_row, StSpareRows *out);
 extern StSpareRows st_spare_consume(StCatalog *cat, uint64 first_row);
@@ -96,28 +109,18 @@ extern bool st_reclaim(Relation rel, VacuumParams *params,
 /* Gives free pages at the end of the file back: st_truncate.c */
 extern void st_truncate(Relation rel, int elevel);
 
-/* A row group that a compaction, transaction xid, replaced: st_retired.c */
-typedef struct StRetired
-{
-	StGroup		group;			/* rows and extent only */
-	TransactionId xid;
-	ItemPointerData tid;		/* of the entry */
-} StRetired;
-
+/* Row groups that compactions replaced: st_retired.c */
 extern void st_retired_add(StCatalog *cat, const StGroup *group);
-extern StRetired *st_retired_read(StCatalog *cat, TransactionId oldest_xmin,
-								  int *n);
+extern StGroupVersions *st_retired_read(StCatalog *cat, TransactionId oldest_xmin);
 extern bool st_retired_release(StCatalog *cat);
 extern void st_free_extents_of(StCatalog *cat, const StGroup *group);
 
 /* Removes anchors that nobody locks any more: st_reclaim_anchors.c */
-extern uint64 st_reclaim_anchors(Relation rel, TransactionId oldest_xmin,
-								 void (*begin_writing) (void));
+extern void st_reclaim_anchors(Relation rel, TransactionId oldest_xmin);
 
 /* Extents that nothing refers to: st_orphan.c */
 extern void st_free_orphans(Relation rel, TransactionId oldest_xmin,
-							BufferAccessStrategy strategy,
-							void (*begin_writing) (void));
+							BufferAccessStrategy strategy);
 extern void st_orphans_from(StCatalog *cat, BlockNumber block);
 
 /*

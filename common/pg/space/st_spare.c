@@ -18,8 +18,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-
 #include "st_space.h"
 
 #define ST_SPARE_VERSION	1
@@ -30,76 +28,34 @@
 /* A group has spare row numbers for so many moves. */
 #define SPARE_LIVES	3
 
-typedef struct StSparePayload
-{
-	uint16		version;
-	uint16		lives;
-	uint32		nrows;
-	uint64		first_row;		/* of the next life */
-} StSparePayload;
-
-StaticAssertDecl(sizeof(StSparePayload) == 16, "on-disk size");
-
+/* The group's entry. */
 static bool
-find_entry(StCatalog *cat, uint64 first_row, StSparePayload *payload,
-		   ItemPointer tid)
+find_entry(StCatalog *cat, uint64 first_row, StSpareRows *out, ItemPointer tid)
 {
-	StCatalogScan scan;
-	StCatalogEntry *entry;
-	bool		found;
-
-	st_catalog_scan_begin(&scan, cat, ST_VACUUM_STATE, ST_SPARE_ROW(first_row),
-						  ST_SPARE_ROW(first_row), SnapshotSelf);
-	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
-	found = entry != NULL && entry->len == sizeof(*payload);
-	if (found)
-	{
-		memcpy(payload, entry->payload, sizeof(*payload));
-		*tid = entry->tuple->t_self;
-		found = payload->version == ST_SPARE_VERSION;
-	}
-	st_catalog_scan_end(&scan);
-	return found;
+	return st_note_read(cat, ST_VACUUM_STATE, ST_SPARE_ROW(first_row), out,
+						sizeof(*out), tid) &&
+		out->version == ST_SPARE_VERSION;
 }
 
-static void
-set_rows(StSpareRows *out, const StSparePayload *payload)
-{
-	out->first_row = payload->first_row;
-	out->nrows = payload->nrows;
-	out->lives = payload->lives;
-}
-
-/* Has the group spare row numbers?  If not, out has no rows. */
+/* Has the group spare row numbers? */
 bool
 st_spare_find(StCatalog *cat, uint64 first_row, StSpareRows *out)
 {
-	StSparePayload payload;
 	ItemPointerData tid;
 
-	memset(out, 0, sizeof(*out));
-	if (!find_entry(cat, first_row, &payload, &tid) || payload.lives == 0)
-		return false;
-	set_rows(out, &payload);
-	return out->nrows > 0;
+	return find_entry(cat, first_row, out, &tid) && out->lives > 0 &&
+		out->nrows > 0;
 }
 
 /* The group is being replaced, or dropped. */
 void
 st_spare_forget(StCatalog *cat, uint64 first_row)
 {
-	StSparePayload payload;
+	StSpareRows spare;
 	ItemPointerData tid;
 
-	if (find_entry(cat, first_row, &payload, &tid))
+	if (find_entry(cat, first_row, &spare, &tid))
 		(void) st_catalog_delete(cat, &tid);
-}
-
-static void
-add_entry(StCatalog *cat, uint64 first_row, const StSparePayload *payload)
-{
-	st_catalog_insert(cat, ST_VACUUM_STATE, ST_SPARE_ROW(first_row), payload,
-					  sizeof(*payload), GetCurrentCommandId(true), 0, NULL);
 }
 
 /* Row numbers of a virtual block belong to one group. */
@@ -110,17 +66,30 @@ stride(uint32 nrows)
 		ST_ROWS_PER_VBLOCK;
 }
 
+/* What is left when the next life has begun. */
+static StSpareRows
+rest_of(const StSpareRows *spare)
+{
+	StSpareRows rest = *spare;
+
+	Assert(rest.lives > 0);
+	rest.lives--;
+	rest.first_row += stride(rest.nrows);
+	return rest;
+}
+
 /* For a group that was just given its numbers, the last ones so far. */
 void
 st_spare_reserve(StCatalog *cat, const StGroup *group)
 {
-	StSparePayload payload = {
+	StSpareRows spare = {
 		.version = ST_SPARE_VERSION, .lives = SPARE_LIVES, .nrows = group->nrows
 	};
 
-	payload.first_row = st_reserve_rows(cat->rel,
-										SPARE_LIVES * stride(group->nrows));
-	add_entry(cat, group->first_row, &payload);
+	spare.first_row = st_reserve_rows(cat->rel,
+									  SPARE_LIVES * stride(group->nrows));
+	st_note_add(cat, ST_VACUUM_STATE, ST_SPARE_ROW(group->first_row), &spare,
+				sizeof(spare));
 }
 
 /*
@@ -132,33 +101,24 @@ st_spare_reserve(StCatalog *cat, const StGroup *group)
 StSpareRows
 st_spare_consume(StCatalog *cat, uint64 first_row)
 {
-	StSparePayload payload;
-	ItemPointerData tid;
-	StSpareRows out = {0};
-	StSparePayload rest;
+	static const StSpareRows none = {0};
+	StSpareRows spare;
+	StSpareRows rest;
 
-	if (!find_entry(cat, first_row, &payload, &tid) || payload.lives == 0)
-		return out;
-	rest = payload;
-	rest.lives--;
-	rest.first_row += stride(rest.nrows);
-	if (st_catalog_overwrite(cat, ST_VACUUM_STATE, ST_SPARE_ROW(first_row),
-							 &rest, sizeof(rest)))
-		set_rows(&out, &payload);
-	return out;
+	if (!st_spare_find(cat, first_row, &spare))
+		return none;
+	rest = rest_of(&spare);
+	return st_catalog_overwrite(cat, ST_VACUUM_STATE, ST_SPARE_ROW(first_row),
+								&rest, sizeof(rest)) ? spare : none;
 }
 
 /* The first of the lives has become the group's own: the others are left. */
 void
 st_spare_used(StCatalog *cat, const StSpareRows *spare)
 {
-	StSparePayload payload = {
-		.version = ST_SPARE_VERSION, .lives = spare->lives - 1,
-		.nrows = spare->nrows,
-		.first_row = spare->first_row + stride(spare->nrows)
-	};
+	StSpareRows rest = rest_of(spare);
 
-	Assert(spare->lives > 0);
-	if (payload.lives > 0)
-		add_entry(cat, spare->first_row, &payload);
+	if (rest.lives > 0)
+		st_note_add(cat, ST_VACUUM_STATE, ST_SPARE_ROW(spare->first_row), &rest,
+					sizeof(rest));
 }

@@ -27,6 +27,7 @@
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
 #include "st_space.h"
@@ -59,19 +60,22 @@ static BlockNumber
 needed_blocks(Relation rel, StCatalog *cat, BlockNumber nblocks)
 {
 	BlockNumber end = nblocks;
+	int			n;
+	StExtentRange *extents = st_free_extent_all(cat, SnapshotSelf, &n);
 
 	while (end > ST_META_BLOCK + 1)
 	{
-		BlockNumber start = st_free_extent_tail(cat, end);
-
 		CHECK_FOR_INTERRUPTS();
-		if (start < end)
-			end = start;
+		while (n > 0 && extents[n - 1].start >= end)
+			n--;
+		if (n > 0 && extents[n - 1].end >= end)
+			end = extents[n - 1].start;
 		else if (is_empty_heap_page(rel, end - 1))
 			end--;
 		else
 			break;
 	}
+	pfree(extents);
 	return end;
 }
 
