@@ -261,11 +261,4 @@ extern int	st_delta_next_page(StDeltaScan *scan, HeapTupleData *tuples, Buffer *
 /* Share of deleted rows from which a row group is rewritten. */
 #define ST_DELETED_SHARE	0.10
 
-/*
- * To be called when autovacuum finds so many of them (or a row group's worth),
- * or the TOAST relation mostly free: st_am_vacuum.c.
- */
-typedef void (*StDeltaGrown) (Relation rel);
-extern void st_on_delta_grown(StDeltaGrown function);
-
 #endif							/* ST_STORE_H */

@@ -27,52 +27,26 @@
 #include "storage/procarray.h"
 #include "utils/memutils.h"
 #include "utils/sampling.h"
+#include "utils/snapmgr.h"
 
 #include "st_am.h"
 #include "st_compact.h"
 #include "st_options.h"
 #include "st_space.h"
-#include "st_write.h"
 
 /* Pages of the delta to look at, at most, for the number of its rows. */
 #define DELTA_SAMPLE_PAGES 1000
 
-static StDeltaGrown delta_grown = NULL;
-
 /* Live tuples on one page of the delta. */
 static uint32
-count_live_tuples(Relation rel, BlockNumber block, TransactionId oldest_xmin,
-				  BufferAccessStrategy strategy)
+count_live_tuples(Relation rel, BlockNumber block, BufferAccessStrategy strategy)
 {
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	Buffer		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block,
 											RBM_NORMAL, strategy);
-	Page		page = BufferGetPage(buffer);
-	uint32		live = 0;
+	uint32		live = st_page_tuples(rel, buffer, SnapshotSelf, offsets);
 
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (!PageIsNew(page))
-	{
-		OffsetNumber last = PageGetMaxOffsetNumber(page);
-
-		for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
-		{
-			ItemId		item = PageGetItemId(page, off);
-			HeapTupleData tuple;
-			HTSV_Result state;
-
-			if (!ItemIdIsNormal(item))
-				continue;
-			ItemPointerSet(&tuple.t_self, block, off);
-			tuple.t_tableOid = RelationGetRelid(rel);
-			tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-			tuple.t_len = ItemIdGetLength(item);
-			state = HeapTupleSatisfiesVacuum(&tuple, oldest_xmin, buffer);
-			if (state == HEAPTUPLE_LIVE ||
-				state == HEAPTUPLE_DELETE_IN_PROGRESS)
-				live++;
-		}
-	}
-	UnlockReleaseBuffer(buffer);
+	ReleaseBuffer(buffer);
 	return live;
 }
 
@@ -82,9 +56,9 @@ count_live_tuples(Relation rel, BlockNumber block, TransactionId oldest_xmin,
  */
 static double
 estimate_delta_rows(Relation rel, const StGroupVersions *groups,
-					BlockNumber nblocks, TransactionId oldest_xmin,
 					BufferAccessStrategy strategy)
 {
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	BlockNumber extent_blocks = 0;
 	BlockNumber delta_blocks;
 	BlockNumber shift = 0;		/* extent pages before the current one */
@@ -116,7 +90,7 @@ estimate_delta_rows(Relation rel, const StGroupVersions *groups,
 			block += n;
 			next++;
 		}
-		live += count_live_tuples(rel, block, oldest_xmin, strategy);
+		live += count_live_tuples(rel, block, strategy);
 	}
 	return sampled > 0 ? live / sampled * delta_blocks : 0;
 }
@@ -165,19 +139,6 @@ count_group_rows(Relation rel, const StGroupVersions *groups,
 	MemoryContextDelete(mcxt);
 }
 
-/* Groups that somebody may see. */
-static void
-live_versions(const StGroupVersions *versions, StGroupVersions *groups)
-{
-	groups->n = 0;
-	groups->v = palloc(Max(versions->n, 1) * sizeof(StGroupVersion));
-	for (int i = 0; i < versions->n; i++)
-	{
-		if (versions->v[i].state != HEAPTUPLE_DEAD)
-			groups->v[groups->n++] = versions->v[i];
-	}
-}
-
 /*
  * Writes the number of pages and rows into pg_class.  Nothing but those and
  * the visibility map's counts changes: the horizons are heap's affair.
@@ -195,36 +156,15 @@ update_statistics(Relation rel, const RowCounts *counts)
 	st_report_live_rows(rel, rows);
 }
 
-void
-st_on_delta_grown(StDeltaGrown function)
-{
-	delta_grown = function;
-}
-
-/* Counts the table's rows: for the statistics, and for compaction. */
-static void
-count_rows(Relation rel, const StGroupVersions *versions, TransactionId oldest_xmin,
-		   BufferAccessStrategy strategy, RowCounts *counts)
-{
-	StGroupVersions groups = {0};
-
-	live_versions(versions, &groups);
-	count_group_rows(rel, &groups, oldest_xmin, counts);
-	counts->in_delta = estimate_delta_rows(rel, &groups, RelationGetNumberOfBlocks(rel),
-										   oldest_xmin, strategy);
-	pfree(groups.v);
-}
-
-/* Tells the access method if autovacuum has found work for a compaction. */
+/* Starts a worker if autovacuum has found work for a compaction. */
 static void
 look_for_work(Relation rel, const RowCounts *counts)
 {
 	uint32		enough = Min(st_options_get(rel)->row_group_rows, ST_WORKER_ROWS);
 
-	if (!AmAutoVacuumWorkerProcess() || delta_grown == NULL)
-		return;
-	if (counts->in_delta + counts->due >= enough || st_toast_wastes(rel, NULL))
-		delta_grown(rel);
+	if (AmAutoVacuumWorkerProcess() &&
+		(counts->in_delta + counts->due >= enough || st_toast_wastes(rel, NULL)))
+		st_auto_compact_start(rel);
 }
 
 /* TableAmRoutine.relation_vacuum */
@@ -257,7 +197,10 @@ st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
 		st_free_empty_pages(rel, oldest_xmin, strategy);
 	versions = st_group_versions(rel, oldest_xmin, mcxt);
 	if (versions->n > 0 || AmAutoVacuumWorkerProcess())
-		count_rows(rel, versions, oldest_xmin, strategy, &counts);
+	{
+		count_group_rows(rel, versions, oldest_xmin, &counts);
+		counts.in_delta = estimate_delta_rows(rel, versions, strategy);
+	}
 	if (versions->n > 0)
 		update_statistics(rel, &counts);
 	look_for_work(rel, &counts);

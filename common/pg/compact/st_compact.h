@@ -14,8 +14,10 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "storage/block.h"
+#include "storage/buf.h"
+#include "storage/off.h"
 #include "utils/rel.h"
+#include "utils/snapshot.h"
 
 /*
  * The wishes of one call of compact() or merge(), and what it has done so far.
@@ -79,6 +81,13 @@ extern bool st_compact_wastes(Relation rel, StCompactJob *job);
 extern bool st_compact_waits(Relation rel, StCompactJob *job);
 
 /*
+ * Tuples of a page of the delta, pinned, that the snapshot sees: how many, and
+ * where (room for MaxHeapTuplesPerPage of them).
+ */
+extern int	st_page_tuples(Relation rel, Buffer buffer, Snapshot snapshot,
+						   OffsetNumber *offsets);
+
+/*
  * st_toast_pack.c: is the TOAST relation mostly free?  And: if so, and if
  * nobody is at work there, writes it anew, in a transaction that does nothing
  * else, with ShareUpdateExclusiveLock on rel.
@@ -115,21 +124,19 @@ extern void st_compact_progress(FunctionCallInfo fcinfo);
 
 /* ---- st_compact_worker.c ---- */
 
+/* Value of the setting enable_auto_compact, which the extension defines. */
+extern bool st_auto_compact_enabled;
+
 /*
- * Starts a background worker that compacts the table: it calls function(main
- * argument) of the library, and that st_compact_worker_main().  False if the
- * server has no place for it.
+ * From _PG_init, after st_options_init().  worker is the name of the library's
+ * function that calls st_auto_compact_worker_main(); the library has the
+ * access method's name.
  */
-extern bool st_compact_worker_start(Relation rel, const char *library,
-									const char *function);
+extern void st_auto_compact_init(const char *worker);
+extern void st_auto_compact_worker_main(Datum main_arg);
 
-/* Is the table still to be compacted?  Asked before each step. */
-typedef bool (*StCompactAllowed) (Relation rel);
-extern void st_compact_worker_main(Datum main_arg, StCompactAllowed allowed);
-
-/* Starts one after a commit that makes the delta large enough. */
-extern void st_compact_on_commit(const char *library, const char *function,
-								 StCompactAllowed allowed);
+/* Starts one for the table, if it is to be compacted so. */
+extern void st_auto_compact_start(Relation rel);
 
 /* Parameters of the server's progress reporting. */
 typedef enum StProgressParam

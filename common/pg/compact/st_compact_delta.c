@@ -43,9 +43,8 @@ next_delta_block(const StExtentRanges *extents, int *pos, BlockNumber block)
 	return block;
 }
 
-/* Tuples of a page, pinned, that the snapshot sees. */
-static int
-visible_tuples(Relation rel, Buffer buffer, Snapshot snapshot,
+int
+st_page_tuples(Relation rel, Buffer buffer, Snapshot snapshot,
 			   OffsetNumber *offsets)
 {
 	BlockNumber block = BufferGetBlockNumber(buffer);
@@ -95,7 +94,7 @@ st_delta_count(Relation rel, const StExtentRanges *extents, BlockNumber start,
 		CHECK_FOR_INTERRUPTS();
 		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL,
 									strategy);
-		count += visible_tuples(rel, buffer, GetActiveSnapshot(), offsets);
+		count += st_page_tuples(rel, buffer, GetActiveSnapshot(), offsets);
 		ReleaseBuffer(buffer);
 	}
 	FreeAccessStrategy(strategy);
@@ -136,7 +135,7 @@ move_page(Relation rel, Buffer buffer, StCompactSink *sink, Datum *values,
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	Page		page = BufferGetPage(buffer);
-	int			n = visible_tuples(rel, buffer, GetActiveSnapshot(), offsets);
+	int			n = st_page_tuples(rel, buffer, GetActiveSnapshot(), offsets);
 
 	for (int i = 0; i < n; i++)
 	{

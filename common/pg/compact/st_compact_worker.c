@@ -23,8 +23,7 @@
  * An advisory lock of a kind that SQL cannot take keeps a second worker for
  * the same table away.
  *
- * The extension names its library and the function that calls
- * st_compact_worker_main(), and decides whether a table is to be compacted.
+ * Temporary tables have none: only their own session can read them.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,6 +32,7 @@
 #include "access/relation.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -51,6 +51,7 @@
 
 #include "st_compact.h"
 #include "st_compat.h"
+#include "st_options.h"
 #include "st_write.h"
 
 /* Fourth field of advisory lock tags: SQL uses 1 and 2. */
@@ -83,15 +84,23 @@
  */
 #define JOB_MS				15000
 
-/* Set by the access method that this library belongs to; NULL until then. */
-static const char *commit_library = NULL;
-static const char *commit_function = NULL;
-static StCompactAllowed commit_allowed = NULL;
+bool		st_auto_compact_enabled = true;
+
+/* Function of the library that has the access method's name. */
+static const char *worker_function = NULL;
+
+static bool
+is_allowed(Relation rel)
+{
+	return st_auto_compact_enabled && st_options_get(rel)->auto_compact &&
+		rel->rd_rel->relpersistence != RELPERSISTENCE_TEMP;
+}
 
 static void
-describe_worker(BackgroundWorker *worker, Relation rel, const char *library,
-				const char *function)
+describe_worker(BackgroundWorker *worker, Relation rel)
 {
+	const char *library = st_options_set()->provider;
+
 	memset(worker, 0, sizeof(*worker));
 	worker->bgw_flags = BGWORKER_SHMEM_ACCESS |
 		BGWORKER_BACKEND_DATABASE_CONNECTION;
@@ -102,21 +111,25 @@ describe_worker(BackgroundWorker *worker, Relation rel, const char *library,
 	snprintf(worker->bgw_library_name, sizeof(worker->bgw_library_name), "%s",
 			 library);
 	snprintf(worker->bgw_function_name, sizeof(worker->bgw_function_name),
-			 "%s", function);
+			 "%s", worker_function);
 	snprintf(worker->bgw_type, sizeof(worker->bgw_type), "%s compaction",
 			 library);
 	snprintf(worker->bgw_name, sizeof(worker->bgw_name),
 			 "%s compaction of relation %u", library, RelationGetRelid(rel));
 }
 
-bool
-st_compact_worker_start(Relation rel, const char *library,
-						const char *function)
+void
+st_auto_compact_start(Relation rel)
 {
 	BackgroundWorker worker;
 
-	describe_worker(&worker, rel, library, function);
-	return RegisterDynamicBackgroundWorker(&worker, NULL);
+	if (!is_allowed(rel))
+		return;
+	describe_worker(&worker, rel);
+	if (!RegisterDynamicBackgroundWorker(&worker, NULL))
+		ereport(DEBUG1,
+				(errmsg_internal("no background worker is left to compact \"%s\"",
+								 RelationGetRelationName(rel))));
 }
 
 /* One of the few on the server that may wait for old snapshots to end? */
@@ -158,19 +171,16 @@ worker_at_work(Oid relid)
 static bool
 worker_wanted(Relation rel, BackgroundWorker *worker)
 {
-	if (!commit_allowed(rel) || worker_at_work(RelationGetRelid(rel)))
+	if (!is_allowed(rel) || worker_at_work(RelationGetRelid(rel)))
 		return false;
-	describe_worker(worker, rel, commit_library, commit_function);
+	describe_worker(worker, rel);
 	return true;
 }
 
 void
-st_compact_on_commit(const char *library, const char *function,
-					 StCompactAllowed allowed)
+st_auto_compact_init(const char *worker)
 {
-	commit_library = library;
-	commit_function = function;
-	commit_allowed = allowed;
+	worker_function = worker;
 	st_on_delta_growth(worker_wanted);
 }
 
@@ -208,8 +218,8 @@ typedef enum TurnResult
 
 /* One transaction of the worker: asks or works, as `function` does. */
 static TurnResult
-run_turn(Oid relid, StCompactJob *job, StCompactAllowed allowed,
-		 StCompactFunction function, LOCKMODE lockmode)
+run_turn(Oid relid, StCompactJob *job, StCompactFunction function,
+		 LOCKMODE lockmode)
 {
 	TurnResult	result = TURN_NOTHING;
 
@@ -224,7 +234,7 @@ run_turn(Oid relid, StCompactJob *job, StCompactAllowed allowed,
 
 		if (rel != NULL)
 		{
-			if (st_relation_format(rel) != NULL && allowed(rel) &&
+			if (st_relation_format(rel) != NULL && is_allowed(rel) &&
 				st_compact_as_owner(rel, job, function))
 				result = TURN_DONE;
 			relation_close(rel, NoLock);
@@ -237,14 +247,14 @@ run_turn(Oid relid, StCompactJob *job, StCompactAllowed allowed,
 
 /* Steps until there is none, with rests.  False: the table is always busy. */
 static bool
-run_steps(Oid relid, StCompactAllowed allowed, StCompactJob *job)
+run_steps(Oid relid, StCompactJob *job)
 {
 	int			busy = 0;
 
 	for (;;)
 	{
 		TimestampTz start = GetCurrentTimestamp();
-		TurnResult	result = run_turn(relid, job, allowed, st_compact_step,
+		TurnResult	result = run_turn(relid, job, st_compact_step,
 									  ShareUpdateExclusiveLock);
 		long		ms = TimestampDifferenceMilliseconds(start,
 														 GetCurrentTimestamp());
@@ -259,11 +269,11 @@ run_steps(Oid relid, StCompactAllowed allowed, StCompactJob *job)
 
 /* Asks a question about the table; no for an answer if it is busy. */
 static bool
-ask(Oid relid, StCompactAllowed allowed, StCompactFunction question)
+ask(Oid relid, StCompactFunction question)
 {
 	StCompactJob job = {.mcxt = TopMemoryContext};
 
-	return run_turn(relid, &job, allowed, question, AccessShareLock) == TURN_DONE;
+	return run_turn(relid, &job, question, AccessShareLock) == TURN_DONE;
 }
 
 /* VACUUM has transactions of its own; it frees what is behind the horizon. */
@@ -293,9 +303,9 @@ look_at_horizon(Relation rel, StCompactJob *job)
 }
 
 static bool
-horizon_moved(Oid relid, StCompactAllowed allowed, TransactionId *last)
+horizon_moved(Oid relid, TransactionId *last)
 {
-	bool		moved = ask(relid, allowed, look_at_horizon) && horizon != *last;
+	bool		moved = ask(relid, look_at_horizon) && horizon != *last;
 
 	*last = horizon;
 	return moved;
@@ -307,14 +317,14 @@ horizon_moved(Oid relid, StCompactAllowed allowed, TransactionId *last)
  * until the horizon has moved, as it does once a holder has ended.
  */
 static void
-begin_round(StCompactJob *job, Oid relid, StCompactAllowed allowed, TimestampTz *since,
+begin_round(StCompactJob *job, Oid relid, TimestampTz *since,
 			TransactionId *last_horizon)
 {
 	StCompactJob next = {.mcxt = job->mcxt};
 
 	if ((job->nskipped > 0 || job->order_steps > 0) &&
 		(!TimestampDifferenceExceeds(*since, GetCurrentTimestamp(), JOB_MS) ||
-		 !horizon_moved(relid, allowed, last_horizon)))
+		 !horizon_moved(relid, last_horizon)))
 	{
 		next.skipped = job->skipped;
 		next.nskipped = job->nskipped;
@@ -331,9 +341,9 @@ begin_round(StCompactJob *job, Oid relid, StCompactAllowed allowed, TimestampTz 
 
 /* Does nobody see any more what stood where before the steps of a worker? */
 static bool
-settled(Oid relid, StCompactAllowed allowed, TransactionId mark)
+settled(Oid relid, TransactionId mark)
 {
-	return ask(relid, allowed, look_at_horizon) &&
+	return ask(relid, look_at_horizon) &&
 		TransactionIdFollowsOrEquals(horizon, mark);
 }
 
@@ -355,7 +365,7 @@ may_stay(bool waits, bool held, TimestampTz last_progress)
  * round takes the last rows of the delta and has VACUUM free its pages.
  */
 static void
-run_rounds(Oid relid, StCompactAllowed allowed, MemoryContext mcxt)
+run_rounds(Oid relid, MemoryContext mcxt)
 {
 	StCompactJob job = {.mcxt = AllocSetContextCreate(mcxt, "compaction job",
 													  ALLOCSET_SMALL_SIZES)};
@@ -374,19 +384,19 @@ run_rounds(Oid relid, StCompactAllowed allowed, MemoryContext mcxt)
 	{
 		bool		waits;
 
-		begin_round(&job, relid, allowed, &job_start, &job_horizon);
-		job.tidy = quiet && !tidied && settled(relid, allowed, mark);
-		if (!run_steps(relid, allowed, &job))
+		begin_round(&job, relid, &job_start, &job_horizon);
+		job.tidy = quiet && !tidied && settled(relid, mark);
+		if (!run_steps(relid, &job))
 			return;
 		if (job.progress > 0)
 			mark = ReadNextTransactionId();
-		waits = ask(relid, allowed, st_compact_waits);
+		waits = ask(relid, st_compact_waits);
 		if ((job.progress > 0 || job.tidy ||
-			 (waits && horizon_moved(relid, allowed, &vacuum_horizon))) &&
-			ask(relid, allowed, st_compact_wastes))
+			 (waits && horizon_moved(relid, &vacuum_horizon))) &&
+			ask(relid, st_compact_wastes))
 			vacuum_table(relid, vacuum_mcxt);
-		if (ask(relid, allowed, st_toast_wastes))
-			(void) run_turn(relid, &job, allowed, st_toast_pack, ShareUpdateExclusiveLock);
+		if (ask(relid, st_toast_wastes))
+			(void) run_turn(relid, &job, st_toast_pack, ShareUpdateExclusiveLock);
 		tidied = job.progress == 0 && (tidied || job.tidy);
 		quiet = job.progress == 0;
 		if (job.progress > 0)
@@ -405,7 +415,7 @@ run_rounds(Oid relid, StCompactAllowed allowed, MemoryContext mcxt)
 }
 
 void
-st_compact_worker_main(Datum main_arg, StCompactAllowed allowed)
+st_auto_compact_worker_main(Datum main_arg)
 {
 	Oid			relid = DatumGetObjectId(main_arg);
 	Oid			database;
@@ -425,5 +435,5 @@ st_compact_worker_main(Datum main_arg, StCompactAllowed allowed)
 	PortalContext = AllocSetContextCreate(TopMemoryContext, "compaction portal",
 										  ALLOCSET_DEFAULT_SIZES);
 	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
-	run_rounds(relid, allowed, mcxt);
+	run_rounds(relid, mcxt);
 }

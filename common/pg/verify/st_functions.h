@@ -17,7 +17,6 @@
 
 #include "fmgr.h"
 
-#include "st_auto_compact.h"
 #include "st_compact.h"
 #include "st_inspect.h"
 #include "st_options.h"

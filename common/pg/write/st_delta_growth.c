@@ -29,19 +29,22 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
-#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "st_write.h"
 
-/* Tables that a session counts; then it begins anew. */
+/* Tables whose committed rows a session counts; then it begins anew. */
 #define MAX_TABLES	1000
 
 /* Workers that one commit starts, at most. */
 #define MAX_STARTS	8
 
-/* Rows of the running transaction. */
+/*
+ * Rows of a table: those that a subtransaction has written, or those that were
+ * committed since the session's last worker for it (no subid).  First come
+ * entries of the latter kind.
+ */
 typedef struct Growth
 {
 	Oid			relid;
@@ -49,17 +52,10 @@ typedef struct Growth
 	uint64		rows;
 } Growth;
 
-/* Committed rows of this session since its last worker for the table. */
-typedef struct Committed
-{
-	Oid			relid;			/* hash key */
-	uint64		rows;
-} Committed;
-
 static Growth *growth = NULL;	/* in TopMemoryContext */
 static int	ngrowth = 0;
+static int	ncommitted = 0;
 static int	maxgrowth = 0;
-static HTAB *tables = NULL;
 
 static StCompactionWanted compaction_wanted = NULL;
 static BackgroundWorker starts[MAX_STARTS];
@@ -71,7 +67,7 @@ st_delta_grew(Relation rel, uint64 rows)
 	Oid			relid = RelationGetRelid(rel);
 	SubTransactionId subid = GetCurrentSubTransactionId();
 
-	for (int i = ngrowth - 1; i >= 0; i--)
+	for (int i = ngrowth - 1; i >= ncommitted; i--)
 	{
 		if (growth[i].relid == relid && growth[i].subid == subid)
 		{
@@ -93,52 +89,35 @@ st_delta_grew(Relation rel, uint64 rows)
 	growth[ngrowth++].rows = rows;
 }
 
-/* The session's entry of a table. */
-static Committed *
-find_table(Relation rel)
-{
-	Oid			relid = RelationGetRelid(rel);
-	Committed  *t;
-	bool		found;
-
-	if (tables != NULL && hash_get_num_entries(tables) >= MAX_TABLES)
-	{
-		hash_destroy(tables);
-		tables = NULL;
-	}
-	if (tables == NULL)
-	{
-		HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(Committed)};
-
-		tables = hash_create("rows added to the delta", 16, &ctl,
-							 HASH_ELEM | HASH_BLOBS);
-	}
-	t = hash_search(tables, &relid, HASH_ENTER, &found);
-	if (!found)
-		t->rows = 0;
-	return t;
-}
-
 /*
- * The transaction is about to commit: adds its rows, and prepares a worker
- * for the table if that makes enough.  The count begins anew whether there
- * will be one or not, so that this is rare.
+ * The transaction is about to commit: adds rows of it to the committed ones,
+ * and prepares a worker for the table if that makes enough.  The count begins
+ * anew whether there will be one or not, so that this is rare.
  */
 static void
 count_committed(const Growth *g)
 {
 	Relation	rel = try_relation_open(g->relid, AccessShareLock);
-	Committed  *t;
+	int			i = 0;
 
 	if (rel == NULL)
 		return;
 	if (compaction_wanted != NULL && st_relation_format(rel) != NULL)
 	{
-		t = find_table(rel);
-		t->rows += g->rows;
-		if (t->rows >= ST_WORKER_ROWS && nstarts < MAX_STARTS)
+		while (i < ncommitted && growth[i].relid != g->relid)
+			i++;
+		if (i < ncommitted)
+			growth[i].rows += g->rows;
+		else
 		{
-			t->rows = 0;
+			/* it has a place of its own, here or further on */
+			growth[ncommitted].relid = g->relid;
+			growth[ncommitted].rows = g->rows;
+			growth[ncommitted++].subid = InvalidSubTransactionId;
+		}
+		if (growth[i].rows >= ST_WORKER_ROWS && nstarts < MAX_STARTS)
+		{
+			growth[i].rows = 0;
 			if (compaction_wanted(rel, &starts[nstarts]))
 				nstarts++;
 		}
@@ -154,9 +133,15 @@ growth_xact_callback(XactEvent event, void *arg)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-			for (int i = 0; i < ngrowth; i++)
-				count_committed(&growth[i]);
-			ngrowth = 0;
+			for (int i = ncommitted; i < ngrowth; i++)
+			{
+				Growth		g = growth[i];
+
+				count_committed(&g);
+			}
+			if (ncommitted > MAX_TABLES)
+				ncommitted = 0;
+			ngrowth = ncommitted;
 			break;
 		case XACT_EVENT_COMMIT:
 			nstarts = 0;
@@ -167,7 +152,7 @@ growth_xact_callback(XactEvent event, void *arg)
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PARALLEL_COMMIT:
 		case XACT_EVENT_PARALLEL_ABORT:
-			ngrowth = 0;
+			ngrowth = ncommitted;
 			nstarts = 0;
 			break;
 		default:
@@ -179,14 +164,14 @@ static void
 growth_subxact_callback(SubXactEvent event, SubTransactionId subid,
 						SubTransactionId parent, void *arg)
 {
-	int			kept = 0;
+	int			kept = ncommitted;
 
-	if (ngrowth == 0 ||
+	if (ngrowth == ncommitted ||
 		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
 		return;
-	for (int i = 0; i < ngrowth; i++)
+	for (int i = ncommitted; i < ngrowth; i++)
 	{
-		Growth	   *last = kept > 0 ? &growth[kept - 1] : NULL;
+		Growth	   *last = kept > ncommitted ? &growth[kept - 1] : NULL;
 
 		if (growth[i].subid == subid)
 		{
