@@ -43,7 +43,7 @@
 #include "st_compat.h"
 #include "st_options.h"
 
-/* Cache entries kept before stale ones are thrown away. */
+/* Tables in the cache; when there are more, it begins anew. */
 #define MAX_CACHED_TABLES 1024
 
 typedef struct OptionsEntry
@@ -51,66 +51,44 @@ typedef struct OptionsEntry
 	Oid			relid;			/* hash key */
 	bool		valid;
 	bool		dependent;		/* other tables' labels matter too */
-	StOptions  *options;		/* in CacheMemoryContext */
+	StOptions  *options;
 } OptionsEntry;
 
 static const StOptionSet *option_set = NULL;
+static MemoryContext options_mcxt = NULL;	/* the cache and all in it */
 static HTAB *options_cache = NULL;
-
-/* Tables that some dependent entry depends on. */
-static HTAB *options_parents = NULL;
+static bool any_dependent = false;	/* and valid */
 
 /* Raised by every invalidation that may concern an entry being made. */
 static uint64 invalidations = 0;
 
-/* See st_options_expect(). */
-static Oid	expected_relid = InvalidOid;
-static List *expected_changes = NIL;
-
 /* ---- cache ---- */
 
-static void
-forget_entries(bool all)
-{
-	HASH_SEQ_STATUS status;
-	OptionsEntry *entry;
-
-	hash_seq_init(&status, options_cache);
-	while ((entry = hash_seq_search(&status)) != NULL)
-		if (all || entry->dependent)
-			entry->valid = false;
-}
-
+/* A dependent entry goes with any table: what it depends on is not kept. */
 static void
 relcache_callback(Datum arg, Oid relid)
 {
+	HASH_SEQ_STATUS status;
 	OptionsEntry *entry;
 
 	invalidations++;
 	if (options_cache == NULL)
 		return;
-	if (!OidIsValid(relid))
+	if (OidIsValid(relid))
 	{
-		forget_entries(true);
-		return;
+		entry = hash_search(options_cache, &relid, HASH_FIND, NULL);
+		if (entry != NULL)
+			entry->valid = false;
+		if (!any_dependent)
+			return;
 	}
-	entry = hash_search(options_cache, &relid, HASH_FIND, NULL);
-	if (entry != NULL)
-		entry->valid = false;
-	if (hash_search(options_parents, &relid, HASH_FIND, NULL) != NULL)
-		forget_entries(false);
-}
-
-static HTAB *
-create_oid_hash(const char *name, Size entrysize)
-{
-	HASHCTL		ctl;
-
-	memset(&ctl, 0, sizeof(ctl));
-	ctl.keysize = sizeof(Oid);
-	ctl.entrysize = entrysize;
-	ctl.hcxt = CacheMemoryContext;
-	return hash_create(name, 32, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	hash_seq_init(&status, options_cache);
+	while ((entry = hash_seq_search(&status)) != NULL)
+	{
+		if (entry->dependent || !OidIsValid(relid))
+			entry->valid = false;
+	}
+	any_dependent = false;
 }
 
 void
@@ -130,29 +108,15 @@ st_options_set(void)
 static void
 create_cache(void)
 {
-	if (options_cache != NULL)
-		return;
-	options_parents = create_oid_hash("Strata options: parents", sizeof(Oid));
-	options_cache = create_oid_hash("Strata options", sizeof(OptionsEntry));
-}
+	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(OptionsEntry)};
 
-/* Throws away stale entries when there are many (dropped tables). */
-static void
-trim_cache(void)
-{
-	HASH_SEQ_STATUS status;
-	OptionsEntry *entry;
-
-	if (hash_get_num_entries(options_cache) < MAX_CACHED_TABLES)
-		return;
-	hash_seq_init(&status, options_cache);
-	while ((entry = hash_seq_search(&status)) != NULL)
-	{
-		if (entry->valid)
-			continue;
-		pfree(entry->options);
-		hash_search(options_cache, &entry->relid, HASH_REMOVE, NULL);
-	}
+	if (options_mcxt == NULL)
+		options_mcxt = AllocSetContextCreate(CacheMemoryContext, "options of tables",
+											 ALLOCSET_SMALL_SIZES);
+	MemoryContextReset(options_mcxt);
+	ctl.hcxt = options_mcxt;
+	options_cache = hash_create("Strata options", 32, &ctl,
+								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
 /* ---- options in force ---- */
@@ -167,20 +131,18 @@ label_address(Oid relid)
 }
 
 /* Settings of the table's own label. */
-static List *
+static char **
 own_settings(Oid relid, int elevel)
 {
 	ObjectAddress address = label_address(relid);
 	char	   *label = GetSecurityLabel(&address, option_set->provider);
 
-	if (label == NULL)
-		return NIL;
-	return st_option_parse_label(option_set, label, elevel);
+	return st_option_parse_label(option_set, label == NULL ? "" : label, elevel);
 }
 
-/* settings with the changes of a user's command applied. */
-static List *
-apply_changes(List *settings, List *changes)
+/* Applies the changes of a user's command to the settings. */
+static void
+apply_changes(char **settings, List *changes)
 {
 	ListCell   *lc;
 
@@ -188,27 +150,14 @@ apply_changes(List *settings, List *changes)
 	{
 		DefElem    *change = lfirst(lc);
 		const StOptionDef *def = st_option_find(option_set, change->defname);
-		ListCell   *lc2;
 
 		if (def == NULL)		/* reports the unknown name */
 			(void) st_option_parse_label(option_set,
 										 psprintf("%s=0", change->defname),
 										 ERROR);
-		foreach(lc2, settings)
-		{
-			if (((StOptionSetting *) lfirst(lc2))->def == def)
-				settings = foreach_delete_current(settings, lc2);
-		}
-		if (change->arg != NULL)
-		{
-			StOptionSetting *setting = palloc(sizeof(StOptionSetting));
-
-			setting->def = def;
-			setting->text = defGetString(change);
-			settings = lappend(settings, setting);
-		}
+		settings[def - option_set->defs] = change->arg == NULL ? NULL :
+			defGetString(change);
 	}
-	return settings;
 }
 
 /*
@@ -233,42 +182,24 @@ label_tables(Relation rel)
 	return tables;
 }
 
-static List *
-settings_of(Oid relid, int elevel)
-{
-	List	   *settings = own_settings(relid, elevel);
-
-	if (relid == expected_relid)
-		settings = apply_changes(settings, expected_changes);
-	return settings;
-}
-
 /* Merges settings of all label tables; sources (of ndefs) may be NULL. */
-static List *
-settings_in_force(Relation rel, List *tables, StOptionSource *sources)
+static char **
+settings_in_force(List *tables, const char **sources)
 {
-	List	   *merged = NIL;
+	char	  **merged = palloc0(option_set->ndefs * sizeof(char *));
 	ListCell   *lc;
 
 	foreach(lc, tables)
 	{
-		ListCell   *lc2;
+		char	  **own = own_settings(lfirst_oid(lc), WARNING);
 
-		foreach(lc2, settings_of(lfirst_oid(lc), WARNING))
+		for (int i = 0; i < option_set->ndefs; i++)
 		{
-			StOptionSetting *setting = lfirst(lc2);
-			ListCell   *lc3;
-			bool		known = false;
-
-			foreach(lc3, merged)
-				known = known ||
-				((StOptionSetting *) lfirst(lc3))->def == setting->def;
-			if (known)
+			if (merged[i] != NULL || own[i] == NULL)
 				continue;
-			merged = lappend(merged, setting);
+			merged[i] = own[i];
 			if (sources != NULL)
-				sources[setting->def - option_set->defs] =
-					foreach_current_index(lc) == 0 ? ST_SOURCE_TABLE : ST_SOURCE_PARENT;
+				sources[i] = foreach_current_index(lc) == 0 ? "table" : "parent";
 		}
 	}
 	return merged;
@@ -276,10 +207,9 @@ settings_in_force(Relation rel, List *tables, StOptionSource *sources)
 
 /* Fills options from defaults and settings. */
 static void
-make_options(Relation rel, List *settings, StOptions *options, int elevel)
+make_options(Relation rel, char **settings, StOptions *options, int elevel)
 {
 	bool	   *isset = palloc0(option_set->ndefs * sizeof(bool));
-	ListCell   *lc;
 
 	memset(options, 0, option_set->size);
 	for (int i = 0; i < option_set->ndefs; i++)
@@ -288,31 +218,12 @@ make_options(Relation rel, List *settings, StOptions *options, int elevel)
 
 		if (def->default_text[0] != '\0')
 			(void) st_option_store(def, def->default_text, rel, options, ERROR);
-	}
-	foreach(lc, settings)
-	{
-		StOptionSetting *setting = lfirst(lc);
-
-		if (st_option_store(setting->def, setting->text, rel, options, elevel))
-			isset[setting->def - option_set->defs] = true;
+		isset[i] = settings[i] != NULL &&
+			st_option_store(def, settings[i], rel, options, elevel);
 	}
 	if (option_set->complete != NULL)
 		option_set->complete(options, isset, elevel);
 	pfree(isset);
-}
-
-static void
-remember_parents(List *tables, Oid self)
-{
-	ListCell   *lc;
-
-	foreach(lc, tables)
-	{
-		Oid			relid = lfirst_oid(lc);
-
-		if (relid != self)
-			(void) hash_search(options_parents, &relid, HASH_ENTER, NULL);
-	}
 }
 
 /* Makes or renews the cache entry; work memory goes with the caller's. */
@@ -328,22 +239,17 @@ load_entry(Relation rel)
 
 	before = invalidations;
 	tables = label_tables(rel);
-	make_options(rel, settings_in_force(rel, tables, NULL), options,
-				 list_member_oid(tables, expected_relid) ? ERROR : 0);
+	make_options(rel, settings_in_force(tables, NULL), options, 0);
 
-	trim_cache();
-	remember_parents(tables, relid);
+	if (hash_get_num_entries(options_cache) >= MAX_CACHED_TABLES)
+		create_cache();
 	entry = hash_search(options_cache, &relid, HASH_ENTER, &found);
 	if (!found)
-	{
-		entry->valid = false;
-		entry->options = NULL;
-	}
-	if (entry->options == NULL)
-		entry->options = MemoryContextAlloc(CacheMemoryContext, option_set->size);
+		entry->options = MemoryContextAlloc(options_mcxt, option_set->size);
 	memcpy(entry->options, options, option_set->size);
 	entry->dependent = list_length(tables) > 1 || linitial_oid(tables) != relid;
 	entry->valid = before == invalidations;
+	any_dependent |= entry->dependent;
 	return entry;
 }
 
@@ -355,7 +261,8 @@ st_options_get(Relation rel)
 	MemoryContext work;
 	MemoryContext old;
 
-	create_cache();
+	if (options_cache == NULL)
+		create_cache();
 	entry = hash_search(options_cache, &relid, HASH_FIND, NULL);
 	if (entry != NULL && entry->valid)
 		return entry->options;
@@ -370,12 +277,12 @@ st_options_get(Relation rel)
 }
 
 char *
-st_options_text(Relation rel, int i, StOptionSource *source)
+st_options_text(Relation rel, int i, const char **source)
 {
-	StOptionSource *sources = palloc0(option_set->ndefs * sizeof(StOptionSource));
+	const char **sources = palloc0(option_set->ndefs * sizeof(char *));
 
-	(void) settings_in_force(rel, label_tables(rel), sources);
-	*source = sources[i];
+	(void) settings_in_force(label_tables(rel), sources);
+	*source = sources[i] == NULL ? "default" : sources[i];
 	return st_option_value_text(&option_set->defs[i], st_options_get(rel), rel);
 }
 
@@ -417,7 +324,7 @@ check_relkind(Relation rel)
 }
 
 static void
-check_settings(Relation rel, List *settings)
+check_settings(Relation rel, char **settings)
 {
 	StOptions  *options = palloc(option_set->size);
 
@@ -425,49 +332,62 @@ check_settings(Relation rel, List *settings)
 	pfree(options);
 }
 
-/* Settings with every value in its canonical form. */
-static List *
-canonical_settings(Relation rel, List *settings)
-{
-	StOptions  *options = palloc0(option_set->size);
-	ListCell   *lc;
-
-	foreach(lc, settings)
-	{
-		StOptionSetting *setting = lfirst(lc);
-
-		(void) st_option_store(setting->def, setting->text, rel, options, ERROR);
-		setting->text = st_option_value_text(setting->def, options, rel);
-	}
-	pfree(options);
-	return settings;
-}
-
 static void
-write_label(Oid relid, List *settings)
+write_label(Oid relid, char **settings)
 {
 	ObjectAddress address = label_address(relid);
 
 	SetSecurityLabel(&address, option_set->provider,
 					 st_option_make_label(option_set, settings));
 	invalidate_tree(relid);
-	CommandCounterIncrement();
+}
+
+/* Checks the settings, and writes them in their canonical form. */
+static void
+write_checked(Relation rel, char **settings)
+{
+	StOptions  *options = palloc0(option_set->size);
+
+	check_relkind(rel);
+	check_settings(rel, settings);
+	for (int i = 0; i < option_set->ndefs; i++)
+	{
+		const StOptionDef *def = &option_set->defs[i];
+
+		if (settings[i] == NULL)
+			continue;
+		(void) st_option_store(def, settings[i], rel, options, ERROR);
+		settings[i] = st_option_value_text(def, options, rel);
+	}
+	pfree(options);
+	write_label(RelationGetRelid(rel), settings);
 }
 
 void
 st_options_change(Relation rel, List *changes)
 {
 	Oid			relid = RelationGetRelid(rel);
-	List	   *settings;
+	char	  **settings;
 
 	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER,
 					   get_relkind_objtype(rel->rd_rel->relkind),
 					   RelationGetRelationName(rel));
-	check_relkind(rel);
-	settings = apply_changes(own_settings(relid, WARNING), changes);
-	check_settings(rel, settings);
-	write_label(relid, canonical_settings(rel, settings));
+	settings = own_settings(relid, WARNING);
+	apply_changes(settings, changes);
+	write_checked(rel, settings);
+	CommandCounterIncrement();
+}
+
+void
+st_options_set_new(Oid relid, List *changes)
+{
+	Relation	rel = relation_open(relid, AccessExclusiveLock);
+	char	  **settings = palloc0(option_set->ndefs * sizeof(char *));
+
+	apply_changes(settings, changes);
+	write_checked(rel, settings);
+	relation_close(rel, NoLock);
 }
 
 void
@@ -490,53 +410,24 @@ st_options_check_label(const ObjectAddress *object, const char *label)
 	relation_close(rel, NoLock);
 }
 
-void
-st_options_expect(Oid relid, List *changes)
-{
-	if (options_cache != NULL)
-		forget_entries(true);
-	expected_relid = relid;
-	expected_changes = changes;
-}
-
 /* ---- columns ---- */
-
-/* The setting of type ORDERBY among settings, or NULL. */
-static StOptionSetting *
-find_orderby(List *settings)
-{
-	ListCell   *lc;
-
-	foreach(lc, settings)
-	{
-		StOptionSetting *setting = lfirst(lc);
-
-		if (setting->def->type == ST_OPTION_ORDERBY)
-			return setting;
-	}
-	return NULL;
-}
 
 static void
 change_orderby_column(Oid relid, const char *oldname, const char *newname)
 {
-	List	   *settings = own_settings(relid, WARNING);
-	StOptionSetting *orderby = find_orderby(settings);
-	char	   *text;
-	ObjectAddress address = label_address(relid);
+	char	  **settings = own_settings(relid, WARNING);
 
-	if (orderby == NULL)
-		return;
-	text = st_option_orderby_rename(orderby->text, oldname, newname);
-	if (text == NULL)
-		return;
-	if (text[0] == '\0')
-		settings = list_delete_ptr(settings, orderby);
-	else
-		orderby->text = text;
-	SetSecurityLabel(&address, option_set->provider,
-					 st_option_make_label(option_set, settings));
-	invalidate_tree(relid);
+	for (int i = 0; i < option_set->ndefs; i++)
+	{
+		char	   *text = NULL;
+
+		if (settings[i] != NULL && option_set->defs[i].type == ST_OPTION_ORDERBY)
+			text = st_option_orderby_rename(settings[i], oldname, newname);
+		if (text == NULL)
+			continue;
+		settings[i] = text[0] == '\0' ? NULL : text;
+		write_label(relid, settings);
+	}
 }
 
 /* Name of the column as the running command has left it, palloc'd. */

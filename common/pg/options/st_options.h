@@ -89,13 +89,6 @@ typedef struct StOptionDef
 	const char *description;
 } StOptionDef;
 
-/* A set option: definition and value as text. */
-typedef struct StOptionSetting
-{
-	const StOptionDef *def;
-	char	   *text;
-} StOptionSetting;
-
 typedef struct StOptionSet
 {
 	const char *provider;		/* label provider = name of the access method */
@@ -122,16 +115,12 @@ extern const StOptionSet *st_options_set(void);
  */
 extern const StOptions *st_options_get(Relation rel);
 
-/* Where an option's value comes from. */
-typedef enum StOptionSource
-{
-	ST_SOURCE_DEFAULT,
-	ST_SOURCE_PARENT,			/* label of an ancestor of the partition */
-	ST_SOURCE_TABLE				/* the table's own label */
-} StOptionSource;
-
-/* Text of option i in force for rel, for display; palloc'd. */
-extern char *st_options_text(Relation rel, int i, StOptionSource *source);
+/*
+ * Text of option i in force for rel, for display; palloc'd.  *source: where it
+ * comes from, "default", "parent" (label of an ancestor of the partition) or
+ * "table" (its own label).
+ */
+extern char *st_options_text(Relation rel, int i, const char **source);
 
 /*
  * Changes options of a table: changes is a list of DefElem with a String
@@ -142,6 +131,12 @@ extern char *st_options_text(Relation rel, int i, StOptionSource *source);
  */
 extern void st_options_change(Relation rel, List *changes);
 
+/*
+ * The same for a table that the running command is creating: its catalog rows
+ * are not visible yet, and so nobody has any options of it in a cache.
+ */
+extern void st_options_set_new(Oid relid, List *changes);
+
 /* Body of the label provider's check function: raises if label is not fit. */
 extern void st_options_check_label(const ObjectAddress *object, const char *label);
 
@@ -149,31 +144,24 @@ extern void st_options_check_label(const ObjectAddress *object, const char *labe
 extern void st_options_column_renamed(Oid relid, AttrNumber attno);
 extern void st_options_column_dropped(Oid relid, AttrNumber attno);
 
-/*
- * CREATE TABLE ... WITH: options of a table whose catalog rows are not yet
- * visible.  From st_options_expect(relid, changes) on, st_options_get() uses
- * them for that table; st_options_expect(InvalidOid, NIL) ends it.  The list
- * must live until then.
- */
-extern void st_options_expect(Oid relid, List *changes);
-
 /* ---- st_options_text.c: text forms, without catalog writes ---- */
 
 /* NULL if there is no such option. */
 extern const StOptionDef *st_option_find(const StOptionSet *set, const char *name);
 
 /*
- * Label to settings (list of StOptionSetting *).  Unknown options and syntax
- * errors are reported at elevel; below ERROR the rest of the label is used.
+ * Label to settings: the text of each option, in the order of the definitions,
+ * NULL where it is not set; palloc'd.  Unknown options and syntax errors are
+ * reported at elevel; below ERROR the rest of the label is used.
  */
-extern List *st_option_parse_label(const StOptionSet *set, const char *label, int elevel);
+extern char **st_option_parse_label(const StOptionSet *set, const char *label, int elevel);
 
-/* Settings to label, in the order of the definitions; NULL if none is set. */
-extern char *st_option_make_label(const StOptionSet *set, List *settings);
+/* Settings to label; NULL if none is set. */
+extern char *st_option_make_label(const StOptionSet *set, char **settings);
 
 /*
  * Stores the value of text into its field of options.  False, or an error if
- * elevel is ERROR, when it is not a legal value.  rel gives the columns.
+ * elevel is ERROR and not 0, when it is not a legal value.  rel gives the columns.
  */
 extern bool st_option_store(const StOptionDef *def, const char *text, Relation rel,
 							StOptions *options, int elevel);

@@ -39,12 +39,10 @@
 
 /*
  * The next table of that name that this backend creates gets these options
- * at once (list of DefElem); created_table() returns it, or InvalidOid if
- * none was made, and ends the wait.
+ * at once (list of DefElem).
  */
 static const char *awaited_name = NULL;
 static List *awaited_changes = NIL;
-static Oid	created_relid = InvalidOid;
 
 /* Is the relation, made by the running command, the table waited for? */
 static bool
@@ -89,29 +87,8 @@ st_options_object_access(ObjectAccessType access, Oid classId, Oid objectId, int
 			 awaited_name != NULL && is_awaited_table(objectId))
 	{
 		awaited_name = NULL;
-		created_relid = objectId;
-		st_options_expect(objectId, awaited_changes);
+		st_options_set_new(objectId, awaited_changes);
 	}
-}
-
-static void
-await_table(const char *relname, List *changes)
-{
-	awaited_name = relname;
-	awaited_changes = changes;
-	created_relid = InvalidOid;
-}
-
-static Oid
-created_table(void)
-{
-	Oid			relid = created_relid;
-
-	awaited_name = NULL;
-	awaited_changes = NIL;
-	created_relid = InvalidOid;
-	st_options_expect(InvalidOid, NIL);
-	return relid;
 }
 
 static bool
@@ -234,19 +211,6 @@ alter_options(AlterTableStmt *stmt)
 	relation_close(rel, NoLock);
 }
 
-static void
-label_created_table(List *changes)
-{
-	Oid			relid = created_table();
-	Relation	rel;
-
-	if (!OidIsValid(relid))
-		return;					/* IF NOT EXISTS, and it did */
-	rel = relation_open(relid, NoLock);
-	st_options_change(rel, changes);
-	relation_close(rel, NoLock);
-}
-
 void
 st_options_utility(ProcessUtility_hook_type next, PlannedStmt *pstmt,
 				   const char *queryString, bool readOnlyTree,
@@ -254,8 +218,6 @@ st_options_utility(ProcessUtility_hook_type next, PlannedStmt *pstmt,
 				   QueryEnvironment *queryEnv, DestReceiver *dest,
 				   QueryCompletion *qc)
 {
-	List	   *changes;
-
 	if (next == NULL)
 		next = standard_ProcessUtility;
 	if (!is_ours_to_do(pstmt->utilityStmt))
@@ -276,25 +238,23 @@ st_options_utility(ProcessUtility_hook_type next, PlannedStmt *pstmt,
 	{
 		CreateStmt *stmt = (CreateStmt *) pstmt->utilityStmt;
 
-		changes = take_ours(&stmt->options, NIL, false);
-		await_table(stmt->relation->relname, changes);
+		awaited_changes = take_ours(&stmt->options, NIL, false);
+		awaited_name = stmt->relation->relname;
 	}
 	else
 	{
 		IntoClause *into = ((CreateTableAsStmt *) pstmt->utilityStmt)->into;
 
-		changes = take_ours(&into->options, NIL, false);
-		await_table(into->rel->relname, changes);
+		awaited_changes = take_ours(&into->options, NIL, false);
+		awaited_name = into->rel->relname;
 	}
 	PG_TRY();
 	{
 		next(pstmt, queryString, false, context, params, queryEnv, dest, qc);
 	}
-	PG_CATCH();
+	PG_FINALLY();
 	{
-		(void) created_table();
-		PG_RE_THROW();
+		awaited_name = NULL;	/* IF NOT EXISTS, and it did */
 	}
 	PG_END_TRY();
-	label_created_table(changes);
 }

@@ -107,21 +107,6 @@ st_options_set_function(FunctionCallInfo fcinfo)
 	PG_RETURN_VOID();
 }
 
-static const char *
-source_name(StOptionSource source)
-{
-	switch (source)
-	{
-		case ST_SOURCE_TABLE:
-			return "table";
-		case ST_SOURCE_PARENT:
-			return "parent";
-		case ST_SOURCE_DEFAULT:
-			break;
-	}
-	return "default";
-}
-
 Datum
 st_options_table_function(FunctionCallInfo fcinfo)
 {
@@ -134,13 +119,13 @@ st_options_table_function(FunctionCallInfo fcinfo)
 	for (int i = 0; i < st_options_set()->ndefs; i++)
 	{
 		const StOptionDef *def = &st_options_set()->defs[i];
-		StOptionSource source;
+		const char *source;
 		Datum		values[5];
 		bool		nulls[5] = {0};
 
 		values[0] = CStringGetTextDatum(def->name);
 		values[1] = CStringGetTextDatum(st_options_text(rel, i, &source));
-		values[2] = CStringGetTextDatum(source_name(source));
+		values[2] = CStringGetTextDatum(source);
 		values[3] = CStringGetTextDatum(def->default_text);
 		nulls[3] = def->default_text[0] == '\0';
 		values[4] = CStringGetTextDatum(def->description);

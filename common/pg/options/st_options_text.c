@@ -93,27 +93,6 @@ read_key(const char **p)
 	return pnstrdup(start, *p - start);
 }
 
-static List *
-put_setting(List *settings, const StOptionDef *def, char *text)
-{
-	StOptionSetting *setting;
-	ListCell   *lc;
-
-	foreach(lc, settings)
-	{
-		setting = lfirst(lc);
-		if (setting->def == def)
-		{
-			setting->text = text;
-			return settings;
-		}
-	}
-	setting = palloc(sizeof(StOptionSetting));
-	setting->def = def;
-	setting->text = text;
-	return lappend(settings, setting);
-}
-
 static void
 report_unknown(const StOptionSet *set, const char *name, int elevel)
 {
@@ -128,10 +107,10 @@ report_unknown(const StOptionSet *set, const char *name, int elevel)
 			 errhint("Valid options are: %s.", names.data)));
 }
 
-List *
+char	  **
 st_option_parse_label(const StOptionSet *set, const char *label, int elevel)
 {
-	List	   *settings = NIL;
+	char	  **settings = palloc0(set->ndefs * sizeof(char *));
 	const char *p = skip_space(label);
 
 	while (*p != '\0')
@@ -158,7 +137,7 @@ st_option_parse_label(const StOptionSet *set, const char *label, int elevel)
 		if (def == NULL)
 			report_unknown(set, key, elevel);
 		else
-			settings = put_setting(settings, def, value);
+			settings[def - set->defs] = value;
 		p = skip_space(p);
 	}
 	return settings;
@@ -178,25 +157,18 @@ append_value(StringInfo buf, const char *value)
 }
 
 char *
-st_option_make_label(const StOptionSet *set, List *settings)
+st_option_make_label(const StOptionSet *set, char **settings)
 {
 	StringInfoData buf;
 
 	initStringInfo(&buf);
 	for (int i = 0; i < set->ndefs; i++)
 	{
-		ListCell   *lc;
-
-		foreach(lc, settings)
-		{
-			StOptionSetting *setting = lfirst(lc);
-
-			if (setting->def != &set->defs[i])
-				continue;
-			appendStringInfo(&buf, "%s%s=", buf.len > 0 ? " " : "",
-							 setting->def->name);
-			append_value(&buf, setting->text);
-		}
+		if (settings[i] == NULL)
+			continue;
+		appendStringInfo(&buf, "%s%s=", buf.len > 0 ? " " : "",
+						 set->defs[i].name);
+		append_value(&buf, settings[i]);
 	}
 	return buf.len > 0 ? buf.data : NULL;
 }
@@ -361,12 +333,11 @@ find_order_column(Relation rel, const char *name, int elevel)
 		if (!att->attisdropped && strcmp(NameStr(att->attname), name) == 0)
 			return att;
 	}
-	if (elevel >= ERROR)
-		ereport(elevel,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						name, RelationGetRelationName(rel)),
-				 errdetail("Option \"orderby\" names columns of the table.")));
+	ereport(elevel,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of relation \"%s\" does not exist",
+					name, RelationGetRelationName(rel)),
+			 errdetail("Option \"orderby\" names columns of the table.")));
 	return NULL;
 }
 
@@ -377,22 +348,20 @@ check_order_column(Relation rel, Form_pg_attribute att, int elevel)
 	/* 'v': generated and not stored, from PostgreSQL 18 on */
 	if (att->attgenerated == 'v')
 	{
-		if (elevel >= ERROR)
-			ereport(elevel,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("cannot order table \"%s\" by virtual generated column \"%s\"",
-							RelationGetRelationName(rel), NameStr(att->attname))));
+		ereport(elevel,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot order table \"%s\" by virtual generated column \"%s\"",
+						RelationGetRelationName(rel), NameStr(att->attname))));
 		return false;
 	}
 	if (!OidIsValid(lookup_type_cache(att->atttypid, TYPECACHE_LT_OPR)->lt_opr))
 	{
-		if (elevel >= ERROR)
-			ereport(elevel,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("cannot order table \"%s\" by column \"%s\"",
-							RelationGetRelationName(rel), NameStr(att->attname)),
-					 errdetail("Type %s has no default btree operator class.",
-							   format_type_be(att->atttypid))));
+		ereport(elevel,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot order table \"%s\" by column \"%s\"",
+						RelationGetRelationName(rel), NameStr(att->attname)),
+				 errdetail("Type %s has no default btree operator class.",
+						   format_type_be(att->atttypid))));
 		return false;
 	}
 	return true;
@@ -420,7 +389,7 @@ store_order(const char *text, Relation rel, StOrderBy *order, int elevel)
 	ListCell   *lc;
 
 	order->ncolumns = 0;
-	if (!valid && elevel >= ERROR)
+	if (!valid)
 		ereport(elevel,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for option \"orderby\": \"%s\"", text),
@@ -433,19 +402,22 @@ store_order(const char *text, Relation rel, StOrderBy *order, int elevel)
 
 		if (att == NULL || !check_order_column(rel, att, elevel))
 			return false;
-		if (order_has_column(order, att->attnum) && elevel >= ERROR)
+		if (order_has_column(order, att->attnum))
+		{
 			ereport(elevel,
 					(errcode(ERRCODE_DUPLICATE_COLUMN),
 					 errmsg("column \"%s\" appears twice in option \"orderby\"",
 							item->name)));
-		if (order->ncolumns == ST_MAX_ORDERBY && elevel >= ERROR)
+			return false;
+		}
+		if (order->ncolumns == ST_MAX_ORDERBY)
+		{
 			ereport(elevel,
 					(errcode(ERRCODE_TOO_MANY_COLUMNS),
 					 errmsg("option \"orderby\" takes at most %d columns",
 							ST_MAX_ORDERBY)));
-		if (order_has_column(order, att->attnum) ||
-			order->ncolumns == ST_MAX_ORDERBY)
 			return false;
+		}
 		column = &order->columns[order->ncolumns++];
 		column->attno = att->attnum;
 		column->desc = item->desc;
@@ -483,23 +455,21 @@ store_int(const StOptionDef *def, const char *text, int *field, int elevel)
 
 	if (!parse_int(text, &value, flags, &hint))
 	{
-		if (elevel >= ERROR)
-			ereport(elevel,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid value for option \"%s\": \"%s\"",
-							def->name, text),
-					 hint ? errhint("%s", _(hint)) : 0));
+		ereport(elevel,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"",
+						def->name, text),
+				 hint ? errhint("%s", _(hint)) : 0));
 		return false;
 	}
 	if (value < def->min || value > def->max)
 	{
-		if (elevel >= ERROR)
-			ereport(elevel,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("value %d is out of range for option \"%s\"",
-							value, def->name),
-					 errdetail("Valid values are between %d and %d.",
-							   def->min, def->max)));
+		ereport(elevel,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("value %d is out of range for option \"%s\"",
+						value, def->name),
+				 errdetail("Valid values are between %d and %d.",
+						   def->min, def->max)));
 		return false;
 	}
 	*field = value;
@@ -517,8 +487,6 @@ store_enum(const StOptionDef *def, const char *text, int *field, int elevel)
 			*field = e->value;
 			return true;
 		}
-	if (elevel < ERROR)
-		return false;
 	initStringInfo(&names);
 	for (const StOptionEnum *e = def->values; e->name != NULL; e++)
 		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", e->name);
@@ -534,11 +502,10 @@ store_bool(const StOptionDef *def, const char *text, bool *field, int elevel)
 {
 	if (parse_bool(text, field))
 		return true;
-	if (elevel >= ERROR)
-		ereport(elevel,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for boolean option \"%s\": \"%s\"",
-						def->name, text)));
+	ereport(elevel,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid value for boolean option \"%s\": \"%s\"",
+					def->name, text)));
 	return false;
 }
 
