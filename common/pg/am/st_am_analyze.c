@@ -86,15 +86,6 @@ typedef struct AnalyzeExtent
 	int			group;
 } AnalyzeExtent;
 
-static int
-compare_extents(const void *a, const void *b)
-{
-	BlockNumber x = ((const AnalyzeExtent *) a)->range.start;
-	BlockNumber y = ((const AnalyzeExtent *) b)->range.start;
-
-	return x < y ? -1 : x > y ? 1 : 0;
-}
-
 /*
  * Does ANALYZE count a row in this state as live?  As heap: what others have
  * in progress has not happened, what this transaction did has.
@@ -168,7 +159,7 @@ list_extents(AnalyzeScan *a)
 	}
 	if (a->nextents > 1)
 		qsort(a->extents, a->nextents, sizeof(AnalyzeExtent),
-			  compare_extents);
+			  st_compare_ranges);
 }
 
 static void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * st_am_size.c
- *	  Size of a table in bytes, and the planner's estimate of pages and rows.
+ *	  The planner's estimate of pages and rows.
  *
  * The estimate reads the metapage and nothing else, so that planning takes
  * as long for a thousand row groups as for one.
@@ -21,13 +21,6 @@
  * is no more believed to have its old density.
  */
 #define GROWTH_TRUSTED 1.1
-
-/* TableAmRoutine.relation_size */
-uint64
-st_am_relation_size(Relation rel, ForkNumber fork)
-{
-	return table_block_relation_size(rel, fork);
-}
 
 /*
  * TableAmRoutine.relation_estimate_size

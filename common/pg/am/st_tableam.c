@@ -296,7 +296,6 @@ st_tableam_init(StTableAm *am, const StFormat *format)
 	r->index_build_range_scan = st_am_index_build_range_scan;
 	r->index_validate_scan = st_am_index_validate_scan;
 
-	r->relation_size = st_am_relation_size;
 	r->relation_needs_toast_table = st_relation_needs_toast_table;
 	r->relation_toast_am = st_relation_toast_am;
 	r->relation_estimate_size = st_am_relation_estimate_size;

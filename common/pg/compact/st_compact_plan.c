@@ -386,15 +386,6 @@ begin_job(Relation rel, StCompactJob *job, const StGroupVersions *versions)
 	job->started = true;
 }
 
-static int
-compare_first_row(const void *a, const void *b)
-{
-	uint64		x = ((const StGroupVersion *) a)->group.first_row;
-	uint64		y = ((const StGroupVersion *) b)->group.first_row;
-
-	return x < y ? -1 : x > y ? 1 : 0;
-}
-
 /* Rows of the groups that are chosen so far. */
 static uint64
 chosen_rows(const StCandidate *c, int n)
@@ -470,7 +461,7 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	}
 	if (plan->ngroups > 1)
 		qsort(plan->groups, plan->ngroups, sizeof(StGroupVersion),
-			  compare_first_row);
+			  st_compare_rows);
 	pfree(candidates);
 	return plan->delta || plan->ngroups > 0;
 }

@@ -328,15 +328,6 @@ write_sorted(StCompactSink *sink)
 	sink->sort = NULL;
 }
 
-static int
-compare_moved(const void *a, const void *b)
-{
-	uint64		x = ((const StMoved *) a)->old;
-	uint64		y = ((const StMoved *) b)->old;
-
-	return x < y ? -1 : x > y ? 1 : 0;
-}
-
 /*
  * Rows of the delta sort before those of groups.  Each group has a map of its
  * own, as its chunks must not reach over rows of another one.
@@ -347,7 +338,7 @@ write_origins(StCompactSink *sink, const StGroupVersion *groups, int ngroups)
 	uint64		i = 0;
 
 	if (sink->nmoved > 1)
-		qsort(sink->moved, sink->nmoved, sizeof(StMoved), compare_moved);
+		qsort(sink->moved, sink->nmoved, sizeof(StMoved), st_compare_rows);
 	while (i < sink->nmoved && (sink->moved[i].old & ST_OLD_IS_ROW) == 0)
 		i++;
 	st_origin_add_delta(sink->catalog, sink->moved, i);

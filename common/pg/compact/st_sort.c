@@ -14,35 +14,6 @@
 #include "st_options.h"
 #include "st_sort.h"
 
-Tuplesortstate *
-st_sort_by_orderby(Relation rel, TupleDesc desc)
-{
-	const StOrderBy *orderby = &st_options_get(rel)->orderby;
-	AttrNumber	attnos[ST_MAX_ORDERBY];
-	Oid			operators[ST_MAX_ORDERBY];
-	Oid			collations[ST_MAX_ORDERBY];
-	bool		nulls_first[ST_MAX_ORDERBY];
-
-	if (orderby->ncolumns == 0)
-		return NULL;
-	for (int i = 0; i < orderby->ncolumns; i++)
-	{
-		const StOrderColumn *column = &orderby->columns[i];
-		Form_pg_attribute att = TupleDescAttr(desc, column->attno - 1);
-		TypeCacheEntry *type = lookup_type_cache(att->atttypid,
-												 TYPECACHE_LT_OPR |
-												 TYPECACHE_GT_OPR);
-
-		attnos[i] = column->attno;
-		operators[i] = column->desc ? type->gt_opr : type->lt_opr;
-		collations[i] = att->attcollation;
-		nulls_first[i] = column->nulls_first;
-	}
-	return tuplesort_begin_heap(desc, orderby->ncolumns, attnos, operators,
-								collations, nulls_first, maintenance_work_mem,
-								NULL, TUPLESORT_NONE);
-}
-
 /* The comparison of one column of the order. */
 typedef struct OrderKey
 {
@@ -66,22 +37,40 @@ order_keys(Relation rel, OrderKey *keys)
 		const StOrderColumn *column = &orderby->columns[i];
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel),
 											  column->attno - 1);
+		TypeCacheEntry *type = lookup_type_cache(att->atttypid,
+												 TYPECACHE_LT_OPR |
+												 TYPECACHE_GT_OPR);
 
 		keys[i].attno = column->attno;
 		keys[i].desc = column->desc;
 		keys[i].nulls_first = column->nulls_first;
 		keys[i].type = att->atttypid;
 		keys[i].collation = att->attcollation;
-	}
-	for (int i = 0; i < n; i++)
-	{
-		TypeCacheEntry *type = lookup_type_cache(keys[i].type,
-												 TYPECACHE_LT_OPR |
-												 TYPECACHE_GT_OPR);
-
-		keys[i].ordering = keys[i].desc ? type->gt_opr : type->lt_opr;
+		keys[i].ordering = column->desc ? type->gt_opr : type->lt_opr;
 	}
 	return n;
+}
+
+Tuplesortstate *
+st_sort_by_orderby(Relation rel, TupleDesc desc)
+{
+	OrderKey	keys[ST_MAX_ORDERBY];
+	int			n = order_keys(rel, keys);
+	AttrNumber	attnos[ST_MAX_ORDERBY];
+	Oid			operators[ST_MAX_ORDERBY];
+	Oid			collations[ST_MAX_ORDERBY];
+	bool		nulls_first[ST_MAX_ORDERBY];
+
+	for (int i = 0; i < n; i++)
+	{
+		attnos[i] = keys[i].attno;
+		operators[i] = keys[i].ordering;
+		collations[i] = keys[i].collation;
+		nulls_first[i] = keys[i].nulls_first;
+	}
+	return n == 0 ? NULL :
+		tuplesort_begin_heap(desc, n, attnos, operators, collations, nulls_first,
+							 maintenance_work_mem, NULL, TUPLESORT_NONE);
 }
 
 uint64

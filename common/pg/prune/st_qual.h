@@ -117,4 +117,10 @@ extern StStr st_string_bytes(Datum value, Oid type);
 /* Order of byte strings: <0, 0, >0. */
 extern int	st_string_compare(StStr a, StStr b);
 
+static inline bool
+st_string_starts_with(StStr str, StStr prefix)
+{
+	return str.len >= prefix.len && memcmp(str.data, prefix.data, prefix.len) == 0;
+}
+
 #endif							/* ST_QUAL_H */

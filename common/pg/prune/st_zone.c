@@ -27,18 +27,12 @@ typedef struct ZoneFacts
 	bool		all_ge;
 } ZoneFacts;
 
-static bool
-starts_with(StStr str, StStr prefix)
-{
-	return str.len >= prefix.len && memcmp(str.data, prefix.data, prefix.len) == 0;
-}
-
 /* Every string that the zone's max allows is bytewise < v. */
 static bool
 max_below(const StZone *zone, StStr max, StStr v)
 {
 	return st_string_compare(max, v) < 0 &&
-		!(zone->max_truncated && starts_with(v, max));
+		!(zone->max_truncated && st_string_starts_with(v, max));
 }
 
 static void
@@ -79,7 +73,7 @@ bpchar_facts(const StZone *zone, StStr v, ZoneFacts *facts)
 			return;
 		}
 	}
-	if (starts_with(min, v))
+	if (st_string_starts_with(min, v))
 	{
 		common = v.len;
 		while (common < min.len && min.data[common] == ' ')
@@ -208,9 +202,9 @@ test_prefix(const StPred *pred, const StZone *zone)
 
 	if (max_below(zone, max, prefix))
 		return ST_ZONE_NONE;
-	if (st_string_compare(min, prefix) > 0 && !starts_with(min, prefix))
+	if (st_string_compare(min, prefix) > 0 && !st_string_starts_with(min, prefix))
 		return ST_ZONE_NONE;
-	return match_of(false, !blanks && starts_with(min, prefix) && starts_with(max, prefix));
+	return match_of(false, !blanks && st_string_starts_with(min, prefix) && st_string_starts_with(max, prefix));
 }
 
 /*

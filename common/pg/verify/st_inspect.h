@@ -103,7 +103,7 @@ typedef struct StZoneCheck
 	Form_pg_attribute att;
 	struct TypeCacheEntry *type;
 	Oid			collation;
-	bool		is_bpchar;
+	Oid			bytes_type;		/* for st_string_bytes() */
 } StZoneCheck;
 
 extern void st_zone_check_init(StZoneCheck *check, Form_pg_attribute att);

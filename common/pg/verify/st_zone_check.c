@@ -10,7 +10,6 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -24,37 +23,8 @@ st_zone_check_init(StZoneCheck *check, Form_pg_attribute att)
 	check->type = lookup_type_cache(att->atttypid,
 									TYPECACHE_BTREE_OPFAMILY | TYPECACHE_CMP_PROC_FINFO);
 	check->collation = att->attcollation;
-	check->is_bpchar = getBaseType(att->atttypid) == BPCHAROID;
-}
-
-/* Bytes of a varlena that count in comparisons: char(n) has blanks that do not. */
-static StStr
-comparable_bytes(const StZoneCheck *check, struct varlena *v)
-{
-	StStr		s;
-
-	s.data = (const uint8_t *) VARDATA_ANY(v);
-	s.len = VARSIZE_ANY_EXHDR(v);
-	if (check->is_bpchar)
-		s.len = bpchartruelen(VARDATA_ANY(v), s.len);
-	return s;
-}
-
-/* memcmp; a prefix is less. */
-static int
-compare_bytes(StStr a, StStr b)
-{
-	int			c = memcmp(a.data, b.data, Min(a.len, b.len));
-
-	if (c != 0)
-		return c;
-	return a.len < b.len ? -1 : (a.len > b.len ? 1 : 0);
-}
-
-static bool
-starts_with(StStr s, StStr prefix)
-{
-	return s.len >= prefix.len && memcmp(s.data, prefix.data, prefix.len) == 0;
+	/* char(n) has blanks that do not count, of all others every byte does */
+	check->bytes_type = getBaseType(att->atttypid) == BPCHAROID ? BPCHAROID : TEXTOID;
 }
 
 /* Order of value against bound, by bytes. */
@@ -64,11 +34,11 @@ compare_strings(const StZoneCheck *check, Datum value, Datum bound,
 {
 	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
 	struct varlena *b = PG_DETOAST_DATUM_PACKED(bound);
-	StStr		s = comparable_bytes(check, v);
-	StStr		limit = comparable_bytes(check, b);
-	int			c = compare_bytes(s, limit);
+	StStr		s = st_string_bytes(PointerGetDatum(v), check->bytes_type);
+	StStr		limit = st_string_bytes(PointerGetDatum(b), check->bytes_type);
+	int			c = st_string_compare(s, limit);
 
-	if (c > 0 && bound_truncated && starts_with(s, limit))
+	if (c > 0 && bound_truncated && st_string_starts_with(s, limit))
 		c = 0;
 	if ((Pointer) v != DatumGetPointer(value))
 		pfree(v);

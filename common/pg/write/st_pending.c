@@ -50,9 +50,6 @@
 /* A forced flush of a small group makes the next one begin this much later. */
 #define ST_THRESHOLD_GROWTH	8
 
-/* Entries that the table was made for. */
-#define ST_PENDING_KEEP		16
-
 typedef struct StPendingKey
 {
 	Oid			relid;
@@ -309,12 +306,10 @@ relation_delta_only(Relation rel)
 static void
 pendings_create(void)
 {
-	HASHCTL		ctl;
+	HASHCTL		ctl = {.keysize = sizeof(StPendingKey), .entrysize = sizeof(StPending)};
 
-	ctl.keysize = sizeof(StPendingKey);
-	ctl.entrysize = sizeof(StPending);
-	ctl.hcxt = TopMemoryContext;
-	pendings = hash_create("pending row groups", ST_PENDING_KEEP, &ctl,
+	ctl.hcxt = TopTransactionContext;
+	pendings = hash_create("pending row groups", 16, &ctl,
 						   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
@@ -484,32 +479,6 @@ st_flush_before_utility(const PlannedStmt *pstmt)
 		st_flush_all_pending();
 }
 
-/*
- * Forgets everything.  The writers live in TopTransactionContext, which is
- * about to go.  The table is kept for the next transaction if it is small.
- */
-static void
-pendings_reset(void)
-{
-	HASH_SEQ_STATUS seq;
-	StPending  *p;
-	long		nentries;
-
-	if (pendings == NULL || (nentries = hash_get_num_entries(pendings)) == 0)
-		return;
-	active_writers = 0;
-	pending_memory = 0;
-	if (nentries > ST_PENDING_KEEP)
-	{
-		hash_destroy(pendings);
-		pendings = NULL;
-		return;
-	}
-	hash_seq_init(&seq, pendings);
-	while ((p = hash_seq_search(&seq)) != NULL)
-		hash_search(pendings, &p->key, HASH_REMOVE, NULL);
-}
-
 static void
 pending_xact_callback(XactEvent event, void *arg)
 {
@@ -526,7 +495,10 @@ pending_xact_callback(XactEvent event, void *arg)
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PARALLEL_COMMIT:
 		case XACT_EVENT_PARALLEL_ABORT:
-			pendings_reset();
+			/* all of it lives in TopTransactionContext, which is about to go */
+			pendings = NULL;
+			active_writers = 0;
+			pending_memory = 0;
 			break;
 	}
 }
