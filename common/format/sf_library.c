@@ -6,7 +6,7 @@
  *
  * Each library links a copy of this, and has it take the hooks and register
  * names from its _PG_init(): under the library's own name, chained to what
- * was there.  DDL sets options and follows columns (st_options_ddl.h); labels
+ * was there.  DDL sets options and follows columns (st_options_ddl.c); labels
  * keep them.  What the hooks of planner and executor do is said in
  * vx_engine.h; those of the planner leave at once until this backend has
  * opened a table of ours.

@@ -59,8 +59,5 @@ extern void st_am_scan_set_tidrange(TableScanDesc scan, ItemPointer mintid,
 									ItemPointer maxtid);
 extern bool st_am_scan_getnextslot_tidrange(TableScanDesc scan, ScanDirection direction,
 											TupleTableSlot *slot);
-extern void st_am_relation_estimate_size(Relation rel, int32 *attr_widths,
-										 BlockNumber *pages, double *tuples,
-										 double *allvisfrac);
 
 #endif							/* ST_AM_H */

@@ -43,7 +43,7 @@
 #include "st_am.h"
 #include "st_options.h"
 #include "st_read.h"
-#include "st_sort.h"
+#include "st_compact.h"
 #include "st_space.h"
 
 /* Writes rows into row groups of the new table. */

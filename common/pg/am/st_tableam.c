@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
+#include "access/htup_details.h"
 #include "access/relscan.h"
 #include "catalog/pg_am_d.h"
 #include "executor/tuptable.h"
@@ -21,7 +22,7 @@
 #include "utils/snapmgr.h"
 
 #include "st_am.h"
-#include "st_column_stats.h"
+#include "st_zone_cost.h"
 #include "st_modify.h"
 #include "st_read.h"
 #include "st_space.h"
@@ -243,6 +244,56 @@ st_relation_toast_am(Relation rel)
 	return HEAP_TABLE_AM_OID;
 }
 
+/* ---- sizes ---- */
+
+/*
+ * A table that outgrew the size at its last VACUUM or ANALYZE by this factor
+ * is no more believed to have its old density.
+ */
+#define GROWTH_TRUSTED 1.1
+
+/*
+ * The planner's estimate of pages and rows.  It reads the metapage and nothing
+ * else, so that planning takes as long for a thousand row groups as for one.
+ *
+ * As long as the table is about as large as VACUUM or ANALYZE found it, its
+ * pages are assumed to hold as many rows each as then.  Pages of the delta
+ * and of row groups differ in that by a factor of ten to a hundred, so a
+ * table that grew is judged by its row numbers instead: as many were ever
+ * given to rows of row groups.  That counts deleted rows until the next
+ * VACUUM, and is far nearer than any density.
+ *
+ * Index-only scans find no visibility map bit for a virtual TID, so with row
+ * groups no share of the pages counts as all-visible.
+ */
+static void
+st_relation_estimate_size(Relation rel, int32 *attr_widths,
+						  BlockNumber *pages, double *tuples,
+						  double *allvisfrac)
+{
+	BlockNumber relpages = (BlockNumber) rel->rd_rel->relpages;
+	StMeta		meta;
+	bool		grown;
+
+	table_block_relation_estimate_size(rel, attr_widths, pages, tuples,
+									   allvisfrac,
+									   MAXALIGN(SizeofHeapTupleHeader) +
+									   sizeof(ItemIdData),
+									   BLCKSZ - SizeOfPageHeaderData);
+	if (!st_meta_has_row_groups(rel, NULL))
+		return;
+
+	*allvisfrac = 0;
+	grown = *pages > relpages * GROWTH_TRUSTED;
+	if (!grown && rel->rd_rel->reltuples >= 0)
+		return;
+	st_meta_read(rel, &meta);
+	if (rel->rd_rel->reltuples < 0)
+		*tuples = (double) meta.next_row;
+	else
+		*tuples = Max(*tuples, (double) meta.next_row);
+}
+
 /*
  * Prepares a table access method that keeps its row groups in the given
  * format.  Call once, from _PG_init.
@@ -298,7 +349,7 @@ st_tableam_init(StTableAm *am, const StFormat *format)
 
 	r->relation_needs_toast_table = st_relation_needs_toast_table;
 	r->relation_toast_am = st_relation_toast_am;
-	r->relation_estimate_size = st_am_relation_estimate_size;
+	r->relation_estimate_size = st_relation_estimate_size;
 
 #ifndef ST_HAVE_BITMAP_STREAM
 	r->scan_bitmap_next_block = st_am_scan_bitmap_next_block;

@@ -13,11 +13,14 @@
 
 #include "postgres.h"
 
+#include "access/tupdesc.h"
 #include "fmgr.h"
 #include "storage/buf.h"
 #include "storage/off.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
+#include "utils/sortsupport.h"
+#include "utils/tuplesort.h"
 
 /*
  * The wishes of one call of compact() or merge(), and what it has done so far.
@@ -137,6 +140,24 @@ extern void st_auto_compact_worker_main(Datum main_arg);
 
 /* Starts one for the table, if it is to be compacted so. */
 extern void st_auto_compact_start(Relation rel);
+
+/* ---- sorting rows by a table's option orderby: st_sort.c ---- */
+
+/*
+ * A sort of slots of row type desc, whose first columns are those of rel,
+ * with maintenance_work_mem; NULL if rel has no orderby.
+ */
+extern Tuplesortstate *st_sort_by_orderby(Relation rel, TupleDesc desc);
+
+/* Identifies the orderby of rel, with its types; 0 if there is none. */
+extern uint64 st_orderby_hash(Relation rel);
+
+/*
+ * Comparison of single rows by the orderby of rel (which has one), in the
+ * current memory context.  Returns the number of columns; keys[i].ssup_attno
+ * is the column that keys[i] compares.
+ */
+extern int	st_orderby_keys(Relation rel, SortSupport *keys);
 
 /* Parameters of the server's progress reporting. */
 typedef enum StProgressParam

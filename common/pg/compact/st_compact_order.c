@@ -28,7 +28,6 @@
 
 #include "st_compact_int.h"
 #include "st_options.h"
-#include "st_sort.h"
 
 /* The values of a row in the columns of the order. */
 typedef struct OrderRow

@@ -43,7 +43,6 @@
 
 #include "st_compact_int.h"
 #include "st_options.h"
-#include "st_sort.h"
 
 /* Rows of the delta that are worth a row group. */
 #define MIN_DELTA_ROWS	1024

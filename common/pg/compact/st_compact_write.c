@@ -30,7 +30,6 @@
 
 #include "st_compact_int.h"
 #include "st_options.h"
-#include "st_sort.h"
 
 /* Progress is reported after so many rows. */
 #define PROGRESS_ROWS	1000

@@ -12,7 +12,7 @@
 
 #include "st_checksum.h"
 #include "st_options.h"
-#include "st_sort.h"
+#include "st_compact.h"
 
 /* The comparison of one column of the order. */
 typedef struct OrderKey

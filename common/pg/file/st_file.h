@@ -23,7 +23,7 @@
 
 /*
  * Part of every routine of ours, and of no other: st_relation_format() knows
- * them by it.  (st_format.c)
+ * them by it.  (st_meta.c)
  */
 extern bool st_relation_needs_toast_table(Relation rel);
 

@@ -50,6 +50,25 @@ typedef struct StMetaPage
 
 StaticAssertDecl(sizeof(StMetaPage) == 64, "on-disk size");
 
+/* ---- which tables are ours, and in which format their row groups are ---- */
+
+bool
+st_relation_needs_toast_table(Relation rel)
+{
+	return true;
+}
+
+const StFormat *
+st_relation_format(Relation rel)
+{
+	if (rel->rd_tableam == NULL ||
+		rel->rd_tableam->relation_needs_toast_table != st_relation_needs_toast_table)
+		return NULL;
+	return ((const StTableAm *) rel->rd_tableam)->format;
+}
+
+/* ---- the metapage ---- */
+
 static inline StMetaPage *
 meta_of_page(Page page)
 {

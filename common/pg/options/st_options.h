@@ -28,9 +28,12 @@
 #include "postgres.h"
 
 #include "access/attnum.h"
+#include "catalog/objectaccess.h"
 #include "catalog/objectaddress.h"
+#include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
+#include "tcop/utility.h"
 #include "utils/rel.h"
 
 #define ST_MAX_ORDERBY INDEX_MAX_KEYS
@@ -176,5 +179,30 @@ extern char *st_option_value_text(const StOptionDef *def, const StOptions *optio
  */
 extern char *st_option_orderby_rename(const char *text, const char *oldname,
 									  const char *newname);
+
+/* ---- st_options_ddl.c, st_options_sql.c: bodies of hooks and SQL functions ---- */
+
+/* Of object_access_hook, after the previous hook was called. */
+extern void st_options_object_access(ObjectAccessType access, Oid classId,
+									 Oid objectId, int subId);
+
+/* Of ProcessUtility_hook; next is the previous hook, or NULL. */
+extern void st_options_utility(ProcessUtility_hook_type next, PlannedStmt *pstmt,
+							   const char *queryString, bool readOnlyTree,
+							   ProcessUtilityContext context, ParamListInfo params,
+							   QueryEnvironment *queryEnv, DestReceiver *dest,
+							   QueryCompletion *qc);
+
+/*
+ * set_options(relation, <one argument per option, in the order of the
+ * definitions>, reset text[]): NULL leaves an option as it is.
+ */
+extern Datum st_options_set_function(FunctionCallInfo fcinfo);
+
+/*
+ * table_options(relation): name, value, source, default_value, description of
+ * every option; no row if the table is gone.
+ */
+extern Datum st_options_table_function(FunctionCallInfo fcinfo);
 
 #endif							/* ST_OPTIONS_H */

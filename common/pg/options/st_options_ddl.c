@@ -35,7 +35,6 @@
 #include "utils/snapmgr.h"
 
 #include "st_options.h"
-#include "st_options_ddl.h"
 
 /*
  * The next table of that name that this backend creates gets these options

@@ -21,7 +21,6 @@
 
 #include "st_compat.h"
 #include "st_options.h"
-#include "st_options_ddl.h"
 
 /* Opens what shall get options; only its owner may, and before any lock. */
 static Relation

@@ -18,7 +18,6 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
-#include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -27,10 +26,10 @@
 #include "utils/syscache.h"
 
 #include "st_callbacks.h"
-#include "st_column_stats.h"
+#include "st_zone_cost.h"
 
-/* Tables remembered; when there are more, all are forgotten. */
-#define ST_MAX_TABLES	1024
+/* Tables remembered: one takes the place of another in its slot. */
+#define TABLE_SLOTS	1024
 
 typedef struct ColumnStats
 {
@@ -40,117 +39,67 @@ typedef struct ColumnStats
 
 typedef struct TableStats
 {
-	Oid			relid;			/* first: hash key */
+	Oid			relid;			/* invalid: an empty slot */
 	int			ncolumns;
-	ColumnStats *columns;		/* by attno - 1 */
+	uint64		round;
+	ColumnStats *columns;		/* by attno - 1, in CacheMemoryContext */
 } TableStats;
 
-static HTAB *tables = NULL;
-static MemoryContext tables_mcxt = NULL;
-static TableStats *last_table = NULL;
+static TableStats tables[TABLE_SLOTS];
+
+/* What was entered in another round is forgotten. */
+static uint64 current_round = 0;
 
 /* Raised by every invalidation, also while something is looked up. */
 static uint64 invalidations = 0;
 
 static void
-forget_tables(void)
-{
-	invalidations++;
-	last_table = NULL;
-	tables = NULL;
-	if (tables_mcxt != NULL)
-		MemoryContextReset(tables_mcxt);
-}
-
-static void
 relcache_callback(Datum arg, Oid relid)
 {
-	TableStats *table;
-
-	if (!OidIsValid(relid))
-	{
-		forget_tables();
-		return;
-	}
 	invalidations++;
-	last_table = NULL;
-	table = tables == NULL ? NULL :
-		hash_search(tables, &relid, HASH_FIND, NULL);
-	if (table == NULL)
-		return;
-	pfree(table->columns);
-	hash_search(tables, &relid, HASH_REMOVE, NULL);
+	if (!OidIsValid(relid))
+		current_round++;
+	else if (tables[relid % TABLE_SLOTS].relid == relid)
+		tables[relid % TABLE_SLOTS].relid = InvalidOid;
 }
 
 static void
 statistic_callback(Datum arg, int cacheid, uint32 hashvalue)
 {
-	forget_tables();
+	invalidations++;
+	current_round++;
 }
 
 static ColumnStats *
 find_column(Oid relid, AttrNumber attno)
 {
-	if (last_table == NULL || last_table->relid != relid)
-	{
-		TableStats *table = tables == NULL ? NULL :
-			hash_search(tables, &relid, HASH_FIND, NULL);
+	TableStats *table = &tables[relid % TABLE_SLOTS];
 
-		if (table == NULL)
-			return NULL;
-		last_table = table;
-	}
-	return attno <= last_table->ncolumns ?
-		&last_table->columns[attno - 1] : NULL;
+	return table->relid == relid && table->round == current_round &&
+		attno <= table->ncolumns ? &table->columns[attno - 1] : NULL;
 }
 
-/* Makes the entry of a table; no invalidation comes in between. */
-static void
-enter_table(Oid relid, int ncolumns)
-{
-	TableStats *table;
-	ColumnStats *columns;
-
-	if (tables_mcxt == NULL)
-		tables_mcxt = AllocSetContextCreate(CacheMemoryContext,
-											"column statistics",
-											ALLOCSET_SMALL_SIZES);
-	if (tables != NULL && hash_get_num_entries(tables) >= ST_MAX_TABLES)
-		forget_tables();
-	if (tables == NULL)
-	{
-		HASHCTL		ctl;
-
-		ctl.keysize = sizeof(Oid);
-		ctl.entrysize = sizeof(TableStats);
-		ctl.hcxt = tables_mcxt;
-		tables = hash_create("column statistics", 32, &ctl,
-							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	columns = MemoryContextAlloc(tables_mcxt, ncolumns * sizeof(ColumnStats));
-	for (int i = 0; i < ncolumns; i++)
-	{
-		columns[i].width = -1;
-		columns[i].correlation = -1;
-	}
-	last_table = NULL;
-	table = hash_search(tables, &relid, HASH_ENTER, NULL);
-	table->ncolumns = ncolumns;
-	table->columns = columns;
-}
-
-/* The entry of a column, made if need be. */
+/* The entry of a column, made if need be; no invalidation comes in between. */
 static ColumnStats *
 enter_column(const RelOptInfo *rel, Oid relid, AttrNumber attno)
 {
+	TableStats *table = &tables[relid % TABLE_SLOTS];
 	ColumnStats *column = find_column(relid, attno);
 
-	if (column == NULL)
-	{
-		enter_table(relid, rel->max_attr);
-		column = find_column(relid, attno);
-	}
-	return column;
+	if (column != NULL)
+		return column;
+	table->relid = InvalidOid;
+	if (table->columns != NULL)
+		pfree(table->columns);
+	table->columns = NULL;
+	table->columns = MemoryContextAlloc(CacheMemoryContext,
+										rel->max_attr * sizeof(ColumnStats));
+	for (int i = 0; i < rel->max_attr; i++)
+		table->columns[i].width = table->columns[i].correlation = -1;
+	table->ncolumns = rel->max_attr;
+	table->round = current_round;
+	table->relid = relid;
+	return &table->columns[attno - 1];
 }
 
 int32

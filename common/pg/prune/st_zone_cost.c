@@ -18,7 +18,6 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "st_column_stats.h"
 #include "st_compat.h"
 #include "st_zone_cost.h"
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * st_zone_cost.h
- *	  What zones are expected to spare a scan, for cost estimates.
+ *	  What columns hold, and what zones are expected to spare a scan, for
+ *	  cost estimates.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,6 +12,7 @@
 #include "postgres.h"
 
 #include "nodes/pathnodes.h"
+#include "utils/relcache.h"
 
 /*
  * Share of the rows that zones over zone_rows rows each are expected to
@@ -19,5 +21,19 @@
  */
 extern double st_zone_read_share(PlannerInfo *root, RelOptInfo *rel,
 								 double zone_rows, int *ntested);
+
+/* ---- what the server's statistics say of a column: st_column_stats.c ---- */
+
+/* Bytes of a value on average, or what is usual for the type; 0: dropped. */
+extern int32 st_column_width(RelOptInfo *rel, Relation relation,
+							 AttrNumber attno);
+
+/*
+ * Correlation of a column of a plain table with the order of the rows,
+ * squared; 0 = unknown.
+ */
+extern double st_squared_correlation(PlannerInfo *root, Var *column);
+
+extern void st_column_stats_init(void);
 
 #endif							/* ST_ZONE_COST_H */

@@ -70,20 +70,6 @@ typedef Oid RelFileNumber;
 #define st_locator_number(loc) ((loc).relNode)
 #endif
 
-/* Tells whether this transaction created the relation's present storage. */
-static inline bool
-st_has_new_storage(Relation rel)
-{
-#if PG_VERSION_NUM >= 160000
-	SubTransactionId changed = rel->rd_firstRelfilelocatorSubid;
-#else
-	SubTransactionId changed = rel->rd_firstRelfilenodeSubid;
-#endif
-
-	return rel->rd_createSubid != InvalidSubTransactionId ||
-		changed != InvalidSubTransactionId;
-}
-
 /* ---- old_snapshot_threshold (gone in 17: f691f5b80a8) ---- */
 
 #if PG_VERSION_NUM < 170000

@@ -27,12 +27,4 @@
 pg_noreturn extern void st_raise_status(StStatus status, Relation rel, BlockNumber block,
 										uint64 offset, const char *what);
 
-/* Does nothing for ST_OK, else st_raise_status(). */
-#define st_check_status(status, rel, block, offset, what) \
-	do { \
-		StStatus	st_status_ = (status); \
-		if (st_unlikely(st_status_ != ST_OK)) \
-			st_raise_status(st_status_, (rel), (block), (offset), (what)); \
-	} while (0)
-
 #endif							/* ST_ERROR_H */

@@ -20,7 +20,6 @@
 #include "st_compact.h"
 #include "st_inspect.h"
 #include "st_options.h"
-#include "st_options_ddl.h"
 
 /* A function that SQL can call; body says what it returns, given fcinfo. */
 #define ST_SQL_FUNCTION(name, body) \

@@ -14,7 +14,6 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 
-#include "st_pending.h"
 #include "st_write.h"
 
 /*

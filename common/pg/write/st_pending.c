@@ -40,7 +40,6 @@
 #include "utils/syscache.h"
 
 #include "st_options.h"
-#include "st_pending.h"
 #include "st_space.h"
 #include "st_write.h"
 

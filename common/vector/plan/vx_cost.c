@@ -34,7 +34,6 @@
 #include "st_options.h"
 #include "vx_format.h"
 #include "vx_paths.h"
-#include "st_column_stats.h"
 #include "st_compat.h"
 #include "st_core.h"
 #include "st_zone_cost.h"

@@ -360,7 +360,8 @@ choose_roots(Learner *l, ZsLearned *result)
 static void
 check(StStatus status)
 {
-	st_check_status(status, NULL, InvalidBlockNumber, 0, "dictionary");
+	if (status != ST_OK)
+		st_raise_status(status, NULL, InvalidBlockNumber, 0, "dictionary");
 }
 
 static bytea *
