@@ -65,6 +65,15 @@ vx_type_rep(Oid type, bool byval)
 	return type == FLOAT8OID ? VX_REP_FLOAT8 : type == FLOAT4OID ? VX_REP_FLOAT4 : VX_REP_INT64;
 }
 
+int
+vx_compare_int64(const void *a, const void *b)
+{
+	int64		x = *(const int64 *) a;
+	int64		y = *(const int64 *) b;
+
+	return (x > y) - (x < y);
+}
+
 bool
 vx_is_integer_type(Oid type)
 {

@@ -11,6 +11,8 @@
 
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type_d.h"
 
 #include "st_core.h"
@@ -165,6 +167,23 @@ vx_vector_put(VxVector *v, Oid type, int i, Datum value)
 			break;
 	}
 }
+
+/* Follows the server's order: NaN, of any sign, is the greatest, and -0 is 0. */
+static inline int64
+vx_rank_of_float8(double x)
+{
+	int64		bits;
+
+	if (isnan(x))
+		return PG_INT64_MAX;
+	if (x == 0)
+		x = 0;
+	memcpy(&bits, &x, sizeof(bits));
+	return bits ^ ((bits >> 63) & PG_INT64_MAX);
+}
+
+/* For qsort() of int64. */
+extern int	vx_compare_int64(const void *a, const void *b);
 
 /* An integer as it stands in a vector, as a Datum of a type of that length. */
 extern Datum vx_int_datum(int16 typlen, int64 v);

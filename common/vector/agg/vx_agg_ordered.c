@@ -30,21 +30,6 @@
 
 /* ---- floats as integers ---- */
 
-static inline int64
-ordered_of_double(double x)
-{
-	int64		bits;
-
-	/* Equal values are one: NaN of any sign, zero of either. */
-	if (isnan(x))
-		x = get_float8_nan();
-	else if (x == 0)
-		x = 0;
-	memcpy(&bits, &x, sizeof(bits));
-	bits &= isnan(x) ? PG_INT64_MAX : ~INT64CONST(0);
-	return bits ^ ((bits >> 63) & PG_INT64_MAX);
-}
-
 static inline double
 double_of_ordered(int64 v)
 {
@@ -82,7 +67,7 @@ vx_ordered_advance(VxAggState *state, VxAggTrans *trans, const VxVector *v,
 	{
 		int			row = vx_agg_row(r, i);
 		int64		value = v->rep == VX_REP_INT64 ? v->u.i64[row] :
-			ordered_of_double(v->rep == VX_REP_FLOAT8 ? v->u.f64[row] : v->u.f32[row]);
+			vx_rank_of_float8(v->rep == VX_REP_FLOAT8 ? v->u.f64[row] : v->u.f32[row]);
 
 		append_value(state, (VxOrderedState *) (states + (Size) vx_agg_gid(r, i) * stride),
 					 value);
@@ -134,15 +119,6 @@ select_value(const int64 *values, int64 n, int64 k)
 	return min;
 }
 
-static int
-compare_values(const void *a, const void *b)
-{
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* The most frequent value; of several, the one that comes first in the order. */
 static int64
 most_frequent(VxOrderedState *s, bool descending)
@@ -151,7 +127,7 @@ most_frequent(VxOrderedState *s, bool descending)
 	int64		best_count = 0;
 	int64		count = 0;
 
-	qsort(s->values, s->n, sizeof(int64), compare_values);
+	qsort(s->values, s->n, sizeof(int64), vx_compare_int64);
 	for (int64 i = 0; i < s->n; i++)
 	{
 		int64		at = descending ? s->n - 1 - i : i;

@@ -64,10 +64,8 @@ common_rep(VxNode *node, const Piece *pieces, int npieces, int *scale)
 static bool
 copy_decimals(VxNode *node, const Piece *piece, int scale)
 {
-	int128		factor = 1;
+	int128		factor = vx_power_of_ten(scale - piece->v->scale);
 
-	for (int s = piece->v->scale; s < scale; s++)
-		factor *= 10;
 	if (node->out.rep == VX_REP_DECIMAL64)
 	{
 		/* common_rep() has seen to it that the values fit */

@@ -33,16 +33,6 @@ typedef enum Rounding
 	ROUND_CEIL
 } Rounding;
 
-static int128
-power_of_ten(int n)
-{
-	int128		p = 1;
-
-	while (n-- > 0)
-		p *= 10;
-	return p;
-}
-
 /* ---- pairs ---- */
 
 /* values * 10^by as int64, if their width allows that. */
@@ -56,7 +46,7 @@ scale_up64(const VxVector *v, int by, int64 *buffer)
 		return v->u.i64;
 	if (by > MAX_POWER64)
 		return NULL;
-	factor = (int64) power_of_ten(by);
+	factor = (int64) vx_power_of_ten(by);
 	if (k->int64_width(v->u.i64, v->n) + k->int64_width(&factor, 1) > 63)
 		return NULL;
 	for (int i = 0; i < v->n; i++)
@@ -67,7 +57,7 @@ scale_up64(const VxVector *v, int by, int64 *buffer)
 static const int128 *
 scale_up128(const VxVector *v, int by, int128 *buffer)
 {
-	int128		factor = power_of_ten(by);
+	int128		factor = vx_power_of_ten(by);
 
 	if (v->rep == VX_REP_DECIMAL128 && by == 0)
 		return v->u.i128;
@@ -276,7 +266,7 @@ rescale(VxNode *node, const VxVector *v, int scale, Rounding rounding, int128 li
 
 	if (!vx_is_decimal(v) || scale < 0 || scale > ST_NUMERIC_MAX_SCALE || by < -MAX_POWER128)
 		return false;
-	factor = power_of_ten(by < 0 ? -by : by);
+	factor = vx_power_of_ten(by < 0 ? -by : by);
 	vx_node_begin(node, by <= 0 ? v->rep : VX_REP_DECIMAL128);
 	node->out.scale = scale;
 	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
@@ -348,7 +338,7 @@ decimal_typmod(VxNode *node, const VxVector *const *args, const uint64 *rows, ui
 	if (scale < 0)
 		return false;
 	return rescale(node, args[0], scale, ROUND_HALF,
-				   precision <= MAX_POWER128 ? power_of_ten(precision) : 0, rows, suspect);
+				   precision <= MAX_POWER128 ? vx_power_of_ten(precision) : 0, rows, suspect);
 }
 
 /* round, trunc (numeric, integer); op: Rounding */
@@ -392,7 +382,7 @@ decimal_to_int(VxNode *node, const VxVector *const *args, const uint64 *rows,
 
 	if (!vx_is_decimal(v))
 		return false;
-	factor = power_of_ten(v->scale);
+	factor = vx_power_of_ten(v->scale);
 	vx_node_begin(node, VX_REP_INT64);
 	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
 	{
@@ -421,7 +411,7 @@ decimal_to_float8(VxNode *node, const VxVector *const *args, const uint64 *rows,
 
 	if (!vx_is_decimal(v) || v->scale > 22)
 		return false;
-	factor = (double) power_of_ten(v->scale);
+	factor = (double) vx_power_of_ten(v->scale);
 	vx_node_begin(node, VX_REP_FLOAT8);
 	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
 	{

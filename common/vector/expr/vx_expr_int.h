@@ -316,7 +316,7 @@ typedef enum VxTimeStep
 } VxTimeStep;
 
 /*
- * vx_expr_time.c: step of a function, and in *width the microseconds (days,
+ * vx_expr_time.c: step of a known function, and in *width the microseconds (days,
  * for a date) within which the result stays the same.  unit: constant of the
  * function's first argument, or NULL.
  */
@@ -331,6 +331,16 @@ extern bool vx_time_is_steady(int64 start, int64 width);
 
 extern bool vx_logic_compile(VxNode *node);
 extern bool vx_branch_compile(VxNode *node);
+
+static inline int128
+vx_power_of_ten(int n)
+{
+	int128		p = 1;
+
+	while (n-- > 0)
+		p *= 10;
+	return p;
+}
 
 static inline bool
 vx_are_int64(const VxVector *const *args, int nargs)

@@ -21,10 +21,11 @@
 /* Longer lists are left to the server, which has a hash table for them. */
 #define MAX_LIST	32
 
+/* AND goes on with rows that are not false yet, OR with those that are not true. */
 static void
-truth_of_and(VxNode *node, const uint64 *rows, VxTruth *truth)
+truth_of_several(VxNode *node, const uint64 *rows, VxTruth *truth, bool is_and)
 {
-	uint64		left[VX_SELECTION_WORDS];	/* not false yet */
+	uint64		left[VX_SELECTION_WORDS];
 	int			words = VX_EXPR_WORDS(node->expr);
 
 	memcpy(left, rows, words * sizeof(uint64));
@@ -36,37 +37,26 @@ truth_of_and(VxNode *node, const uint64 *rows, VxTruth *truth)
 		for (int w = 0; w < words; w++)
 		{
 			truth->isnull[w] |= arg.isnull[w];
-			left[w] &= arg.istrue[w] | arg.isnull[w];
+			left[w] &= is_and ? arg.istrue[w] | arg.isnull[w] : ~arg.istrue[w];
 		}
 	}
 	for (int w = 0; w < words; w++)
 	{
 		truth->isnull[w] &= left[w];
-		truth->istrue[w] = left[w] & ~truth->isnull[w];
+		truth->istrue[w] = is_and ? left[w] & ~truth->isnull[w] : rows[w] & ~left[w];
 	}
+}
+
+static void
+truth_of_and(VxNode *node, const uint64 *rows, VxTruth *truth)
+{
+	truth_of_several(node, rows, truth, true);
 }
 
 static void
 truth_of_or(VxNode *node, const uint64 *rows, VxTruth *truth)
 {
-	uint64		left[VX_SELECTION_WORDS];	/* not true yet */
-	int			words = VX_EXPR_WORDS(node->expr);
-
-	memcpy(left, rows, words * sizeof(uint64));
-	for (int i = 0; i < node->nargs; i++)
-	{
-		VxTruth		arg;
-
-		vx_node_truth(node->args[i], left, &arg);
-		for (int w = 0; w < words; w++)
-		{
-			truth->istrue[w] |= arg.istrue[w];
-			truth->isnull[w] |= arg.isnull[w];
-			left[w] &= ~arg.istrue[w];
-		}
-	}
-	for (int w = 0; w < words; w++)
-		truth->isnull[w] &= left[w];
+	truth_of_several(node, rows, truth, false);
 }
 
 static void

@@ -81,28 +81,43 @@ matches(const Pattern *pattern, const char *s, int len)
 	return len == pattern->len && memcmp(s, pattern->literal, len) == 0;
 }
 
-/* op: 1 LIKE, 0 NOT LIKE */
+/* Do strings compare by their bytes? */
 static bool
-text_like(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64 *suspect)
+is_by_bytes(VxNode *node, const VxVector *const *args)
 {
 	Oid			collation = node->fcinfo->fncollation;
-	Pattern		pattern;
 
-	if (!vx_is_bytes(args[0]) || !has_plain_bytes() || !OidIsValid(collation) ||
-		!get_collation_isdeterministic(collation) || !parse_pattern(args[1], &pattern))
-		return false;
+	return vx_is_bytes(args[0]) && OidIsValid(collation) &&
+		get_collation_isdeterministic(collation);
+}
+
+/* wanted: what the result is for a match */
+static bool
+match_rows(VxNode *node, const VxVector *v, const Pattern *pattern, bool wanted,
+		   const uint64 *rows, uint64 *suspect)
+{
 	vx_node_begin(node, VX_REP_INT64);
 	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
 	{
 		const char *s;
 		int			len;
 
-		if (bytes_of(args[0], row, &s, &len))
-			node->out.u.i64[row] = matches(&pattern, s, len) == node->op;
+		if (bytes_of(v, row, &s, &len))
+			node->out.u.i64[row] = matches(pattern, s, len) == wanted;
 		else
 			vx_rows_set(suspect, row);
 	}
 	return true;
+}
+
+/* op: 1 LIKE, 0 NOT LIKE */
+static bool
+text_like(VxNode *node, const VxVector *const *args, const uint64 *rows, uint64 *suspect)
+{
+	Pattern		pattern;
+
+	return is_by_bytes(node, args) && has_plain_bytes() && parse_pattern(args[1], &pattern) &&
+		match_rows(node, args[0], &pattern, node->op, rows, suspect);
 }
 
 /* starts_with(string, prefix) and ^@ */
@@ -110,25 +125,11 @@ static bool
 text_starts_with(VxNode *node, const VxVector *const *args, const uint64 *rows,
 				 uint64 *suspect)
 {
-	Oid			collation = node->fcinfo->fncollation;
 	Pattern		pattern = {NULL, 0, false, true};
 
-	if (!vx_is_bytes(args[0]) || !OidIsValid(collation) ||
-		!get_collation_isdeterministic(collation) || !args[1]->constant ||
-		!vx_is_bytes(args[1]) || !bytes_of(args[1], 0, &pattern.literal, &pattern.len))
-		return false;
-	vx_node_begin(node, VX_REP_INT64);
-	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
-	{
-		const char *s;
-		int			len;
-
-		if (bytes_of(args[0], row, &s, &len))
-			node->out.u.i64[row] = matches(&pattern, s, len);
-		else
-			vx_rows_set(suspect, row);
-	}
-	return true;
+	return is_by_bytes(node, args) && args[1]->constant && vx_is_bytes(args[1]) &&
+		bytes_of(args[1], 0, &pattern.literal, &pattern.len) &&
+		match_rows(node, args[0], &pattern, true, rows, suspect);
 }
 
 /* op: 1 characters, 0 bytes */

@@ -102,30 +102,48 @@ const VxKernelEntry vx_time_kernels[] = {
 
 /* ---- steps ---- */
 
+typedef struct TimeFunction
+{
+	Oid			funcid;
+	bool		has_unit;		/* as its first argument */
+	VxTimeStep	step;
+	int64		width;			/* without a unit */
+} TimeFunction;
+
+static const TimeFunction functions[] = {
+	{F_EXTRACT_TEXT_DATE, true, VX_STEP_NONE, 1},
+	{F_EXTRACT_TEXT_TIMESTAMP, true, VX_STEP_LOCAL, 1},
+	{F_DATE_PART_TEXT_TIMESTAMP, true, VX_STEP_LOCAL, 1},
+	{F_DATE_TRUNC_TEXT_TIMESTAMP, true, VX_STEP_LOCAL, 1},
+	{F_DATE_TIMESTAMP, false, VX_STEP_LOCAL, USECS_PER_DAY},
+	{F_EXTRACT_TEXT_TIMESTAMPTZ, true, VX_STEP_ZONED, 1},
+	{F_DATE_PART_TEXT_TIMESTAMPTZ, true, VX_STEP_ZONED, 1},
+	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, true, VX_STEP_ZONED, 1},
+	{F_DATE_TIMESTAMPTZ, false, VX_STEP_ZONED, ZONE_STEP},
+	{F_TIMESTAMPTZ_DATE, false, VX_STEP_NONE, 1},
+};
+
+static const TimeFunction *
+find_function(Oid funcid)
+{
+	for (int i = 0; i < lengthof(functions); i++)
+		if (functions[i].funcid == funcid)
+			return &functions[i];
+	return NULL;
+}
+
 bool
 vx_time_has_unit(Oid funcid)
 {
-	switch (funcid)
-	{
-		case F_EXTRACT_TEXT_DATE:
-		case F_EXTRACT_TEXT_TIMESTAMP:
-		case F_EXTRACT_TEXT_TIMESTAMPTZ:
-		case F_DATE_PART_TEXT_TIMESTAMP:
-		case F_DATE_PART_TEXT_TIMESTAMPTZ:
-		case F_DATE_TRUNC_TEXT_TIMESTAMP:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-			return true;
-		default:
-			return false;
-	}
+	const TimeFunction *function = find_function(funcid);
+
+	return function && function->has_unit;
 }
 
 bool
 vx_time_is_known(Oid funcid)
 {
-	return vx_time_has_unit(funcid) ||
-		funcid == F_DATE_TIMESTAMP || funcid == F_DATE_TIMESTAMPTZ ||
-		funcid == F_TIMESTAMPTZ_DATE;
+	return find_function(funcid) != NULL;
 }
 
 /* Microseconds of local time that have the same value of a field. */
@@ -165,28 +183,12 @@ width_of_unit(const text *unit)
 VxTimeStep
 vx_time_step(Oid funcid, const text *unit, int64 *width)
 {
-	*width = 1;
-	switch (funcid)
-	{
-		case F_EXTRACT_TEXT_TIMESTAMP:
-		case F_DATE_PART_TEXT_TIMESTAMP:
-		case F_DATE_TRUNC_TEXT_TIMESTAMP:
-			*width = unit ? width_of_unit(unit) : 1;
-			return VX_STEP_LOCAL;
-		case F_DATE_TIMESTAMP:
-			*width = USECS_PER_DAY;
-			return VX_STEP_LOCAL;
-		case F_EXTRACT_TEXT_TIMESTAMPTZ:
-		case F_DATE_PART_TEXT_TIMESTAMPTZ:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-			*width = unit ? Min(width_of_unit(unit), ZONE_STEP) : 1;
-			return VX_STEP_ZONED;
-		case F_DATE_TIMESTAMPTZ:
-			*width = ZONE_STEP;
-			return VX_STEP_ZONED;
-		default:
-			return VX_STEP_NONE;
-	}
+	const TimeFunction *function = find_function(funcid);
+
+	*width = unit && function->step != VX_STEP_NONE ? width_of_unit(unit) : function->width;
+	if (function->step == VX_STEP_ZONED)
+		*width = Min(*width, ZONE_STEP);
+	return function->step;
 }
 
 /*

@@ -272,15 +272,6 @@ may_match(const VxJoinFilter *filter, int64 key)
 
 /* ---- making it ---- */
 
-static int
-compare_keys(const void *a, const void *b)
-{
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void
 sort_keys(VxJoinFilter *filter)
 {
@@ -293,7 +284,7 @@ sort_keys(VxJoinFilter *filter)
 	}
 	if (filter->nkeys == 0)
 		return;
-	qsort(filter->keys, filter->nkeys, sizeof(int64), compare_keys);
+	qsort(filter->keys, filter->nkeys, sizeof(int64), vx_compare_int64);
 	filter->nsorted = 1;
 	for (uint64 i = 1; i < filter->nkeys; i++)
 		if (filter->keys[i] != filter->keys[i - 1])

@@ -175,19 +175,6 @@ vx_topn_may_pass(const VxTopN *topn, int64 rank)
 
 /* ---- ranks in ascending order of the keys ---- */
 
-static inline int64
-rank_of_float8(double x)
-{
-	int64		bits;
-
-	if (isnan(x))
-		return PG_INT64_MAX;
-	if (x == 0)
-		x = 0;					/* not -0 */
-	memcpy(&bits, &x, sizeof(bits));
-	return bits ^ ((bits >> 63) & PG_INT64_MAX);
-}
-
 /* value * 10^(RANK_SCALE - scale) without decimals, or the end it is beyond. */
 static int64
 rank_of_decimal(int128 value, int scale)
@@ -244,9 +231,9 @@ rank_of_datum(const VxTopN *topn, Datum value, uint8 pad)
 	switch (topn->type)
 	{
 		case FLOAT8OID:
-			return rank_of_float8(DatumGetFloat8(value));
+			return vx_rank_of_float8(DatumGetFloat8(value));
 		case FLOAT4OID:
-			return rank_of_float8(DatumGetFloat4(value));
+			return vx_rank_of_float8(DatumGetFloat4(value));
 		case NUMERICOID:
 			return rank_of_numeric(PointerGetDatum(PG_DETOAST_DATUM_PACKED(value)));
 		case UUIDOID:
@@ -275,9 +262,9 @@ ascending_ranks(const VxTopN *topn, const VxVector *v, const uint64 *rows, int64
 		if (vx_vector_isnull(v, row))
 			continue;
 		if (v->rep == VX_REP_FLOAT8)
-			ranks[row] = rank_of_float8(v->u.f64[row]);
+			ranks[row] = vx_rank_of_float8(v->u.f64[row]);
 		else if (v->rep == VX_REP_FLOAT4)
-			ranks[row] = rank_of_float8(v->u.f32[row]);
+			ranks[row] = vx_rank_of_float8(v->u.f32[row]);
 		else if (vx_is_decimal(v))
 			ranks[row] = rank_of_decimal(vx_decimal(v, row), v->scale);
 		else
