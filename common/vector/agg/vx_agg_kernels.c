@@ -341,31 +341,22 @@ vx_agg_count_changes(const uint32 *gids, int n)
 	return changes;
 }
 
-/* Of equal values (0 and -0) the last one stays, as in the server. */
-VX_KERNEL void
-vx_agg_min_float8(char *states, Size stride, const VxAggRows *r, const double *values)
-{
-	for (int i = 0; i < r->n; i++)
-	{
-		VxFloatState *s = (VxFloatState *) (states + (Size) vx_agg_gid(r, i) * stride);
-		double		x = values[vx_agg_row(r, i)];
-
-		/* The state starts as NaN, and NaN is replaced by anything. */
-		if (!(s->value < x) && (x == x || s->value != s->value))
-			s->value = x;
-	}
+/*
+ * Of equal values (0 and -0) the last one stays, as in the server.  The least
+ * starts as NaN, which anything replaces; the greatest as -Infinity.
+ */
+#define FLOAT_BOUND_KERNEL(name, takes) \
+VX_KERNEL void \
+name(char *states, Size stride, const VxAggRows *r, const double *values) \
+{ \
+	for (int i = 0; i < r->n; i++) \
+	{ \
+		VxFloatState *s = (VxFloatState *) (states + (Size) vx_agg_gid(r, i) * stride); \
+		double		x = values[vx_agg_row(r, i)]; \
+		if (takes) \
+			s->value = x; \
+	} \
 }
 
-VX_KERNEL void
-vx_agg_max_float8(char *states, Size stride, const VxAggRows *r, const double *values)
-{
-	for (int i = 0; i < r->n; i++)
-	{
-		VxFloatState *s = (VxFloatState *) (states + (Size) vx_agg_gid(r, i) * stride);
-		double		x = values[vx_agg_row(r, i)];
-
-		/* The state starts as -Infinity. */
-		if (!(s->value > x) && s->value == s->value)
-			s->value = x;
-	}
-}
+FLOAT_BOUND_KERNEL(vx_agg_min_float8, !(s->value < x) && (x == x || s->value != s->value))
+FLOAT_BOUND_KERNEL(vx_agg_max_float8, !(s->value > x) && s->value == s->value)

@@ -14,8 +14,7 @@
  */
 #include "postgres.h"
 
-#include "vx_batch.h"
-#include "vx_kernels.h"
+#include "vx_select.h"
 
 /* clang before 18 gives clones a name that other files do not find. */
 #if defined(__x86_64__) && defined(__linux__) && \
@@ -79,19 +78,15 @@ vx_select_int64(const int64 *values, int n, int64 lo, int64 hi, bool outside,
 		SELECT_LOOP(int64, ((x >= lo) & (x <= hi)) ^ outside);
 }
 
-VX_KERNEL void
-vx_select_int128(const int128 *values, int n, int128 lo, int128 hi,
-				 bool outside, uint64 *selection)
-{
-	SELECT_LOOP(int128, ((x >= lo) & (x <= hi)) ^ outside);
+#define SELECT_RANGE(name, type) \
+VX_KERNEL void \
+name(const type *values, int n, type lo, type hi, bool outside, uint64 *selection) \
+{ \
+	SELECT_LOOP(type, ((x >= lo) & (x <= hi)) ^ outside); \
 }
 
-VX_KERNEL void
-vx_select_code(const uint32 *values, int n, uint32 lo, uint32 hi, bool outside,
-			   uint64 *selection)
-{
-	SELECT_LOOP(uint32, ((x >= lo) & (x <= hi)) ^ outside);
-}
+SELECT_RANGE(vx_select_int128, int128)
+SELECT_RANGE(vx_select_code, uint32)
 
 /* x is NaN where x != x */
 #define SELECT_FLOATS(name, type) \

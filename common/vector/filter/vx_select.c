@@ -24,7 +24,6 @@
 #include "utils/date.h"
 #include "utils/timestamp.h"
 
-#include "vx_kernels.h"
 #include "vx_select.h"
 #include "st_numeric.h"
 

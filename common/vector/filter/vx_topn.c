@@ -30,8 +30,8 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
-#include "vx_kernels.h"
 #include "vx_paths.h"
+#include "vx_select.h"
 #include "vx_topn.h"
 #include "st_numeric.h"
 #include "st_qual.h"
