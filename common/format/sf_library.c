@@ -109,8 +109,6 @@ define_settings(const SfLibrary *library)
 	{
 		const char *name = s->name;
 
-		if (s->value == &vx_enable_path_columns && library->format->path == NULL)
-			continue;
 		if (s->value == &vx_enable_footer_aggregate && library->footer_switch != NULL)
 			name = library->footer_switch;
 		DefineCustomBoolVariable(setting_name(name), s->description, NULL, s->value,

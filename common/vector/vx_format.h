@@ -151,11 +151,11 @@ typedef struct VxFormat
 	/* False if the row group does not have the column. */
 	bool		(*column_info) (StReader *r, AttrNumber attno, VxColumnInfo *info);
 
-	/* ---- paths of documents (vx_path.h); NULL: none are shredded ---- */
+	/* ---- paths of documents (vx_path.h) ---- */
 
 	/*
 	 * What stands at the path in the selected rows of a vector; other rows are
-	 * undefined.  NULL if the documents of the row group are not shredded.
+	 * undefined.  NULL if the vector's documents are to be looked at instead.
 	 * Valid until the path's next vector, or the reader's next vector of that
 	 * column.  Raises what the operator raises for a document, which is
 	 * nothing.
@@ -165,7 +165,7 @@ typedef struct VxFormat
 
 	/*
 	 * The numbers at a TEXT or JSON path, as numeric: the leaf's own vector, if
-	 * every selected row has a number there, or null.  NULL if not.
+	 * every selected row has a number there, or null.  NULL if not.  May be NULL.
 	 */
 	const VxVector *(*path_numbers) (StReader *r, VxPath *path, uint32 vecno,
 									 const uint64 *selection);

@@ -1,12 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * vx_path.c
- *	  Paths of jsonb documents: the operators themselves, and the vector of a
- *	  path.
+ *	  Paths of jsonb documents: the operators themselves, what they do to the
+ *	  bytes of a document, and the vector of a path.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/jsonb.h"
 
 #include "vx_path.h"
 
@@ -46,4 +50,156 @@ vx_path_begin(VxPath *path, VxRep rep, int n)
 	v->u.i64 = path->words;
 	memset(v->valid, 0xFF, sizeof(v->valid));
 	return v;
+}
+
+/* ---- bytes of documents ---- */
+
+/*
+ * The value behind the keys.  ST_NOTFIT: there is none.  ST_CORRUPT: the
+ * operator is to say.
+ */
+static StStatus
+find_value(const uint8 *document, uint32 len, int nkeys, const StStr *keys,
+		   StJsonbHint *hints, StJsonbItem *item)
+{
+	StStatus	status = ST_OK;
+
+	*item = (StJsonbItem) {ST_JSONB_CONTAINER, len, document};
+	for (int i = 0; i < nkeys && status == ST_OK; i++)
+	{
+		StJsonb		c;
+
+		if (item->type != ST_JSONB_CONTAINER)
+			return ST_NOTFIT;
+		if (st_jsonb_open(item->data, item->len, &c) != ST_OK)
+			return ST_CORRUPT;
+		status = st_jsonb_find(&c, keys[i].data, keys[i].len, &hints[i], item);
+	}
+	return status;
+}
+
+/* An aligned copy of a numeric or container, behind room bytes. */
+static void *
+item_copy(const StJsonbItem *item, Size room)
+{
+	char	   *copy = palloc(room + item->len);
+
+	memcpy(copy + room, item->data, item->len);
+	return copy;
+}
+
+static bool
+items_equal(const StJsonbItem *a, const StJsonbItem *b)
+{
+	if (a->type != b->type)
+		return false;
+	if (a->len == b->len && memcmp(a->data, b->data, a->len) == 0)
+		return true;
+	return a->type == ST_JSONB_NUMERIC &&
+		DatumGetBool(DirectFunctionCall2(numeric_eq, PointerGetDatum(item_copy(a, 0)),
+										 PointerGetDatum(item_copy(b, 0))));
+}
+
+/* ST_OK: the document passes all tests.  Else as find_value(). */
+static StStatus
+run_tests(const VxPath *path, const uint8 *document, uint32 len)
+{
+	for (int i = 0; i < path->ntests; i++)
+	{
+		VxPathTest *test = &path->tests[i];
+		StJsonbItem item;
+		StStatus	status = find_value(document, len, test->nkeys, test->keys,
+										test->hints, &item);
+
+		if (status != ST_OK)
+			return status;
+		if (!items_equal(&item, &test->value))
+			return ST_NOTFIT;
+	}
+	return ST_OK;
+}
+
+static Datum
+item_json(const StJsonbItem *item)
+{
+	JsonbValue	value;
+	Jsonb	   *container;
+
+	switch (item->type)
+	{
+		case ST_JSONB_STRING:
+			value.type = jbvString;
+			value.val.string.val = (char *) item->data;
+			value.val.string.len = item->len;
+			break;
+		case ST_JSONB_NUMERIC:
+			value.type = jbvNumeric;
+			value.val.numeric = item_copy(item, 0);
+			break;
+		case ST_JSONB_CONTAINER:
+			container = item_copy(item, VARHDRSZ);
+			SET_VARSIZE(container, VARHDRSZ + item->len);
+			return JsonbPGetDatum(container);
+		case ST_JSONB_NULL:
+			value.type = jbvNull;
+			break;
+		default:
+			value.type = jbvBool;
+			value.val.boolean = item->type == ST_JSONB_TRUE;
+			break;
+	}
+	return JsonbPGetDatum(JsonbValueToJsonb(&value));
+}
+
+/* JSON null is null. */
+static Datum
+item_text(const StJsonbItem *item, bool *isnull)
+{
+	switch (item->type)
+	{
+		case ST_JSONB_STRING:
+			return PointerGetDatum(cstring_to_text_with_len((const char *) item->data,
+															item->len));
+		case ST_JSONB_NUMERIC:
+			return CStringGetTextDatum(DatumGetCString(DirectFunctionCall1(numeric_out,
+																		   PointerGetDatum(item_copy(item, 0)))));
+		case ST_JSONB_CONTAINER:
+			return CStringGetTextDatum(JsonbToCString(NULL, item_copy(item, 0), item->len));
+		case ST_JSONB_NULL:
+			*isnull = true;
+			return (Datum) 0;
+		default:
+			return CStringGetTextDatum(item->type == ST_JSONB_TRUE ? "true" : "false");
+	}
+}
+
+void
+vx_path_put(VxPath *path, VxVector *v, int row, const uint8 *document, uint32 len)
+{
+	StJsonbItem item;
+	bool		boolean = path->kind >= VX_PATH_EXISTS;
+	bool		isnull = false;
+	StStatus	status;
+	Datum		value = (Datum) 0;
+
+	if (path->kind == VX_PATH_CONTAINS)
+		status = run_tests(path, document, len);
+	else
+		status = find_value(document, len, path->nkeys, path->keys, path->hints, &item);
+	if (status != ST_OK && status != ST_NOTFIT)
+	{
+		item = (StJsonbItem) {ST_JSONB_CONTAINER, len, document};
+		value = vx_path_call(path, item_json(&item), &isnull);
+		if (boolean && !isnull)
+			value = (Datum) DatumGetBool(value);
+	}
+	else if (boolean)
+		value = (Datum) (status == ST_OK);
+	else if (status == ST_NOTFIT)
+		isnull = true;
+	else
+		value = path->kind == VX_PATH_TEXT ? item_text(&item, &isnull) : item_json(&item);
+	if (isnull)
+		vx_path_set_null(v, row);
+	v->u.datum[row] = value;
 }

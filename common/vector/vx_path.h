@@ -1,11 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * vx_path.h
- *	  Values at paths of jsonb documents, taken from sub-columns where a
- *	  document is shredded.
- *
- *	 vx_path.c			vectors of what stands at a path
- *	 vx_path_contain.c	vectors of "document @> constant"
+ *	  Values at paths of jsonb documents: of whole documents here, and by a
+ *	  format from sub-columns where documents are shredded.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,6 +30,7 @@ typedef struct VxPathTest
 {
 	int			nkeys;
 	StStr	   *keys;
+	StJsonbHint *hints;			/* one for each key */
 	StJsonbItem value;
 } VxPathTest;
 
@@ -57,6 +55,7 @@ typedef struct VxPath
 
 	int			nkeys;			/* all but CONTAINS */
 	StStr	   *keys;
+	StJsonbHint *hints;			/* one for each key */
 	int			ntests;			/* CONTAINS */
 	VxPathTest *tests;
 
@@ -71,6 +70,15 @@ extern Datum vx_path_call(VxPath *path, Datum document, bool *isnull);
 
 /* The path's own vector, no nulls, for values of that form. */
 extern VxVector *vx_path_begin(VxPath *path, VxRep rep, int n);
+
+/*
+ * Puts what stands at the path of a document, the len bytes of a jsonb's
+ * root, into a row of the path's vector: as the operators do, which are
+ * called where a container on the way is no object.  The document need not
+ * be aligned; the value is allocated in the current memory context.
+ */
+extern void vx_path_put(VxPath *path, VxVector *v, int row, const uint8 *document,
+						uint32 len);
 
 static inline void
 vx_path_set_null(VxVector *v, int row)

@@ -43,7 +43,7 @@ const VxSwitch vx_switches[] = {
 		"Evaluates functions and operators on whole vectors where there is a way.",
 	&vx_enable_vector_expressions},
 	{"enable_path_columns",
-		"Takes values at paths of jsonb columns from their sub-columns.",
+		"Takes values at paths of jsonb columns from sub-columns, or from the bytes of documents.",
 	&vx_enable_path_columns},
 	{"enable_vector_aggregate",
 		"Enables the planner's use of aggregation over vectors of compressed columns.",

@@ -131,6 +131,84 @@ st_jsonb_skip_keys(const StJsonb *c, StJsonbCursor *at)
 	return ST_OK;
 }
 
+/*
+ * Cursor at child i, given where a child before it begins: i steps back to
+ * the last one that has an offset.
+ */
+static StJsonbCursor
+cursor_at(const StJsonb *c, uint32_t i, StJsonbCursor before)
+{
+	StJsonbCursor at = {i, 0};
+
+	while (i > before.i)
+	{
+		uint32_t	entry = st_load_u32(c->entries + sizeof(uint32_t) * --i);
+
+		at.off += entry & ST_JSONB_LENGTH_MASK;
+		if (entry & ST_JSONB_HAS_OFFSET)
+			return at;
+	}
+	at.off += before.off;
+	return at;
+}
+
+static bool
+hint_holds(const StJsonb *c, const uint8_t *key, uint32_t len, const StJsonbHint *hint)
+{
+	return hint->count != 0 && hint->count == c->count &&
+		memcmp(hint->entries, c->entries, sizeof(uint32_t) * c->count) == 0 &&
+		hint->keys_len <= c->data_len &&
+		(len == 0 || memcmp(c->data + hint->off, key, len) == 0);
+}
+
+StStatus
+st_jsonb_find(const StJsonb *c, const uint8_t *key, uint32_t len, StJsonbHint *hint,
+			  StJsonbItem *item)
+{
+	static const StJsonbCursor start = {0, 0};
+	uint32_t	lo = 0;
+	uint32_t	hi = c->count;
+	StJsonbCursor at;
+
+	if (!c->object)
+		return ST_CORRUPT;
+	if (hint_holds(c, key, len, hint))
+	{
+		at = cursor_at(c, c->count + hint->index,
+					   (StJsonbCursor) {c->count, hint->keys_len});
+		return st_jsonb_next(c, &at, item);
+	}
+	while (lo < hi)
+	{
+		uint32_t	mid = lo + (hi - lo) / 2;
+		uint32_t	off;
+		StStatus	status;
+		int			order;
+
+		at = cursor_at(c, mid, start);
+		off = at.off;
+		status = st_jsonb_next(c, &at, item);
+		if (status != ST_OK || item->type != ST_JSONB_STRING)
+			return ST_CORRUPT;
+		order = st_jsonb_compare_keys(item->data, item->len, key, len);
+		if (order < 0)
+			lo = mid + 1;
+		else if (order > 0)
+			hi = mid;
+		else
+		{
+			hint->count = c->count <= ST_JSONB_HINT_KEYS ? c->count : 0;
+			hint->index = mid;
+			hint->off = off;
+			hint->keys_len = cursor_at(c, c->count, at).off;
+			memcpy(hint->entries, c->entries, sizeof(uint32_t) * hint->count);
+			at = cursor_at(c, c->count + mid, at);
+			return st_jsonb_next(c, &at, item);
+		}
+	}
+	return ST_NOTFIT;
+}
+
 StStatus
 st_jsonb_check(const uint8_t *src, size_t len, int max_depth)
 {

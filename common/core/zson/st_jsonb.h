@@ -109,6 +109,30 @@ st_jsonb_finish(const StJsonb *c, const StJsonbCursor *at)
  */
 extern StStatus st_jsonb_skip_keys(const StJsonb *c, StJsonbCursor *at);
 
+/*
+ * Where a key stood in the object that was searched last.  Objects of one
+ * shape have the same entries for their keys: where these are equal and the
+ * key's bytes are in their place, the key is found without a search.  All
+ * zero at first; belongs to one key.
+ */
+#define ST_JSONB_HINT_KEYS 32
+
+typedef struct StJsonbHint
+{
+	uint32_t	count;			/* pairs of the object; 0: no hint */
+	uint32_t	index;			/* the key is this one, */
+	uint32_t	off;			/* and its bytes are here */
+	uint32_t	keys_len;		/* bytes of all keys */
+	uint8_t		entries[ST_JSONB_HINT_KEYS * sizeof(uint32_t)];
+} StJsonbHint;
+
+/*
+ * The value of an object's key.  ST_NOTFIT: it has no such key.  ST_CORRUPT:
+ * as st_jsonb_next() of what was looked at, or the container is no object.
+ */
+extern StStatus st_jsonb_find(const StJsonb *c, const uint8_t *key, uint32_t len,
+							  StJsonbHint *hint, StJsonbItem *item);
+
 /* The whole container and all below, to the given depth, is canonical. */
 extern StStatus st_jsonb_check(const uint8_t *src, size_t len, int max_depth);
 

@@ -317,6 +317,9 @@ path_column(VxPathSet *set, Node *node, const VxPath *found)
 		path->mcxt = AllocSetContextCreate(set->mcxt, "path column",
 										   ALLOCSET_DEFAULT_SIZES);
 		path->words = palloc0(ST_VECTOR_SIZE * sizeof(int64));
+		path->hints = palloc0(path->nkeys * sizeof(StJsonbHint));
+		for (int t = 0; t < path->ntests; t++)
+			path->tests[t].hints = palloc0(path->tests[t].nkeys * sizeof(StJsonbHint));
 		set->paths[i] = path;
 		set->exprs[i] = copyObject(node);
 		set->npaths++;
@@ -411,8 +414,8 @@ vx_path_set_replace(VxPathSet *set, Node *node)
 	int			before = set->npaths;
 	Node	   *result;
 
-	if (vx_format->path == NULL || !vx_enable_path_columns ||
-		!has_documents(node, set) || has_odd_columns(node, set))
+	if (!vx_enable_path_columns || !has_documents(node, set) ||
+		has_odd_columns(node, set))
 		return node;
 	old = MemoryContextSwitchTo(set->mcxt);
 	result = replace(node, set);
@@ -448,19 +451,19 @@ vx_path_set_attach(VxPathSet *set, VxBatch *batch)
 
 /* ---- vectors ---- */
 
-/* By the operators, on the documents of a vector that is not shredded. */
+/* From the documents, as the column's vector has them. */
 static const VxVector *
-call_rows(VxBatch *batch, VxPath *path)
+document_values(VxBatch *batch, VxPath *path)
 {
 	VxBatchColumn *column = vx_batch_column(batch, path->attno);
-	bool		boolean = path->kind >= VX_PATH_EXISTS;
 	MemoryContext old;
 	VxVector   *v;
 
 	(void) vx_batch_vector(batch, path->attno);
 	MemoryContextReset(path->mcxt);
 	old = MemoryContextSwitchTo(path->mcxt);
-	v = vx_path_begin(path, boolean ? VX_REP_INT64 : VX_REP_DATUM, batch->nrows);
+	v = vx_path_begin(path, path->kind >= VX_PATH_EXISTS ? VX_REP_INT64 : VX_REP_DATUM,
+					  batch->nrows);
 	for (int w = 0; w < (batch->nrows + 63) / 64; w++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -469,13 +472,19 @@ call_rows(VxBatch *batch, VxPath *path)
 			int			row = w * 64 + __builtin_ctzll(left);
 			Datum		value;
 			bool		isnull;
+			struct varlena *document;
 
 			vx_batch_value(column, row, &value, &isnull);
-			if (!isnull)
-				value = vx_path_call(path, value, &isnull);
 			if (isnull)
+			{
 				vx_path_set_null(v, row);
-			v->u.datum[row] = boolean && !isnull ? (Datum) DatumGetBool(value) : value;
+				continue;
+			}
+			document = PG_DETOAST_DATUM_PACKED(value);
+			vx_path_put(path, v, row, (uint8 *) VARDATA_ANY(document),
+						VARSIZE_ANY_EXHDR(document));
+			if (document != (struct varlena *) DatumGetPointer(value))
+				pfree(document);
 		}
 	}
 	MemoryContextSwitchTo(old);
@@ -490,7 +499,7 @@ path_column_vector(VxBatch *batch, VxPath *path)
 
 	if (batch->reader != NULL)
 		v = vx_format->path(batch->reader, path, batch->vecno, batch->selection);
-	return v != NULL ? v : call_rows(batch, path);
+	return v != NULL ? v : document_values(batch, path);
 }
 
 bool
@@ -509,7 +518,7 @@ vx_is_path_number(Node *node)
 const VxVector *
 vx_path_column_numbers(VxBatch *batch, AttrNumber attno, const uint64 *rows)
 {
-	if (attno <= batch->natts || batch->reader == NULL)
+	if (attno <= batch->natts || batch->reader == NULL || vx_format->path_numbers == NULL)
 		return NULL;
 	return vx_format->path_numbers(batch->reader, batch->paths[attno - batch->natts - 1],
 								  batch->vecno, rows);

@@ -58,6 +58,12 @@ extern const VxVector *rc_batch_vector_selected(RcBatch *batch, AttrNumber attno
 												const uint64 *rows);
 
 /*
+ * What stands at a path of these rows' documents (VxFormat.path).  NULL: the
+ * vector is as good.
+ */
+extern const VxVector *rc_batch_path(RcBatch *batch, VxPath *path, const uint64 *rows);
+
+/*
  * One value.  Decodes nothing but that value unless the column is decoded
  * already; valid until the same column's next value is asked for.
  */

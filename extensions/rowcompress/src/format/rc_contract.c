@@ -58,6 +58,12 @@ batch_vector(StReader *r, AttrNumber attno, uint32 batchno, const uint64 *rows)
 	return rc_batch_vector_selected(scan_batch(r, batchno), attno, rows);
 }
 
+static const VxVector *
+batch_path(StReader *r, VxPath *path, uint32 batchno, const uint64 *selection)
+{
+	return rc_batch_path(scan_batch(r, batchno), path, selection);
+}
+
 static bool
 is_large(StReader *r, AttrNumber attno, uint32 batchno)
 {
@@ -78,6 +84,7 @@ const VxFormat rc_contract = {
 	.bytes_decoded = rc_reader_bytes_decoded,
 	.zone = rc_reader_zone,
 	.column_info = rc_reader_column_info,
+	.path = batch_path,
 	.costs = {
 		.vector_bytes = 64 * 1024,
 		.plain_rows = true,

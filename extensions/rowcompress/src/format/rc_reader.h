@@ -9,6 +9,7 @@
  *	 rc_frame.c		values in codec frames
  *	 rc_cache.c		batches that fetches keep
  *	 rc_decode.c	vectors
+ *	 rc_path.c		paths of documents
  *	 rc_point.c		single values
  *	 rc_zone_read.c	zones
  *
