@@ -67,13 +67,9 @@ find_value(const uint8 *document, uint32 len, int nkeys, const StStr *keys,
 	*item = (StJsonbItem) {ST_JSONB_CONTAINER, len, document};
 	for (int i = 0; i < nkeys && status == ST_OK; i++)
 	{
-		StJsonb		c;
-
 		if (item->type != ST_JSONB_CONTAINER)
 			return ST_NOTFIT;
-		if (st_jsonb_open(item->data, item->len, &c) != ST_OK)
-			return ST_CORRUPT;
-		status = st_jsonb_find(&c, keys[i].data, keys[i].len, &hints[i], item);
+		status = st_jsonb_find(item->data, item->len, keys[i], &hints[i], item);
 	}
 	return status;
 }

@@ -152,58 +152,73 @@ cursor_at(const StJsonb *c, uint32_t i, StJsonbCursor before)
 	return at;
 }
 
+/* Opens the object if it has the key where the hint says. */
 static bool
-hint_holds(const StJsonb *c, const uint8_t *key, uint32_t len, const StJsonbHint *hint)
+open_by_hint(const uint8_t *src, size_t len, StStr key, const StJsonbHint *hint, StJsonb *c)
 {
-	return hint->count != 0 && hint->count == c->count &&
-		memcmp(hint->entries, c->entries, sizeof(uint32_t) * c->count) == 0 &&
-		hint->keys_len <= c->data_len &&
-		(len == 0 || memcmp(c->data + hint->off, key, len) == 0);
+	size_t		head = sizeof(uint32_t) * (1 + (size_t) hint->count);
+	size_t		start = head + sizeof(uint32_t) * (size_t) hint->count;
+
+	if (hint->count == 0 || len < start + hint->keys_len ||
+		memcmp(src, hint->head, head) != 0 ||
+		(key.len > 0 && memcmp(src + start + hint->off, key.data, key.len) != 0))
+		return false;
+	*c = (StJsonb) {src + sizeof(uint32_t), src + start, (uint32_t) (len - start),
+		hint->count, 2 * hint->count, true};
+	return true;
+}
+
+static void
+set_hint(StJsonbHint *hint, const uint8_t *src, uint32_t count, uint32_t index,
+		 uint32_t off, uint32_t end, uint32_t keys_len)
+{
+	hint->count = count <= ST_JSONB_HINT_KEYS && end <= keys_len ? count : 0;
+	hint->index = index;
+	hint->off = off;
+	hint->keys_len = keys_len;
+	memcpy(hint->head, src, sizeof(uint32_t) * (1 + hint->count));
 }
 
 StStatus
-st_jsonb_find(const StJsonb *c, const uint8_t *key, uint32_t len, StJsonbHint *hint,
+st_jsonb_find(const uint8_t *src, size_t len, StStr key, StJsonbHint *hint,
 			  StJsonbItem *item)
 {
 	static const StJsonbCursor start = {0, 0};
-	uint32_t	lo = 0;
-	uint32_t	hi = c->count;
+	StJsonb		c;
 	StJsonbCursor at;
+	uint32_t	lo = 0;
+	uint32_t	hi;
 
-	if (!c->object)
-		return ST_CORRUPT;
-	if (hint_holds(c, key, len, hint))
+	if (open_by_hint(src, len, key, hint, &c))
 	{
-		at = cursor_at(c, c->count + hint->index,
-					   (StJsonbCursor) {c->count, hint->keys_len});
-		return st_jsonb_next(c, &at, item);
+		at = cursor_at(&c, c.count + hint->index,
+					   (StJsonbCursor) {c.count, hint->keys_len});
+		return st_jsonb_next(&c, &at, item);
 	}
+	if (st_jsonb_open(src, len, &c) != ST_OK || !c.object)
+		return ST_CORRUPT;
+	hi = c.count;
 	while (lo < hi)
 	{
 		uint32_t	mid = lo + (hi - lo) / 2;
 		uint32_t	off;
-		StStatus	status;
 		int			order;
 
-		at = cursor_at(c, mid, start);
+		at = cursor_at(&c, mid, start);
 		off = at.off;
-		status = st_jsonb_next(c, &at, item);
-		if (status != ST_OK || item->type != ST_JSONB_STRING)
+		if (st_jsonb_next(&c, &at, item) != ST_OK || item->type != ST_JSONB_STRING)
 			return ST_CORRUPT;
-		order = st_jsonb_compare_keys(item->data, item->len, key, len);
+		order = st_jsonb_compare_keys(item->data, item->len, key.data, key.len);
 		if (order < 0)
 			lo = mid + 1;
 		else if (order > 0)
 			hi = mid;
 		else
 		{
-			hint->count = c->count <= ST_JSONB_HINT_KEYS ? c->count : 0;
-			hint->index = mid;
-			hint->off = off;
-			hint->keys_len = cursor_at(c, c->count, at).off;
-			memcpy(hint->entries, c->entries, sizeof(uint32_t) * hint->count);
-			at = cursor_at(c, c->count + mid, at);
-			return st_jsonb_next(c, &at, item);
+			at = cursor_at(&c, c.count, at);
+			set_hint(hint, src, c.count, mid, off, off + key.len, at.off);
+			at = cursor_at(&c, c.count + mid, at);
+			return st_jsonb_next(&c, &at, item);
 		}
 	}
 	return ST_NOTFIT;

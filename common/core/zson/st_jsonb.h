@@ -111,9 +111,9 @@ extern StStatus st_jsonb_skip_keys(const StJsonb *c, StJsonbCursor *at);
 
 /*
  * Where a key stood in the object that was searched last.  Objects of one
- * shape have the same entries for their keys: where these are equal and the
- * key's bytes are in their place, the key is found without a search.  All
- * zero at first; belongs to one key.
+ * shape begin with the same bytes, up to the entries of their values: where
+ * these are equal and the key's bytes are in their place, the key is found
+ * without a search.  All zero at first; belongs to one key.
  */
 #define ST_JSONB_HINT_KEYS 32
 
@@ -123,14 +123,15 @@ typedef struct StJsonbHint
 	uint32_t	index;			/* the key is this one, */
 	uint32_t	off;			/* and its bytes are here */
 	uint32_t	keys_len;		/* bytes of all keys */
-	uint8_t		entries[ST_JSONB_HINT_KEYS * sizeof(uint32_t)];
+	uint8_t		head[(1 + ST_JSONB_HINT_KEYS) * sizeof(uint32_t)];
 } StJsonbHint;
 
 /*
- * The value of an object's key.  ST_NOTFIT: it has no such key.  ST_CORRUPT:
- * as st_jsonb_next() of what was looked at, or the container is no object.
+ * The value of a key in the object of len bytes.  ST_NOTFIT: it has no such
+ * key.  ST_CORRUPT: as st_jsonb_open(), or st_jsonb_next() of what was looked
+ * at; or the container is no object.
  */
-extern StStatus st_jsonb_find(const StJsonb *c, const uint8_t *key, uint32_t len,
+extern StStatus st_jsonb_find(const uint8_t *src, size_t len, StStr key,
 							  StJsonbHint *hint, StJsonbItem *item);
 
 /* The whole container and all below, to the given depth, is canonical. */
