@@ -5,7 +5,7 @@
  *
  * Every key of a row becomes a word of 64 bits: integers and what is ordered
  * like them are the word themselves, other values are numbered
- * (vx_agg_intern.c).  A group is found by its words, and a mask of the keys
+ * (vx_intern.c).  A group is found by its words, and a mask of the keys
  * that are null, in a hash table with open addressing.
  *
  * Most rows never get there.  Where the keys of a row group have few

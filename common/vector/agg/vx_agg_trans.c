@@ -131,6 +131,7 @@ vx_agg_layout(VxAggState *state)
 	for (int i = 0; i < state->ntrans; i++)
 	{
 		state->trans[i].offset = size;
+		Assert(state_sizes[state->trans[i].kind] > 0);
 		size += MAXALIGN(state_sizes[state->trans[i].kind]);
 	}
 	return size;
