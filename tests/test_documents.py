@@ -101,7 +101,10 @@ CASTS = [
     ("(d ->> 'a')::int", "d ->> 'a' ~ '^ ?[0-9]{1,5} ?$'"),
     ("(d ->> 'a')::float8", "d ->> 'a' ~ '^ ?[0-9]{1,5} ?$'"),
     ("(d ->> 'a')::numeric", "d ->> 'a' ~ '^ ?[0-9.]+ ?$'"),
-    ("(d -> 'a')::int", "jsonb_typeof(d -> 'a') = 'number' AND d ->> 'a' !~ '..........'"),
+    (
+        "(d -> 'a')::int",
+        "jsonb_typeof(d -> 'a') = 'number' AND d ->> 'a' !~ '..........'",
+    ),
     ("(d -> 'a')::numeric", "jsonb_typeof(d -> 'a') = 'number'"),
     ("(d -> 'a' ->> 'b')::bool", "d -> 'a' ->> 'b' = 't'"),
 ]
@@ -160,13 +163,17 @@ def test_paths(conn, am, tables):
         compare(
             conn,
             tables,
-            "SELECT md5(string_agg(id || coalesce((" + e + ")::text, 'NULL'), ',' ORDER BY id))"
+            "SELECT md5(string_agg(id || coalesce(("
+            + e
+            + ")::text, 'NULL'), ',' ORDER BY id))"
             " FROM {}",
         )
         compare(
             conn,
             tables,
-            "SELECT (" + e + ")::text COLLATE \"C\", count(*), min(id) FROM {} GROUP BY 1 ORDER BY 1",
+            "SELECT ("
+            + e
+            + ')::text COLLATE "C", count(*), min(id) FROM {} GROUP BY 1 ORDER BY 1',
         )
         compare(
             conn,
@@ -182,7 +189,11 @@ def test_casts(conn, am, tables):
         compare(conn, tables, f"SELECT sum(id), max(({cast})::text) FROM {{}}")
         compare(conn, tables, f"SELECT count(*) FROM {{}} WHERE ({cast})::text > '1'")
         for i in range(0, 120, 7):
-            compare(conn, tables, f"SELECT id, {cast} FROM {{}} WHERE id BETWEEN {i} AND {i + 2} ORDER BY id")
+            compare(
+                conn,
+                tables,
+                f"SELECT id, {cast} FROM {{}} WHERE id BETWEEN {i} AND {i + 2} ORDER BY id",
+            )
         compare(
             conn,
             tables,

@@ -482,7 +482,9 @@ def test_unique_check_while_the_row_moves(zone_db):
     paused, number = True, 0
     while paused:
         conn.execute("TRUNCATE p")
-        conn.execute("INSERT INTO p SELECT g * 10, repeat('x', 1000) FROM generate_series(1, 21) g")
+        conn.execute(
+            "INSERT INTO p SELECT g * 10, repeat('x', 1000) FROM generate_series(1, 21) g"
+        )
         conn.execute("INSERT INTO p VALUES (25, repeat('x', 1000))")
         conn.execute("DELETE FROM p WHERE id IN (20, 30)")
         conn.execute("VACUUM p")
@@ -496,13 +498,16 @@ def test_unique_check_while_the_row_moves(zone_db):
         wait_until(lambda: waits_for(mover) == ("Lock", "advisory"), "the move")
         threads[1].start()
         wait_until(
-            lambda: outcome or waits_for(inserter)[0] == "Lock", "the unique check"
+            lambda seen=outcome: seen or waits_for(inserter)[0] == "Lock",
+            "the unique check",
         )
         paused = waits_for(inserter) == ("Lock", "advisory")
         conn.execute("SELECT pg_advisory_unlock(1)")
         # where the check is paused with a leaf locked, the move waits for it
         wait_until(
-            lambda: not threads[0].is_alive() or waits_for(mover)[1] == "BufferContent",
+            lambda t=threads[0]: (
+                not t.is_alive() or waits_for(mover)[1] == "BufferContent"
+            ),
             "the end of the move",
         )
         conn.execute("SELECT pg_advisory_unlock(2)")

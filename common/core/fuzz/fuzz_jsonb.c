@@ -18,7 +18,7 @@ copy_object(const uint8_t *src, size_t len, StJsonbWriter *w, StJsonbBuild *b)
 	StJsonbCursor at = {0, 0};
 
 	FUZZ_ASSERT(st_jsonb_open(src, len, &c) == ST_OK);
-	st_jsonb_begin(w, b, c.count);
+	st_jsonb_begin(w, b, ST_JSONB_OBJECT, c.count);
 	while (at.i < c.nentries)
 	{
 		StJsonbItem item;

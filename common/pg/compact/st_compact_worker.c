@@ -20,6 +20,9 @@
  * It never waits for the table's lock, because somebody who waits makes
  * autovacuum give up: it comes again, for two minutes.
  *
+ * It leaves within about a second when somebody wants to drop or to copy the
+ * database.
+ *
  * An advisory lock of a kind that SQL cannot take keeps a second worker for
  * the same table away.
  *
@@ -33,6 +36,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -62,6 +66,7 @@
 #define MAX_WAITERS			2
 
 #define MAX_NAP_MS			10000
+#define MAX_DEAF_MS			1000	/* between looks at who wants the database */
 #define BUSY_NAP_MS			1000
 #define MAX_BUSY			120
 
@@ -195,18 +200,41 @@ lock_as_worker(Oid relid)
 		LOCKACQUIRE_NOT_AVAIL;
 }
 
+/*
+ * DROP DATABASE and CREATE DATABASE with this one as the template lock it, and
+ * give up if somebody is connected for five seconds more.  They end autovacuum's
+ * workers, but do not know ours.
+ */
+static bool
+database_is_wanted(void)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	if (LockAcquire(&tag, RowExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	(void) LockRelease(&tag, RowExclusiveLock, true);
+	return false;
+}
+
 static void
 nap(long ms)
 {
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 ms, PG_WAIT_EXTENSION);
-	ResetLatch(MyLatch);
-	CHECK_FOR_INTERRUPTS();
-	if (ConfigReloadPending)
+	do
 	{
-		ConfigReloadPending = false;
-		ProcessConfigFile(PGC_SIGHUP);
-	}
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 Min(ms, MAX_DEAF_MS), PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+		if (database_is_wanted())
+			proc_exit(0);
+		ms -= MAX_DEAF_MS;
+	} while (ms > 0);
 }
 
 typedef enum TurnResult
