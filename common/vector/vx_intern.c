@@ -23,6 +23,7 @@
 
 #include "vx_intern.h"
 #include "st_checksum.h"
+#include "st_compat.h"
 
 #define INITIAL_SLOTS 256
 

@@ -172,6 +172,11 @@ run_steps(CompactCall *call, Oid relid)
 	return call->job.steps > 0;
 }
 
+/*
+ * Left to itself, VACUUM leaves dead line pointers alone if they stand on few
+ * pages.  Such a page at the end of the file keeps all before it from being cut
+ * off.
+ */
 void
 st_compact_vacuum(Oid relid, bool skip_locked, MemoryContext mcxt)
 {
@@ -181,8 +186,9 @@ st_compact_vacuum(Oid relid, bool skip_locked, MemoryContext mcxt)
 	stmt = makeNode(VacuumStmt);
 	stmt->is_vacuumcmd = true;
 	stmt->rels = list_make1(makeVacuumRelation(NULL, relid, NIL));
+	stmt->options = list_make1(makeDefElem("index_cleanup", (Node *) makeString("on"), -1));
 	if (skip_locked)
-		stmt->options = list_make1(makeDefElem("skip_locked", NULL, -1));
+		stmt->options = lappend(stmt->options, makeDefElem("skip_locked", NULL, -1));
 	ExecVacuum(make_parsestate(NULL), stmt, true);
 	/* What was current before may be gone with the transaction. */
 	MemoryContextSwitchTo(mcxt);
