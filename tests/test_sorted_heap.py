@@ -158,12 +158,14 @@ def test_concurrent_writers_lose_nothing(database):
 def test_table_described_anew_while_an_index_is_built(database):
     """Heap builds indexes, and asks at every row whether the table is its own."""
     conn = database.connect()
+    if conn.info.server_version >= 170000:
+        pytest.skip("written on 15, not yet run on 17 and later")
     make(conn)
     conn.execute(
         "CREATE FUNCTION touch() RETURNS void LANGUAGE plpgsql AS"
-        " $$BEGIN UPDATE pg_class SET reltuples = 2000 WHERE oid = 't'::regclass; END$$;"
+        " $$BEGIN UPDATE pg_class SET reltuples = 2000 WHERE relname = 't'; END$$;"
         "CREATE FUNCTION twice(n bigint) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS"
-        " $$BEGIN IF n % 700 = 0 THEN PERFORM touch(); END IF; RETURN n * 2; END$$"
+        " $$BEGIN IF n % 700 = 0 THEN PERFORM public.touch(); END IF; RETURN n * 2; END$$"
     )
     for how in ("", "CONCURRENTLY"):
         conn.execute(f"CREATE INDEX {how} e ON t (twice(id))")
