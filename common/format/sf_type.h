@@ -28,8 +28,6 @@ typedef enum SfKind
 	SF_KIND_CSTRING = 7			/* zero-terminated */
 } SfKind;
 
-#define SF_MAX_KIND SF_KIND_CSTRING
-
 /*
  * May values of the kind stand in an encoding?  Both formats number those of
  * numbers alike from 1 on, and three more of bytes behind them.

@@ -153,12 +153,6 @@ vx_batch_value(VxBatchColumn *column, int row, Datum *value, bool *isnull)
 	}
 }
 
-static inline bool
-vx_rows_test(const uint64 *rows, int row)
-{
-	return (rows[row >> 6] >> (row & 63)) & 1;
-}
-
 static inline void
 vx_rows_set(uint64 *rows, int row)
 {

@@ -174,9 +174,6 @@ extern StStatus st_zson_dict_build(const StZsonParts *parts, uint8_t *dst,
 extern bool st_zson_code_train(const uint8_t *sample, size_t n,
 							   uint8_t *lengths);
 
-/* Does a number of the dictionary stand for the string? */
-extern bool st_zson_dict_has(const StZsonDict *dict, const StStr *s);
-
 /* Is there a short form of the string, that of a hash, a time, a number? */
 extern bool st_zson_has_form(const StStr *s);
 

@@ -58,12 +58,6 @@ st_zs_string_number(const StZsonDict *dict, const StStr *s)
 	return number >= 64 && n < 3 ? -1 : number;
 }
 
-bool
-st_zson_dict_has(const StZsonDict *dict, const StStr *s)
-{
-	return st_zs_string_number(dict, s) >= 0;
-}
-
 void
 st_zs_put_number(StByteWriter *w, int number)
 {

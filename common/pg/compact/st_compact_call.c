@@ -45,7 +45,6 @@
 #include "utils/acl.h"
 #include "utils/backend_status.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/portal.h"
 #include "utils/rel.h"

@@ -16,7 +16,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/xact.h"
 #include "utils/snapmgr.h"
 
 #include "st_lock_int.h"

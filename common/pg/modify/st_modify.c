@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/sysattr.h"
 #include "access/xact.h"
 #include "executor/tuptable.h"
 #include "pgstat.h"

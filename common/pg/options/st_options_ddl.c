@@ -28,10 +28,8 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "commands/tablecmds.h"
-#include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
 #include "st_options.h"

@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "parser/scansup.h"

@@ -23,7 +23,6 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
-#include "storage/procarray.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"

@@ -23,7 +23,6 @@
 #include "catalog/pg_am_d.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 

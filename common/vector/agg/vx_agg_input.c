@@ -16,18 +16,14 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "vx_agg.h"
-#include "st_numeric.h"
 
 int
 vx_agg_input(VxAggState *state, Expr *expr, int filter, int flags)

@@ -11,16 +11,13 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
 #include "vx_expr_int.h"
 #include "vx_path_expr.h"
-#include "vx_settings.h"
 #include "vx_vec.h"
 
 VxExprSet *

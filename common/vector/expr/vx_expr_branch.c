@@ -19,7 +19,6 @@
 
 #include "vx_expr_int.h"
 #include "vx_vec.h"
-#include "st_numeric.h"
 
 typedef struct Piece
 {

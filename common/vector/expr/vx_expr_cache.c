@@ -20,7 +20,6 @@
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "pgtime.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "vx_expr_int.h"

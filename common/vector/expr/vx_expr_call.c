@@ -17,7 +17,6 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "pgstat.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "vx_expr_int.h"

@@ -13,7 +13,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "utils/fmgroids.h"
 
 #include "vx_expr_int.h"

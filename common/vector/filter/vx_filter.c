@@ -27,7 +27,6 @@
 #include "access/sysattr.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 

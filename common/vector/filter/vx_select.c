@@ -21,8 +21,6 @@
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily_d.h"
 #include "catalog/pg_type_d.h"
-#include "utils/date.h"
-#include "utils/timestamp.h"
 
 #include "vx_select.h"
 #include "st_numeric.h"

@@ -26,7 +26,6 @@
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
-#include "utils/datum.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"

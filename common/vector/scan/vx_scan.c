@@ -31,7 +31,6 @@
 #include "utils/rel.h"
 
 #include "vx_join_filter.h"
-#include "vx_paths.h"
 #include "vx_scan.h"
 #include "vx_vec.h"
 #include "st_compat.h"

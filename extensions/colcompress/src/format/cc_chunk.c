@@ -18,7 +18,6 @@
 #include "sf_bytes.h"
 #include "st_bytes.h"
 #include "st_compat.h"
-#include "st_int.h"
 
 /* After so many blocks in a row that did not shrink, only try now and then. */
 #define CODEC_PATIENCE 2

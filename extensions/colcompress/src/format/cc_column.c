@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "utils/memutils.h"
 

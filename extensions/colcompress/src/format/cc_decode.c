@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "cc_shred_read.h"
@@ -21,7 +20,6 @@
 #include "st_compat.h"
 #include "st_float.h"
 #include "st_int.h"
-#include "st_numeric.h"
 
 void
 cc_take_validity(StReader *r, const CcVectorPlace *place, uint32 n,

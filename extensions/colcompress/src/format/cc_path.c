@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"

@@ -16,7 +16,6 @@
 #include "utils/memutils.h"
 
 #include "cc_shred.h"
-#include "cc_vector.h"
 #include "st_numeric.h"
 
 /* Shapes that are kept; documents of others are merged with no residue. */

@@ -8,9 +8,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 
 #include "rc_batch.h"
 #include "st_compat.h"

@@ -64,12 +64,9 @@ extern const VxVector *rc_batch_vector_selected(RcBatch *batch, AttrNumber attno
 extern const VxVector *rc_batch_path(RcBatch *batch, VxPath *path, const uint64 *rows);
 
 /*
- * One value.  Decodes nothing but that value unless the column is decoded
- * already; valid until the same column's next value is asked for.
+ * One value of a decoded column; decimals and large values take a buffer.
+ * Valid until the same column's next value is asked for.
  */
-extern Datum rc_batch_value(RcBatch *batch, AttrNumber attno, uint32 row, bool *isnull);
-
-/* The same of a decoded column; decimals and large values take a buffer. */
 extern Datum rc_vector_value(RcBatch *batch, AttrNumber attno, const VxVector *v,
 							 uint32 row);
 

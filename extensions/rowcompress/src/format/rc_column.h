@@ -140,12 +140,6 @@ extern void rc_column_release(RcColumn *col);
 /* Returns the bytes by which heap's tuple would be longer for the value. */
 extern Size rc_column_add(RcColumn *col, RcCodec *codec, Datum value, bool isnull);
 
-static inline bool
-rc_column_isnull(const RcColumn *col, uint32 row)
-{
-	return (col->valid[row >> 6] & (UINT64CONST(1) << (row & 63))) == 0;
-}
-
 /* Bits of rows [first, first + n), moved to the bottom; n <= RC_MAX_BATCH_ROWS. */
 extern uint32 rc_column_validity(const RcColumn *col, uint32 first, uint32 n,
 								 uint64 *words);

@@ -202,16 +202,6 @@ piece_value(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 row, bool *
 	return point_value(batch, chunk, attno, piece, row);
 }
 
-Datum
-rc_batch_value(RcBatch *batch, AttrNumber attno, uint32 row, bool *isnull)
-{
-	StReader   *r = batch->reader;
-
-	if (rc_column_is_missing(r, attno))
-		return decoded_value(batch, attno, rc_missing_vector(r, attno, batch->nrows), row, isnull);
-	return piece_value(batch, attno, rc_batch_piece(batch, attno), row, isnull);
-}
-
 /* Gives back the memory of a huge value that nobody looks at any more. */
 static pg_noinline void
 release_point(RcChunk *chunk)

@@ -19,7 +19,6 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/typcache.h"
 
 #include "st_compat.h"

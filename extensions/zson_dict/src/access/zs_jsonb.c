@@ -12,10 +12,7 @@
  */
 #include "postgres.h"
 
-#include "access/gin.h"
-#include "access/stratnum.h"
 #include "fmgr.h"
-#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
 

@@ -119,6 +119,4 @@ extern struct varlena *zs_from_jsonb(const Jsonb *jb);
 /* The same of JSON text, or NULL: it is for jsonb_in() to parse or refuse. */
 extern struct varlena *zs_from_text(const char *text, Size len);
 
-#define ZsonPGetDatum(p) PointerGetDatum(p)
-
 #endif							/* ZS_DATUM_H */

@@ -15,7 +15,6 @@
 
 #include "st_bytes.h"
 #include "zs_datum.h"
-#include "zs_dict.h"
 
 #define PLACES 8
 #define PAIRS 32

@@ -51,7 +51,6 @@
 
 #include "access/generic_xlog.h"
 #include "access/nbtxlog.h"
-#include "access/rmgr.h"
 #include "access/xloginsert.h"
 #include "miscadmin.h"
 

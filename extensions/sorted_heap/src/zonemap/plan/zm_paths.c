@@ -21,7 +21,6 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "optimizer/restrictinfo.h"
 #include "utils/guc.h"
 
 #include "zm_paths.h"

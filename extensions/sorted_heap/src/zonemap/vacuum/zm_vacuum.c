@@ -21,7 +21,6 @@
 #include "st_compat.h"
 #include "st_wal.h"
 #include "zm_page.h"
-#include "zm_tree.h"
 #include "zm_vacuum.h"
 #include "zm_wal.h"
 
