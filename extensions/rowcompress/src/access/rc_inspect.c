@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "funcapi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 
