@@ -7,8 +7,8 @@
  */
 #include "postgres.h"
 
-#include "funcapi.h"
 #include "fmgr.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 
 #include "rc_batch.h"
