@@ -727,6 +727,89 @@ def test_a_table_recovers_by_itself(make_cluster, am):
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
+def test_one_merge_brings_all_space_back(make_cluster, rng, am):
+    """Whatever came before it: workers, old snapshots, cancels, rolled-back loads."""
+    cluster = make_cluster("space", autovacuum="off")
+    with cluster.connect() as conn:
+        conn.execute(f"CREATE EXTENSION {am}")
+        conn.execute(f"CREATE TABLE t (id int, day date, k int, v text) USING {am}")
+        conn.execute(
+            f"SELECT {am}.set_options('t', orderby => 'day', row_group_rows => 10000)"
+        )
+        conn.execute("CREATE TABLE twin (LIKE t)")
+        top = 0
+
+        def load(rows: int) -> list[str]:
+            return [
+                f"INSERT INTO {table} SELECT i, date '2024-01-01' + i % 365, i % 50,"
+                f" md5(i::text) FROM generate_series({top + 1}, {top + rows}) i"
+                for table in ("t", "twin")
+            ]
+
+        def both(statements: list[str]) -> None:
+            with conn.transaction():
+                for statement in statements:
+                    conn.execute(statement)
+
+        def cancelled(statement: str) -> None:
+            conn.execute(f"SET statement_timeout = {rng.randint(20, 300)}")
+            with contextlib.suppress(psycopg.errors.QueryCanceled):
+                conn.execute(statement)
+            conn.execute("RESET statement_timeout")
+
+        both(load(150_000))
+        top += 150_000
+        for _ in range(10):
+            with cluster.connect() as old:
+                if rng.random() < 0.3:
+                    old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
+                kind = rng.choice(
+                    ["update", "delete", "load", "rollback", "cancel", "merge", "rest"]
+                )
+                n = rng.randint(5, 40)
+                if kind == "update":
+                    both(
+                        [
+                            f"UPDATE {x} SET k = k + 1 WHERE id % {n} = 1"
+                            for x in ("t", "twin")
+                        ]
+                    )
+                elif kind == "delete":
+                    both(
+                        [f"DELETE FROM {x} WHERE id % {n} = 2" for x in ("t", "twin")]
+                    )
+                elif kind == "load":
+                    both(load(20_000))
+                    top += 20_000
+                elif kind == "rollback":
+                    with conn.transaction(force_rollback=True):
+                        conn.execute(load(50_000)[0])
+                elif kind == "cancel":
+                    # an UPDATE that ended in time has changed v as the twin's
+                    cancelled("UPDATE t SET v = v || ''")
+                elif kind == "merge":
+                    cancelled(f"CALL {am}.merge('t')")
+                else:
+                    time.sleep(1)
+        conn.execute(f"CALL {am}.merge('t')")
+        conn.execute(f"CREATE TABLE fresh (LIKE t) USING {am}")
+        conn.execute(
+            f"SELECT {am}.set_options('fresh', orderby => 'day', row_group_rows => 10000)"
+        )
+        conn.execute("INSERT INTO fresh TABLE twin")
+        conn.execute(f"CALL {am}.merge('fresh')")
+        # a hole is shorter than a row group
+        group = conn.execute(
+            f"SELECT max(pages) FROM {am}.row_groups('fresh')"
+        ).fetchone()[0]
+        assert size(conn) <= 1.1 * size(conn, "fresh") + 8192 * group
+        for one, other in (("t", "twin"), ("twin", "t")):
+            assert conn.execute(
+                f"SELECT count(*) FROM (TABLE {one} EXCEPT ALL TABLE {other}) d"
+            ).fetchone() == (0,)
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
 def test_a_held_row_group_is_left_alone(make_cluster, am):
     """Somebody holds one of two small row groups: the worker does not write the
     other one again and again, and leaves once that has ended."""

@@ -55,7 +55,7 @@
 #include "st_store.h"
 
 /* merge() runs VACUUM so many times at most. */
-#define MAX_VACUUMS	3
+#define MAX_VACUUMS	5
 
 /* A number that is none of the server's. */
 #define PROGRESS_COMMAND_ST_COMPACT ((ProgressCommandType) 1005)
@@ -208,17 +208,22 @@ vacuum_table(CompactCall *call, Oid relid)
 		elog(ERROR, "SPI_connect failed");
 }
 
+/*
+ * A worker may have done all steps before, and a snapshot of a moment, the
+ * worker's own for one, may keep VACUUM from freeing what they have left.
+ */
 static void
 run_steps_and_vacuum(CompactCall *call, Oid relid)
 {
-	if (!run_steps(call, relid) || !call->may_vacuum ||
-		!ask(call, relid, st_compact_wastes))
-		return;
-	for (int i = 0; i < MAX_VACUUMS; i++)
+	for (int i = 0;; i++)
 	{
+		bool		moved = run_steps(call, relid);
+
+		if (!call->may_vacuum || i == MAX_VACUUMS ||
+			!ask(call, relid, st_compact_wastes) ||
+			(i > 0 && !moved && !ask(call, relid, st_compact_waits)))
+			return;
 		vacuum_table(call, relid);
-		if (!run_steps(call, relid) || !ask(call, relid, st_compact_wastes))
-			break;
 	}
 }
 
