@@ -244,8 +244,8 @@ def test_merge_alone_brings_the_size_of_a_fresh_table_back(database, am):
 
 @pytest.fixture
 def tripping(database, am):
-    """A connection, and a table t whose last group has spare row numbers, and room before
-    it; compaction of the row whose id stands in the table flag fails."""
+    """A connection, and a table t with an order that has room before its last row group;
+    compaction of the row whose id stands in the table flag fails."""
     with database.connect() as conn:
         conn.execute("CREATE TABLE flag AS SELECT 0 AS at")
         conn.execute(
@@ -288,7 +288,7 @@ def check_rows_by_index(conn, am: str, rows: int) -> None:
     assert conn.execute(query).fetchone() == (rows, rows)
 
 
-def test_spare_row_numbers_are_used_once_though_merge_fails(tripping, am):
+def test_row_numbers_are_used_once_though_merge_fails(tripping, am):
     """What a failed merge left in indexes must never point to other rows."""
     conn = tripping
     fail_merge(conn, am)
@@ -301,9 +301,8 @@ def test_spare_row_numbers_are_used_once_though_merge_fails(tripping, am):
     check_rows_by_index(conn, am, 39960)
 
 
-def test_spare_row_numbers_come_to_an_end(tripping, am):
-    """Merges that fail use up what is spare; groups that are chosen for another reason then
-    get numbers of their own."""
+def test_merge_goes_on_after_merges_that_failed(tripping, am):
+    """At another time, and for groups that are chosen for another reason."""
     conn = tripping
     for _ in range(4):
         fail_merge(conn, am)

@@ -60,7 +60,6 @@ retire_group(StCatalog *catalog, const StGroupVersion *v)
 	if (!st_catalog_delete(catalog, &tid))
 		return false;
 	st_retired_add(catalog, &v->group);
-	st_spare_forget(catalog, v->group.first_row);
 	return true;
 }
 
@@ -127,10 +126,6 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	st_sink_begin(&sink, rel, catalog, meta.incarnation);
 	sink.before = plan->before;
 	job->moved_to = plan->before;
-	if (plan->spare_numbers && plan->ngroups == 1)
-		sink.next = st_spare_consume(catalog, plan->groups[0].group.first_row);
-	if (job->to_the_end && sink.order_hash != 0)
-		sink.spare_from = job->group_blocks;
 	for (int i = 0; i < plan->ngroups; i++)
 	{
 		if (!retire_group(catalog, &plan->groups[i]))

@@ -38,7 +38,6 @@ typedef struct StCompactJob
 	uint64	   *skipped;		/* first rows of groups that others held */
 	int			nskipped;
 	int			maxskipped;
-	BlockNumber group_blocks;	/* pages of all row groups at the start */
 	uint64		first_new_row;	/* groups from here on were made by this call */
 	double		blocks_left;	/* pages of row groups that may be rewritten */
 	int			order_steps;	/* that only sorted */

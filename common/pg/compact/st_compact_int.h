@@ -43,8 +43,6 @@ typedef struct StCompactSink
 	uint64		incarnation;
 	uint32		max_rows;
 	BlockNumber before;			/* free extents before it are used */
-	StSpareRows next;			/* row numbers of the next group, if nrows > 0 */
-	BlockNumber spare_from;		/* groups that reach behind it get spare numbers */
 	int			natts;
 
 	/* the group under construction */
@@ -108,7 +106,6 @@ typedef struct StCompactPlan
 	bool		delta;			/* take rows of the delta, too */
 	uint64		max_rows;		/* rows to take, all in all */
 	BlockNumber before;			/* free extents before it may be used */
-	bool		spare_numbers;	/* the one group has some, to be used */
 } StCompactPlan;
 
 extern bool st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,

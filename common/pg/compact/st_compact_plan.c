@@ -298,31 +298,11 @@ last_extent_start(const StGroup *group)
 }
 
 /*
- * May a group be moved, as far as the order of scans is concerned?  It gets
- * new row numbers, and so comes last; unless it has spare ones.
- */
-static bool
-keeps_order(const FileSpace *file, const StCandidate *c, int n,
-			const StGroup *group, bool *spare_numbers)
-{
-	StSpareRows numbers;
-
-	*spare_numbers = st_spare_find(file->catalog, group->first_row, &numbers);
-	if (*spare_numbers)
-		return true;
-	for (int i = 0; i < n; i++)
-	{
-		if (c[i].version->group.first_row > group->first_row)
-			return false;
-	}
-	return true;
-}
-
-/*
  * Chooses the last group of the file to be moved to the front: plan->before
  * says to where.  Not one that this job has written, unless it goes to the
- * end; then only one that keeps its place, if rows have an order.  One of them
- * per call whatever was rewritten before, because that takes no new space.
+ * end.  One of them per call whatever was rewritten before, because that takes
+ * no new space.  The group comes last in scans then; the order of the option
+ * orderby is one of keys, whatever the order of row numbers.
  * If the group that was moved last is behind its old place, because somebody
  * was quicker to take the free one, there is no second try.
  */
@@ -334,7 +314,6 @@ choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 	double		blocks = 0;
 	double		worth;
 	BlockNumber start;
-	bool		spare_numbers = false;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -346,8 +325,7 @@ choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 			last = &c[i];
 	}
 	if (last == NULL ||
-		(job->to_the_end ? st_orderby_hash(file->rel) != 0 &&
-		 !keeps_order(file, c, n, &last->version->group, &spare_numbers) :
+		(!job->to_the_end &&
 		 last->version->group.first_row >= job->first_new_row) ||
 		(job->moved_last && !may_rewrite(job, last->version->group.nblocks)))
 		return 0;
@@ -359,7 +337,6 @@ choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 		!has_room(file, estimate_blocks(last), start))
 		return 0;
 	plan->before = start;
-	plan->spare_numbers = spare_numbers;
 	job->blocks_left -= last->version->group.nblocks;
 	job->moved_last = true;
 	last->chosen = true;
@@ -380,7 +357,6 @@ begin_job(Relation rel, StCompactJob *job, const StGroupVersions *versions)
 		if (versions->v[i].state != HEAPTUPLE_LIVE || !versions->v[i].finished)
 			continue;
 		job->blocks_left += versions->v[i].group.nblocks * REWRITE_SHARE;
-		job->group_blocks += versions->v[i].group.nblocks;
 	}
 	job->started = true;
 }

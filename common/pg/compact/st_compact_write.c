@@ -148,20 +148,6 @@ index_group(StCompactSink *sink, const StGroup *group)
 
 /* ---- groups ---- */
 
-/* True: those that were spare. */
-static bool
-take_row_numbers(StCompactSink *sink, StGroup *group)
-{
-	if (sink->next.nrows < sink->nrows)
-	{
-		group->first_row = st_reserve_rows(sink->rel, sink->nrows);
-		return false;
-	}
-	group->first_row = sink->next.first_row;
-	sink->next.nrows = 0;
-	return true;
-}
-
 static void
 finish_group(StCompactSink *sink, bool full)
 {
@@ -169,26 +155,19 @@ finish_group(StCompactSink *sink, bool full)
 	Size		len;
 	StGroup		group;
 	StImage    *img;
-	StSpareRows spare;
-	bool		is_spare;
 
 	if (sink->writer == NULL)
 		return;
 
 	memset(&group, 0, sizeof(group));
 	group.nrows = sink->nrows;
-	spare = sink->next;
-	is_spare = take_row_numbers(sink, &group);
+	group.first_row = st_reserve_rows(sink->rel, sink->nrows);
 	group.incarnation = sink->incarnation;
 	group.full = full;
 	group.order_hash = sink->order_hash;
 	img = st_image_create(sink->group_mcxt);
 	sink->format->writer_finish(sink->writer, img, &group);
 	st_extent_write(sink->rel, img, &group, ST_MAX_RUNS, sink->before);
-	if (is_spare)
-		st_spare_used(sink->catalog, &spare);
-	else if (st_group_end(&group) > sink->spare_from)
-		st_spare_reserve(sink->catalog, &group);
 
 	len = st_descriptor_encode(&group, true, &payload);
 	st_catalog_insert(sink->catalog, ST_DESCRIPTOR, group.first_row, &payload,
@@ -263,7 +242,6 @@ st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 	sink->incarnation = incarnation;
 	sink->max_rows = st_options_get(rel)->row_group_rows;
 	sink->before = MaxBlockNumber;
-	sink->spare_from = MaxBlockNumber;
 	sink->natts = RelationGetNumberOfAttributes(rel);
 	sink->group_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "compacted row group",

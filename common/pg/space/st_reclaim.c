@@ -433,7 +433,6 @@ drop_group(Reclaim *r, StCatalog *cat, const StGroupVersion *v)
 		st_descriptor_drop(cat, &v->group);
 	if (!st_catalog_delete(cat, &tid))
 		return;
-	st_spare_forget(cat, v->group.first_row);
 	delete_entries(cat, ST_TOMBSTONE, &v->group);
 	delete_entries(cat, ST_ANCHOR, &v->group);
 	st_free_extents_of(cat, &v->group);

@@ -58,25 +58,6 @@ extern bool st_note_read(StCatalog *cat, StKeyBase base, uint64 row,
 extern void st_note_add(StCatalog *cat, StKeyBase base, uint64 row,
 						const void *payload, Size len);
 
-/* ---- spare row numbers: st_spare.c ---- */
-
-/* Those of a group, as on disk: the numbers of its next lives. */
-typedef struct StSpareRows
-{
-	uint16		version;
-	uint16		lives;			/* so many times nrows */
-	uint32		nrows;			/* 0: there are none */
-	uint64		first_row;		/* of the next life */
-} StSpareRows;
-
-StaticAssertDecl(sizeof(StSpareRows) == 16, "on-disk size");
-
-extern bool st_spare_find(StCatalog *cat, uint64 first_row, StSpareRows *out);
-extern StSpareRows st_spare_consume(StCatalog *cat, uint64 first_row);
-extern void st_spare_reserve(StCatalog *cat, const StGroup *group);
-extern void st_spare_used(StCatalog *cat, const StSpareRows *spare);
-extern void st_spare_forget(StCatalog *cat, uint64 first_row);
-
 /* ---- extents that are in use: st_extent_ranges.c ---- */
 
 /* Blocks that are no pages of the delta, sorted. */
