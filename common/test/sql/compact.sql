@@ -110,8 +110,13 @@ SELECT count(*) FROM (SELECT k, id, lead(k) OVER (ORDER BY ctid) k2, lead(id) OV
 CREATE TABLE cm_s (id int, k int, v text) USING @am@;
 SELECT @am@.set_options('cm_s', orderby => 'k, v DESC', row_group_rows => 2000);
 INSERT INTO cm_s SELECT i, i * 7919 % 1000, md5(i::text) FROM generate_series(1, 20000) i;
+-- neighbours out of order: within a row group, or because groups overlap
 CREATE FUNCTION cm_inversions() RETURNS bigint LANGUAGE sql AS $$
-SELECT count(*) FROM (SELECT k, v, lead(k) OVER w k2, lead(v) OVER w v2 FROM cm_s WINDOW w AS (ORDER BY ctid)) s
+WITH numbered AS (SELECT k, v, (p[0] - 2147483648) * 291 + p[1] - 1 AS row FROM cm_s, CAST(CAST(ctid AS text) AS point) p),
+grouped AS (SELECT k, v, row, first_value(k) OVER w AS first_k, first_value(v) OVER w AS first_v
+	FROM numbered LEFT JOIN @am@.row_groups('cm_s') g ON row >= first_row AND row < first_row + rows
+	WINDOW w AS (PARTITION BY row_group ORDER BY row))
+SELECT count(*) FROM (SELECT k, v, lead(k) OVER w k2, lead(v) OVER w v2 FROM grouped WINDOW w AS (ORDER BY first_k, first_v DESC, row)) s
 WHERE k2 < k OR (k2 = k AND v2 > v) $$;
 SELECT cm_inversions() > 0 AS unordered;
 CALL @am@.compact('cm_s', 1);
