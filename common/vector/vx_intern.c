@@ -27,6 +27,12 @@
 
 #define INITIAL_SLOTS 256
 
+/* Of a dictionary. */
+#define MAX_VALUES	8192
+
+/* So many distinct values are looked at before their share counts. */
+#define FREE_VALUES	1024
+
 typedef struct Slot
 {
 	uint32		hash;
@@ -217,4 +223,30 @@ vx_intern_values(const VxIntern *intern, uint32 *nvalues)
 {
 	*nvalues = intern->nvalues;
 	return intern->values;
+}
+
+void
+vx_codes_init(VxCodes *codes, MemoryContext mcxt, Oid type, int16 typlen)
+{
+	codes->values = vx_intern_create(mcxt, typlen == -1 ? BYTEAOID : type, InvalidOid,
+									 InvalidOid, true);
+	codes->dict.capacity = MAX_VALUES;
+}
+
+bool
+vx_codes_find(VxCodes *codes, Datum value, uint32 *code)
+{
+	uint32		n = codes->dict.nvalues;
+	Size		len = codes->values->typlen == -1 ?
+		VARSIZE_ANY_EXHDR(DatumGetPointer(value)) : codes->values->typlen;
+	bool		room;
+
+	codes->nseen++;
+	room = len <= VX_CODES_MAX_LENGTH && n < MAX_VALUES &&
+		(n < FREE_VALUES || (uint64) n * 2 <= codes->nseen);
+	*code = vx_intern(codes->values, value, room);
+	codes->dict.values = vx_intern_values(codes->values, &codes->dict.nvalues);
+	if (*code == VX_NO_WORD)
+		codes->values = NULL;
+	return *code != VX_NO_WORD;
 }

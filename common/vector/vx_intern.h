@@ -10,6 +10,8 @@
 
 #include "postgres.h"
 
+#include "vx_vector.h"
+
 #define VX_NO_WORD	PG_UINT32_MAX
 
 typedef struct VxIntern VxIntern;
@@ -38,5 +40,25 @@ vx_intern_value(const VxIntern *intern, uint32 number)
 
 	return vx_intern_values(intern, &nvalues)[number];
 }
+
+/*
+ * A dictionary that grows as values come up, so that expressions run once per
+ * value and keys of groups are indexes.  It gives up for good when there are
+ * too many values, or long ones.
+ */
+typedef struct VxCodes
+{
+	VxIntern   *values;			/* NULL: given up, or never begun */
+	VxDictionary dict;
+	uint64		nseen;
+} VxCodes;
+
+#define VX_CODES_MAX_LENGTH 256
+
+/* For values that are distinct by all their bytes, whatever the type. */
+extern void vx_codes_init(VxCodes *codes, MemoryContext mcxt, Oid type, int16 typlen);
+
+/* False, from then on always: there are too many values. */
+extern bool vx_codes_find(VxCodes *codes, Datum value, uint32 *code);
 
 #endif							/* VX_INTERN_H */

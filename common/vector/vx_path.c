@@ -52,26 +52,50 @@ vx_path_begin(VxPath *path, VxRep rep, int n)
 	return v;
 }
 
+VxVector *
+vx_path_begin_put(VxPath *path, int n)
+{
+	path->coded = path->dictionary.values != NULL;
+	return vx_path_begin(path, path->kind >= VX_PATH_EXISTS ? VX_REP_INT64 : VX_REP_DATUM, n);
+}
+
+const VxVector *
+vx_path_finish(VxPath *path)
+{
+	if (path->coded)
+	{
+		path->v.rep = VX_REP_CODE;
+		path->v.u.code = path->codes;
+		path->v.dict = &path->dictionary.dict;
+	}
+	return &path->v;
+}
+
 /* ---- bytes of documents ---- */
 
 /*
- * The value behind the keys.  ST_NOTFIT: there is none.  ST_CORRUPT: the
- * operator is to say.
+ * The value behind the keys; item may be NULL, if it only matters whether
+ * there is one.  ST_NOTFIT: there is none.  ST_CORRUPT: the operator is to say.
  */
-static StStatus
+static inline StStatus
 find_value(const uint8 *document, uint32 len, int nkeys, const StStr *keys,
 		   StJsonbHint *hints, StJsonbItem *item)
 {
-	StStatus	status = ST_OK;
+	int			last = nkeys - 1;
+	StJsonbItem inner;
 
-	*item = (StJsonbItem) {ST_JSONB_CONTAINER, len, document};
-	for (int i = 0; i < nkeys && status == ST_OK; i++)
+	for (int i = 0; i < last; i++)
 	{
-		if (item->type != ST_JSONB_CONTAINER)
+		StStatus	status = st_jsonb_find(document, len, keys[i], &hints[i], &inner);
+
+		if (status != ST_OK)
+			return status;
+		if (inner.type != ST_JSONB_CONTAINER)
 			return ST_NOTFIT;
-		status = st_jsonb_find(item->data, item->len, keys[i], &hints[i], item);
+		document = inner.data;
+		len = inner.len;
 	}
-	return status;
+	return st_jsonb_find(document, len, keys[last], &hints[last], item);
 }
 
 /* An aligned copy of a numeric or container, behind room bytes. */
@@ -147,9 +171,9 @@ item_json(const StJsonbItem *item)
 	return JsonbPGetDatum(JsonbValueToJsonb(&value));
 }
 
-/* JSON null is null. */
+/* But JSON null. */
 static Datum
-item_text(const StJsonbItem *item, bool *isnull)
+item_text(const StJsonbItem *item)
 {
 	switch (item->type)
 	{
@@ -161,12 +185,35 @@ item_text(const StJsonbItem *item, bool *isnull)
 																		   PointerGetDatum(item_copy(item, 0)))));
 		case ST_JSONB_CONTAINER:
 			return CStringGetTextDatum(JsonbToCString(NULL, item_copy(item, 0), item->len));
-		case ST_JSONB_NULL:
-			*isnull = true;
-			return (Datum) 0;
 		default:
 			return CStringGetTextDatum(item->type == ST_JSONB_TRUE ? "true" : "false");
 	}
+}
+
+/*
+ * A string's value in the dictionary, and its code.  Once the dictionary has
+ * given up, or a value that is no string has come, there are no codes.
+ */
+static bool
+string_code(VxPath *path, int row, const StJsonbItem *item, Datum *value)
+{
+	struct
+	{
+		int32		header;
+		char		data[VX_CODES_MAX_LENGTH];
+	}			text;
+
+	path->coded = path->coded && item->type == ST_JSONB_STRING &&
+		item->len <= VX_CODES_MAX_LENGTH;
+	if (!path->coded)
+		return false;
+	SET_VARSIZE(&text, VARHDRSZ + item->len);
+	memcpy(text.data, item->data, item->len);
+	path->coded = vx_codes_find(&path->dictionary, PointerGetDatum(&text),
+								&path->codes[row]);
+	if (path->coded)
+		*value = path->dictionary.dict.values[path->codes[row]];
+	return path->coded;
 }
 
 void
@@ -181,9 +228,11 @@ vx_path_put(VxPath *path, VxVector *v, int row, const uint8 *document, uint32 le
 	if (path->kind == VX_PATH_CONTAINS)
 		status = run_tests(path, document, len);
 	else
-		status = find_value(document, len, path->nkeys, path->keys, path->hints, &item);
+		status = find_value(document, len, path->nkeys, path->keys, path->hints,
+							boolean ? NULL : &item);
 	if (status != ST_OK && status != ST_NOTFIT)
 	{
+		path->coded = false;
 		item = (StJsonbItem) {ST_JSONB_CONTAINER, len, document};
 		value = vx_path_call(path, item_json(&item), &isnull);
 		if (boolean && !isnull)
@@ -193,8 +242,12 @@ vx_path_put(VxPath *path, VxVector *v, int row, const uint8 *document, uint32 le
 		value = (Datum) (status == ST_OK);
 	else if (status == ST_NOTFIT)
 		isnull = true;
-	else
-		value = path->kind == VX_PATH_TEXT ? item_text(&item, &isnull) : item_json(&item);
+	else if (path->kind == VX_PATH_JSON)
+		value = item_json(&item);
+	else if (item.type == ST_JSONB_NULL)
+		isnull = true;
+	else if (!path->coded || !string_code(path, row, &item, &value))
+		value = item_text(&item);
 	if (isnull)
 		vx_path_set_null(v, row);
 	v->u.datum[row] = value;

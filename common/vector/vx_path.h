@@ -14,7 +14,7 @@
 #include "access/attnum.h"
 #include "fmgr.h"
 
-#include "vx_vector.h"
+#include "vx_intern.h"
 #include "st_jsonb.h"
 
 typedef enum VxPathKind
@@ -63,6 +63,9 @@ typedef struct VxPath
 	MemoryContext mcxt;			/* values that it points to */
 	VxVector	v;
 	int64	   *words;			/* ST_VECTOR_SIZE values of up to 8 bytes */
+	VxCodes		dictionary;		/* of strings, for TEXT */
+	uint32	   *codes;			/* as words, */
+	bool		coded;			/* of all values in the vector so far */
 } VxPath;
 
 /* The operators themselves, on any document. */
@@ -70,6 +73,10 @@ extern Datum vx_path_call(VxPath *path, Datum document, bool *isnull);
 
 /* The path's own vector, no nulls, for values of that form. */
 extern VxVector *vx_path_begin(VxPath *path, VxRep rep, int n);
+
+/* The same, to be filled by vx_path_put(); then vx_path_finish() gives it. */
+extern VxVector *vx_path_begin_put(VxPath *path, int n);
+extern const VxVector *vx_path_finish(VxPath *path);
 
 /*
  * Puts what stands at the path of a document, the len bytes of a jsonb's

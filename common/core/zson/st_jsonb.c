@@ -191,6 +191,8 @@ st_jsonb_find(const uint8_t *src, size_t len, StStr key, StJsonbHint *hint,
 
 	if (open_by_hint(src, len, key, hint, &c))
 	{
+		if (item == NULL)
+			return ST_OK;
 		at = cursor_at(&c, c.count + hint->index,
 					   (StJsonbCursor) {c.count, hint->keys_len});
 		return st_jsonb_next(&c, &at, item);
@@ -201,14 +203,15 @@ st_jsonb_find(const uint8_t *src, size_t len, StStr key, StJsonbHint *hint,
 	while (lo < hi)
 	{
 		uint32_t	mid = lo + (hi - lo) / 2;
+		StJsonbItem child;
 		uint32_t	off;
 		int			order;
 
 		at = cursor_at(&c, mid, start);
 		off = at.off;
-		if (st_jsonb_next(&c, &at, item) != ST_OK || item->type != ST_JSONB_STRING)
+		if (st_jsonb_next(&c, &at, &child) != ST_OK || child.type != ST_JSONB_STRING)
 			return ST_CORRUPT;
-		order = st_jsonb_compare_keys(item->data, item->len, key.data, key.len);
+		order = st_jsonb_compare_keys(child.data, child.len, key.data, key.len);
 		if (order < 0)
 			lo = mid + 1;
 		else if (order > 0)
@@ -218,7 +221,7 @@ st_jsonb_find(const uint8_t *src, size_t len, StStr key, StJsonbHint *hint,
 			at = cursor_at(&c, c.count, at);
 			set_hint(hint, src, c.count, mid, off, off + key.len, at.off);
 			at = cursor_at(&c, c.count + mid, at);
-			return st_jsonb_next(&c, &at, item);
+			return item ? st_jsonb_next(&c, &at, item) : ST_OK;
 		}
 	}
 	return ST_NOTFIT;

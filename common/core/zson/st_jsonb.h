@@ -127,8 +127,8 @@ typedef struct StJsonbHint
 } StJsonbHint;
 
 /*
- * The value of a key in the object of len bytes.  ST_NOTFIT: it has no such
- * key.  ST_CORRUPT: as st_jsonb_open(), or st_jsonb_next() of what was looked
+ * The value of a key in the object of len bytes; item may be NULL, if it
+ * only matters whether there is one.  ST_NOTFIT: it has no such key.  ST_CORRUPT: as st_jsonb_open(), or st_jsonb_next() of what was looked
  * at; or the container is no object.
  */
 extern StStatus st_jsonb_find(const uint8_t *src, size_t len, StStr key,

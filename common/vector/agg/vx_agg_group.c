@@ -430,7 +430,7 @@ prepare_direct(VxAggState *state)
 			key->direct_made = v->dict->made;
 			/* A dictionary of an expression grows as values come up. */
 			key->size = (uint64) v->dict->nvalues + 1;
-			if (state->inputs[key->input].attno == InvalidAttrNumber)
+			if (state->inputs[key->input].attno == InvalidAttrNumber || v->dict->capacity > 0)
 				key->size += v->dict->nvalues + 14;
 			changed = true;
 		}

@@ -316,6 +316,9 @@ path_column(VxPathSet *set, Node *node, const VxPath *found)
 		path->mcxt = AllocSetContextCreate(set->mcxt, "path column",
 										   ALLOCSET_DEFAULT_SIZES);
 		path->words = palloc0(ST_VECTOR_SIZE * sizeof(int64));
+		path->codes = palloc0(ST_VECTOR_SIZE * sizeof(uint32));
+		if (path->kind == VX_PATH_TEXT)
+			vx_codes_init(&path->dictionary, set->mcxt, TEXTOID, -1);
 		path->hints = palloc0(path->nkeys * sizeof(StJsonbHint));
 		for (int t = 0; t < path->ntests; t++)
 			path->tests[t].hints = palloc0(path->tests[t].nkeys * sizeof(StJsonbHint));
@@ -461,8 +464,7 @@ document_values(VxBatch *batch, VxPath *path)
 	(void) vx_batch_vector(batch, path->attno);
 	MemoryContextReset(path->mcxt);
 	old = MemoryContextSwitchTo(path->mcxt);
-	v = vx_path_begin(path, path->kind >= VX_PATH_EXISTS ? VX_REP_INT64 : VX_REP_DATUM,
-					  batch->nrows);
+	v = vx_path_begin_put(path, batch->nrows);
 	for (int w = 0; w < (batch->nrows + 63) / 64; w++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -487,7 +489,7 @@ document_values(VxBatch *batch, VxPath *path)
 		}
 	}
 	MemoryContextSwitchTo(old);
-	return v;
+	return vx_path_finish(path);
 }
 
 /* The vector of a path column for the selected rows. */

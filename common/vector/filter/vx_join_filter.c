@@ -421,7 +421,7 @@ use_dictionary(VxJoinFilter *filter, const VxVector *v, uint64 group)
 		return;
 	if (filter->dict_passes)
 		pfree(filter->dict_passes);
-	filter->dict_passes = MemoryContextAllocZero(filter->mcxt, v->dict->nvalues + 1);
+	filter->dict_passes = MemoryContextAllocZero(filter->mcxt, vx_dict_limit(v->dict) + 1);
 	filter->dict = v->dict;
 	filter->dict_group = group;
 }

@@ -40,13 +40,6 @@
 /* A batch is full when its toasted values take so many bytes. */
 #define MAX_BYTES	((Size) 8 * 1024 * 1024)
 
-/* Of a dictionary, and bytes of each. */
-#define MAX_VALUES	8192
-#define MAX_LENGTH	256
-
-/* So many distinct values are looked at before their share counts. */
-#define FREE_VALUES	1024
-
 /*
  * Where a column has few distinct values, giving them codes lets expressions
  * run once per value, as they do in row groups; an array or a string is
@@ -57,9 +50,7 @@ typedef struct DeltaColumn
 {
 	VxRowColumn row;
 	bool		together;
-	VxIntern   *values;			/* of the dictionary; NULL: it has none */
-	VxDictionary dict;
-	uint64		nseen;			/* values that were looked for */
+	VxCodes		dictionary;
 	uint32	   *codes;
 	bool		coded;			/* in the batch at hand */
 	VxVector	code_vector;
@@ -163,11 +154,8 @@ vx_delta_create(VxBatch *batch, Relation rel, const Bitmapset *together)
 		column->together = bms_is_member(attno, together);
 		if (!column->row.byval && !column->row.numeric && column->row.typlen != -2)
 		{
-			/* distinct by all bytes, whatever the type */
-			column->values = vx_intern_create(delta->mcxt, column->row.typlen == -1 ?
-											  BYTEAOID : column->row.type, InvalidOid,
-											  InvalidOid, true);
-			column->dict.capacity = MAX_VALUES;
+			vx_codes_init(&column->dictionary, delta->mcxt, column->row.type,
+						  column->row.typlen);
 			column->codes = palloc0(sizeof(uint32) * ST_VECTOR_SIZE);
 		}
 	}
@@ -304,25 +292,6 @@ is_toasted(Datum value, int16 typlen)
 							VARATT_IS_COMPRESSED(DatumGetPointer(value)));
 }
 
-/* False, from then on always: the column has too many values. */
-static bool
-code_of(DeltaColumn *column, Datum value, uint32 *code)
-{
-	uint32		n = column->dict.nvalues;
-	Size		len = column->row.typlen == -1 ? VARSIZE_ANY_EXHDR(DatumGetPointer(value)) :
-		column->row.typlen;
-	bool		room;
-
-	column->nseen++;
-	room = len <= MAX_LENGTH && n < MAX_VALUES &&
-		(n < FREE_VALUES || (uint64) n * 2 <= column->nseen);
-	*code = vx_intern(column->values, value, room);
-	column->dict.values = vx_intern_values(column->values, &column->dict.nvalues);
-	if (*code == VX_NO_WORD)
-		column->values = NULL;
-	return *code != VX_NO_WORD;
-}
-
 /* The column has no dictionary after all: values for the codes so far. */
 static void
 stop_coding(DeltaColumn *column)
@@ -332,7 +301,7 @@ stop_coding(DeltaColumn *column)
 	column->coded = false;
 	for (int i = 0; i < ST_VECTOR_SIZE; i++)
 		if (row->v.valid[i / 64] & (UINT64CONST(1) << (i % 64)))
-			row->v.u.datum[i] = column->dict.values[column->codes[i]];
+			row->v.u.datum[i] = column->dictionary.dict.values[column->codes[i]];
 }
 
 static void
@@ -348,7 +317,7 @@ put(VxDelta *delta, DeltaColumn *column, int row, Datum value)
 	if (column->coded)
 	{
 		if (!is_toasted(value, typlen) &&
-			code_of(column, value, &column->codes[row]))
+			vx_codes_find(&column->dictionary, value, &column->codes[row]))
 		{
 			column->row.v.valid[row / 64] |= UINT64CONST(1) << (row % 64);
 			return;
@@ -450,7 +419,7 @@ finish(VxDelta *delta, DeltaColumn *column)
 	v->has_nulls = row->v.has_nulls;
 	v->typlen = row->typlen;
 	v->u.code = column->codes;
-	v->dict = &column->dict;
+	v->dict = &column->dictionary.dict;
 	memcpy(v->valid, row->v.valid, sizeof(v->valid));
 	return v;
 }
@@ -471,7 +440,7 @@ set_targets(VxDelta *delta, int index, DeltaColumn **targets)
 			 delta->batch->columns[i].access != VX_ACCESS_NONE))
 			continue;
 		targets[column->row.attno - 1] = column;
-		column->coded = column->values != NULL;
+		column->coded = column->dictionary.values != NULL;
 		natts = Max(natts, column->row.attno);
 	}
 	return natts;

@@ -36,8 +36,7 @@ rc_batch_path(RcBatch *batch, VxPath *path, const uint64 *rows)
 		return NULL;
 	MemoryContextReset(path->mcxt);
 	old = MemoryContextSwitchTo(path->mcxt);
-	v = vx_path_begin(path, path->kind >= VX_PATH_EXISTS ? VX_REP_INT64 : VX_REP_DATUM,
-					  batch->nrows);
+	v = vx_path_begin_put(path, batch->nrows);
 	v->has_nulls = piece->valid != NULL;
 	if (v->has_nulls)
 		memcpy(v->valid, piece->valid, (batch->nrows + 63) / 64 * sizeof(uint64));
@@ -61,5 +60,5 @@ rc_batch_path(RcBatch *batch, VxPath *path, const uint64 *rows)
 		}
 	}
 	MemoryContextSwitchTo(old);
-	return v;
+	return vx_path_finish(path);
 }
