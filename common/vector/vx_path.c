@@ -77,7 +77,7 @@ vx_path_finish(VxPath *path)
  * The value behind the keys; item may be NULL, if it only matters whether
  * there is one.  ST_NOTFIT: there is none.  ST_CORRUPT: the operator is to say.
  */
-static inline StStatus
+static pg_attribute_always_inline StStatus
 find_value(const uint8 *document, uint32 len, int nkeys, const StStr *keys,
 		   StJsonbHint *hints, StJsonbItem *item)
 {
@@ -108,20 +108,23 @@ item_copy(const StJsonbItem *item, Size room)
 	return copy;
 }
 
-static bool
+static pg_noinline bool
+numerics_equal(const StJsonbItem *a, const StJsonbItem *b)
+{
+	return DatumGetBool(DirectFunctionCall2(numeric_eq, PointerGetDatum(item_copy(a, 0)),
+											PointerGetDatum(item_copy(b, 0))));
+}
+
+static inline bool
 items_equal(const StJsonbItem *a, const StJsonbItem *b)
 {
-	if (a->type != b->type)
-		return false;
-	if (a->len == b->len && memcmp(a->data, b->data, a->len) == 0)
-		return true;
-	return a->type == ST_JSONB_NUMERIC &&
-		DatumGetBool(DirectFunctionCall2(numeric_eq, PointerGetDatum(item_copy(a, 0)),
-										 PointerGetDatum(item_copy(b, 0))));
+	return a->type == b->type &&
+		((a->len == b->len && memcmp(a->data, b->data, a->len) == 0) ||
+		 (a->type == ST_JSONB_NUMERIC && numerics_equal(a, b)));
 }
 
 /* ST_OK: the document passes all tests.  Else as find_value(). */
-static StStatus
+static pg_attribute_always_inline StStatus
 run_tests(const VxPath *path, const uint8 *document, uint32 len)
 {
 	for (int i = 0; i < path->ntests; i++)
@@ -216,8 +219,8 @@ string_code(VxPath *path, int row, const StJsonbItem *item, Datum *value)
 	return path->coded;
 }
 
-void
-vx_path_put(VxPath *path, VxVector *v, int row, const uint8 *document, uint32 len)
+static pg_attribute_always_inline void
+put(VxPath *path, VxVector *v, int row, const uint8 *document, uint32 len)
 {
 	StJsonbItem item;
 	bool		boolean = path->kind >= VX_PATH_EXISTS;
@@ -251,4 +254,19 @@ vx_path_put(VxPath *path, VxVector *v, int row, const uint8 *document, uint32 le
 	if (isnull)
 		vx_path_set_null(v, row);
 	v->u.datum[row] = value;
+}
+
+void
+vx_path_put(VxPath *path, VxVector *v, int row, const uint8 *document, uint32 len)
+{
+	put(path, v, row, document, len);
+}
+
+void
+vx_path_put_run(VxPath *path, VxVector *v, const uint64 *rows, uint32 first, uint32 last,
+				const uint8 *documents, const uint32 *lens)
+{
+	for (uint32 i = first; i < last; documents += lens[i++])
+		if ((rows[i >> 6] & (UINT64CONST(1) << (i & 63))) != 0 && !vx_vector_isnull(v, i))
+			put(path, v, i, documents, lens[i]);
 }

@@ -87,6 +87,10 @@ extern const VxVector *vx_path_finish(VxPath *path);
 extern void vx_path_put(VxPath *path, VxVector *v, int row, const uint8 *document,
 						uint32 len);
 
+/* The same for rows [first, last) with a bit in rows, whose documents follow each other. */
+extern void vx_path_put_run(VxPath *path, VxVector *v, const uint64 *rows, uint32 first,
+							uint32 last, const uint8 *documents, const uint32 *lens);
+
 static inline void
 vx_path_set_null(VxVector *v, int row)
 {

@@ -152,22 +152,6 @@ cursor_at(const StJsonb *c, uint32_t i, StJsonbCursor before)
 	return at;
 }
 
-/* Opens the object if it has the key where the hint says. */
-static bool
-open_by_hint(const uint8_t *src, size_t len, StStr key, const StJsonbHint *hint, StJsonb *c)
-{
-	size_t		head = sizeof(uint32_t) * (1 + (size_t) hint->count);
-	size_t		start = head + sizeof(uint32_t) * (size_t) hint->count;
-
-	if (hint->count == 0 || len < start + hint->keys_len ||
-		memcmp(src, hint->head, head) != 0 ||
-		(key.len > 0 && memcmp(src + start + hint->off, key.data, key.len) != 0))
-		return false;
-	*c = (StJsonb) {src + sizeof(uint32_t), src + start, (uint32_t) (len - start),
-		hint->count, 2 * hint->count, true};
-	return true;
-}
-
 static void
 set_hint(StJsonbHint *hint, const uint8_t *src, uint32_t count, uint32_t index,
 		 uint32_t off, uint32_t end, uint32_t keys_len)
@@ -180,8 +164,8 @@ set_hint(StJsonbHint *hint, const uint8_t *src, uint32_t count, uint32_t index,
 }
 
 StStatus
-st_jsonb_find(const uint8_t *src, size_t len, StStr key, StJsonbHint *hint,
-			  StJsonbItem *item)
+st_jsonb_search(const uint8_t *src, size_t len, StStr key, StJsonbHint *hint,
+				StJsonbItem *item)
 {
 	static const StJsonbCursor start = {0, 0};
 	StJsonb		c;
@@ -189,14 +173,6 @@ st_jsonb_find(const uint8_t *src, size_t len, StStr key, StJsonbHint *hint,
 	uint32_t	lo = 0;
 	uint32_t	hi;
 
-	if (open_by_hint(src, len, key, hint, &c))
-	{
-		if (item == NULL)
-			return ST_OK;
-		at = cursor_at(&c, c.count + hint->index,
-					   (StJsonbCursor) {c.count, hint->keys_len});
-		return st_jsonb_next(&c, &at, item);
-	}
 	if (st_jsonb_open(src, len, &c) != ST_OK || !c.object)
 		return ST_CORRUPT;
 	hi = c.count;

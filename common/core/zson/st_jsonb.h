@@ -127,12 +127,57 @@ typedef struct StJsonbHint
 } StJsonbHint;
 
 /*
+ * Finds the key where the hint says.  Values up to its own have no offsets,
+ * and its own is a string, as most are; else a search is to tell.
+ */
+ST_INLINE bool
+st_jsonb_find_by_hint(const uint8_t *src, size_t len, StStr key,
+					  const StJsonbHint *hint, StJsonbItem *item)
+{
+	size_t		head = sizeof(uint32_t) * (1 + (size_t) hint->count);
+	size_t		start = head + sizeof(uint32_t) * (size_t) hint->count;
+	size_t		off = start + hint->keys_len;
+	const uint8_t *entry = src + head;
+	size_t		i = 0;
+
+	if (hint->count == 0 || len < off || len > ST_JSONB_LENGTH_MASK)
+		return false;
+	for (; i + sizeof(uint64_t) <= head; i += sizeof(uint64_t))
+		if (st_load_u64(src + i) != st_load_u64(hint->head + i))
+			return false;
+	if ((i < head && st_load_u32(src + i) != st_load_u32(hint->head + i)) ||
+		(key.len > 0 && memcmp(src + start + hint->off, key.data, key.len) != 0))
+		return false;
+	if (item == NULL)
+		return true;
+	for (const uint8_t *own = entry + sizeof(uint32_t) * hint->index; entry < own;
+		 entry += sizeof(uint32_t))
+	{
+		if (st_load_u32(entry) & ST_JSONB_HAS_OFFSET)
+			return false;
+		off += st_load_u32(entry) & ST_JSONB_LENGTH_MASK;
+	}
+	*item = (StJsonbItem) {ST_JSONB_STRING, st_load_u32(entry), src + off};
+	return item->len <= ST_JSONB_LENGTH_MASK && off <= len && item->len <= len - off;
+}
+
+/* The same for any key and value, which sets the hint. */
+extern StStatus st_jsonb_search(const uint8_t *src, size_t len, StStr key,
+								StJsonbHint *hint, StJsonbItem *item);
+
+/*
  * The value of a key in the object of len bytes; item may be NULL, if it
- * only matters whether there is one.  ST_NOTFIT: it has no such key.  ST_CORRUPT: as st_jsonb_open(), or st_jsonb_next() of what was looked
+ * only matters whether there is one.  ST_NOTFIT: it has no such key.
+ * ST_CORRUPT: as st_jsonb_open(), or st_jsonb_next() of what was looked
  * at; or the container is no object.
  */
-extern StStatus st_jsonb_find(const uint8_t *src, size_t len, StStr key,
-							  StJsonbHint *hint, StJsonbItem *item);
+ST_INLINE StStatus
+st_jsonb_find(const uint8_t *src, size_t len, StStr key, StJsonbHint *hint,
+			  StJsonbItem *item)
+{
+	return st_jsonb_find_by_hint(src, len, key, hint, item) ? ST_OK :
+		st_jsonb_search(src, len, key, hint, item);
+}
 
 /* The whole container and all below, to the given depth, is canonical. */
 extern StStatus st_jsonb_check(const uint8_t *src, size_t len, int max_depth);

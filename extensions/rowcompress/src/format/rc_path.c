@@ -52,12 +52,7 @@ rc_batch_path(RcBatch *batch, VxPath *path, const uint64 *rows)
 			continue;
 		CHECK_FOR_INTERRUPTS();
 		bytes = rc_frame_bytes(batch, path->attno, piece, frame, &first, &last);
-		for (uint32 i = first; i < last; i++)
-		{
-			if (is_set(rows, i) && !vx_vector_isnull(v, i))
-				vx_path_put(path, v, i, bytes, piece->lens[i]);
-			bytes += piece->lens[i];
-		}
+		vx_path_put_run(path, v, rows, first, last, bytes, piece->lens);
 	}
 	MemoryContextSwitchTo(old);
 	return vx_path_finish(path);
