@@ -74,7 +74,7 @@ typedef struct RcOptions
  * Bytes of values in one codec frame: a fetch unpacks one.  Without a
  * dictionary of the codec, short frames would not compress.
  */
-#define RC_FRAME_BYTES		2048
+#define RC_FRAME_BYTES		3072
 #define RC_FRAME_BYTES_ALONE	(32 * 1024)
 
 /* A codec frame must save at least one part in this many. */
