@@ -327,7 +327,11 @@ st_codec_compress_dict(StCodecCtx *ctx, const StCodecDict *dict,
 
 /* ---- decompression ---- */
 
-/* The window that a frame claims does not matter: dst bounds the work. */
+/*
+ * The frame's own claim of its size is checked first: it costs nothing and
+ * catches most damage before any work is done.  The window that a frame
+ * claims does not matter, as one-shot decompression works inside dst.
+ */
 static StStatus
 zstd_decompress(StCodecCtx *ctx, const StCodecDict *dict,
 				const void *src, size_t n, void *dst, size_t rawlen)
@@ -336,6 +340,8 @@ zstd_decompress(StCodecCtx *ctx, const StCodecDict *dict,
 
 	if (ctx->dctx == NULL && (ctx->dctx = ZSTD_createDCtx()) == NULL)
 		return ST_NOMEM;
+	if (ZSTD_getFrameContentSize(src, n) != rawlen)
+		return ST_CORRUPT;
 	result = ZSTD_decompress_usingDDict(ctx->dctx, dst, rawlen, src, n,
 										dict ? dict->ddict : NULL);
 	if (!ZSTD_isError(result))
