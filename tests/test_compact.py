@@ -774,9 +774,7 @@ def test_one_merge_brings_all_space_back(make_cluster, rng, am):
                         ]
                     )
                 elif kind == "delete":
-                    both(
-                        [f"DELETE FROM {x} WHERE id % {n} = 2" for x in ("t", "twin")]
-                    )
+                    both([f"DELETE FROM {x} WHERE id % {n} = 2" for x in ("t", "twin")])
                 elif kind == "load":
                     both(load(20_000))
                     top += 20_000

@@ -7,10 +7,6 @@
  * on it.  heap_delete() without waiting decides that: it refuses a tuple that
  * a running transaction locks, in whatever mode, or changes.
  *
- * Logical decoding must not see the deletion.  It has no old key to send, and
- * so sends nothing, if the relation has no replica identity: that is what the
- * relcache entry says while heap_delete() looks at it.
- *
  * The buffer's pin keeps a tuple from being pruned between the look and the
  * deletion; its bytes do not change while we hold it.
  *
@@ -19,15 +15,13 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/xact.h"
-#include "catalog/catalog.h"
-#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "st_compact_int.h"
+#include "st_wal.h"
 
 /* The first block from *block on that is in no extent; *pos is a cursor. */
 static BlockNumber
@@ -101,32 +95,6 @@ st_delta_count(Relation rel, const StExtentRanges *extents, BlockNumber start,
 	return count;
 }
 
-/* Deletes a tuple without waiting, unseen by logical decoding. */
-static bool
-delete_quietly(Relation rel, ItemPointer tid)
-{
-	char		identity = rel->rd_rel->relreplident;
-	TM_FailureData tmfd;
-	TM_Result	result;
-
-	if (!RelationIsLogicallyLogged(rel))
-		return heap_delete(rel, tid, GetCurrentCommandId(true),
-						   InvalidSnapshot, false, &tmfd, false) == TM_Ok;
-
-	rel->rd_rel->relreplident = REPLICA_IDENTITY_NOTHING;
-	PG_TRY();
-	{
-		result = heap_delete(rel, tid, GetCurrentCommandId(true),
-							 InvalidSnapshot, false, &tmfd, false);
-	}
-	PG_FINALLY();
-	{
-		rel->rd_rel->relreplident = identity;
-	}
-	PG_END_TRY();
-	return result == TM_Ok;
-}
-
 /* Moves the rows of one page. */
 static void
 move_page(Relation rel, Buffer buffer, StCompactSink *sink, Datum *values,
@@ -143,7 +111,7 @@ move_page(Relation rel, Buffer buffer, StCompactSink *sink, Datum *values,
 		HeapTupleData tuple;
 
 		ItemPointerSet(&tuple.t_self, block, offsets[i]);
-		if (!delete_quietly(rel, &tuple.t_self))
+		if (!st_delete_quietly(rel, &tuple.t_self))
 			continue;
 		tuple.t_tableOid = RelationGetRelid(rel);
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);

@@ -13,25 +13,17 @@
 #include "st_compat.h"
 #include "st_tid_pages.h"
 
+#ifndef ST_HAVE_BITMAP_STREAM
+#define TBMPrivateIterator TBMIterator
+#define tbm_begin_private_iterate tbm_begin_iterate
+#define tbm_end_private_iterate tbm_end_iterate
+#endif
+
 struct StTidPages
 {
 	TIDBitmap  *bitmap;
-#ifdef ST_HAVE_BITMAP_STREAM
 	TBMPrivateIterator *iterator;
-#else
-	TBMIterator *iterator;
-#endif
 };
-
-static void
-take_all_offsets(StTidPage *page)
-{
-	for (int i = 0; i < ST_ROWS_PER_VBLOCK; i++)
-		page->offsets[i] = i + 1;
-	page->noffsets = ST_ROWS_PER_VBLOCK;
-}
-
-#ifdef ST_HAVE_BITMAP_STREAM
 
 StTidPages *
 st_tid_pages_begin(TIDBitmap *bitmap)
@@ -46,16 +38,32 @@ st_tid_pages_begin(TIDBitmap *bitmap)
 bool
 st_tid_pages_next(StTidPages *pages, StTidPage *page)
 {
+#ifdef ST_HAVE_BITMAP_STREAM
 	TBMIterateResult result;
 
 	if (!tbm_private_iterate(pages->iterator, &result))
 		return false;
 	page->block = result.blockno;
-	if (result.lossy)
-		take_all_offsets(page);
-	else
-		page->noffsets = tbm_extract_page_tuple(&result, page->offsets, ST_ROWS_PER_VBLOCK);
+	page->noffsets = result.lossy ? -1 :
+		tbm_extract_page_tuple(&result, page->offsets, ST_ROWS_PER_VBLOCK);
+#else
+	TBMIterateResult *result = tbm_iterate(pages->iterator);
+
+	if (result == NULL)
+		return false;
+	page->block = result->blockno;
+	page->noffsets = result->ntuples;
+	if (result->ntuples > 0)
+		memcpy(page->offsets, result->offsets, result->ntuples * sizeof(OffsetNumber));
+#endif
 	Assert(page->noffsets <= ST_ROWS_PER_VBLOCK);
+	if (page->noffsets < 0)
+	{
+		/* a lossy page: any of its rows */
+		for (int i = 0; i < ST_ROWS_PER_VBLOCK; i++)
+			page->offsets[i] = i + 1;
+		page->noffsets = ST_ROWS_PER_VBLOCK;
+	}
 	return true;
 }
 
@@ -66,44 +74,3 @@ st_tid_pages_end(StTidPages *pages)
 	tbm_free(pages->bitmap);
 	pfree(pages);
 }
-
-#else
-
-StTidPages *
-st_tid_pages_begin(TIDBitmap *bitmap)
-{
-	StTidPages *pages = palloc(sizeof(StTidPages));
-
-	pages->bitmap = bitmap;
-	pages->iterator = tbm_begin_iterate(bitmap);
-	return pages;
-}
-
-bool
-st_tid_pages_next(StTidPages *pages, StTidPage *page)
-{
-	TBMIterateResult *result = tbm_iterate(pages->iterator);
-
-	if (result == NULL)
-		return false;
-	page->block = result->blockno;
-	if (result->ntuples < 0)
-	{
-		take_all_offsets(page);
-		return true;
-	}
-	Assert(result->ntuples <= ST_ROWS_PER_VBLOCK);
-	page->noffsets = result->ntuples;
-	memcpy(page->offsets, result->offsets, result->ntuples * sizeof(OffsetNumber));
-	return true;
-}
-
-void
-st_tid_pages_end(StTidPages *pages)
-{
-	tbm_end_iterate(pages->iterator);
-	tbm_free(pages->bitmap);
-	pfree(pages);
-}
-
-#endif							/* ST_HAVE_BITMAP_STREAM */

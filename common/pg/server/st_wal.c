@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include "access/generic_xlog.h"
+#include "access/heapam.h"
 #include "access/heapam_xlog.h"
 #include "access/htup_details.h"
 #include "access/nbtxlog.h"
@@ -29,6 +30,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
@@ -193,6 +195,27 @@ st_wal_delete_tuple(Buffer buffer, OffsetNumber off, HeapTuple key, bool full)
  * RM_BTREE XLOG_BTREE_REUSE_PAGE: redo touches no page.  On a standby it
  * cancels queries whose snapshots are older.
  */
+bool
+st_delete_quietly(Relation rel, ItemPointer tid)
+{
+	char		identity = rel->rd_rel->relreplident;
+	TM_FailureData failure;
+	TM_Result	result;
+
+	rel->rd_rel->relreplident = REPLICA_IDENTITY_NOTHING;
+	PG_TRY();
+	{
+		result = heap_delete(rel, tid, GetCurrentCommandId(true),
+							 InvalidSnapshot, false, &failure, false);
+	}
+	PG_FINALLY();
+	{
+		rel->rd_rel->relreplident = identity;
+	}
+	PG_END_TRY();
+	return result == TM_Ok;
+}
+
 void
 st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by)
 {

@@ -57,6 +57,14 @@ extern void st_wal_delete_tuple(Buffer buffer, OffsetNumber off,
 								HeapTuple key, bool full);
 
 /*
+ * Deletes a tuple without waiting, unseen by logical decoding: that has no old
+ * key to send, and so sends nothing, if the relation has no replica identity,
+ * which is what the relcache entry says meanwhile.  False: somebody has
+ * changed or locked it.
+ */
+extern bool st_delete_quietly(Relation rel, ItemPointer tid);
+
+/*
  * Tells standbys to cancel queries whose snapshots may see what the
  * transaction, or an older one, removed.  No-op where no standby can follow
  * the relation.

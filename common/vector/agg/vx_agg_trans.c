@@ -106,21 +106,31 @@ vx_agg_trans(VxAggState *state, const Aggref *ref, const VxAggSpec *spec)
 	return state->ntrans++;
 }
 
-static const Size state_sizes[] = {
-	[VX_TRANS_COUNT] = sizeof(VxCountState),
-	[VX_TRANS_SUM_INT] = sizeof(VxInt64State),
-	[VX_TRANS_MIN_INT] = sizeof(VxInt64State),
-	[VX_TRANS_MAX_INT] = sizeof(VxInt64State),
-	[VX_TRANS_SUM_INT8] = sizeof(VxInt128State),
-	[VX_TRANS_SUM_NUMERIC] = sizeof(VxNumericState),
-	[VX_TRANS_MIN_NUMERIC] = sizeof(VxNumericState),
-	[VX_TRANS_MAX_NUMERIC] = sizeof(VxNumericState),
-	[VX_TRANS_SUM_FLOAT4] = sizeof(VxFloat4State),
-	[VX_TRANS_SUM_FLOAT8] = sizeof(VxFloatState),
-	[VX_TRANS_MIN_FLOAT] = sizeof(VxFloatState),
-	[VX_TRANS_MAX_FLOAT] = sizeof(VxFloatState),
-	[VX_TRANS_ORDERED] = sizeof(VxOrderedState),
-	[VX_TRANS_SERVER] = sizeof(VxServerState),
+typedef void FloatKernel(char *states, Size stride, const VxAggRows *r,
+						 const double *values);
+
+/* Of each transition: its state, and where that is all, the kernel that advances it. */
+static const struct
+{
+	Size		size;
+	const void *initial;		/* state of no rows; NULL: zeros */
+	VxAggInt64Kernel *ints;
+	FloatKernel *floats;
+}			kinds[] = {
+	[VX_TRANS_COUNT] = {sizeof(VxCountState)},
+	[VX_TRANS_SUM_INT] = {sizeof(VxInt64State), NULL, vx_agg_sum_int64},
+	[VX_TRANS_MIN_INT] = {sizeof(VxInt64State), &(VxInt64State) {0, PG_INT64_MAX}, vx_agg_min_int64},
+	[VX_TRANS_MAX_INT] = {sizeof(VxInt64State), &(VxInt64State) {0, PG_INT64_MIN}, vx_agg_max_int64},
+	[VX_TRANS_SUM_INT8] = {sizeof(VxInt128State), NULL, vx_agg_sum_int128},
+	[VX_TRANS_SUM_NUMERIC] = {sizeof(VxNumericState)},
+	[VX_TRANS_MIN_NUMERIC] = {sizeof(VxNumericState), &(VxNumericState) {0, PG_INT64_MAX}},
+	[VX_TRANS_MAX_NUMERIC] = {sizeof(VxNumericState), &(VxNumericState) {0, PG_INT64_MIN}},
+	[VX_TRANS_SUM_FLOAT4] = {sizeof(VxFloat4State), &(VxFloat4State) {0, -0.0f}},
+	[VX_TRANS_SUM_FLOAT8] = {sizeof(VxFloatState), &(VxFloatState) {0, -0.0}},
+	[VX_TRANS_MIN_FLOAT] = {sizeof(VxFloatState), &(VxFloatState) {0, NAN}, NULL, vx_agg_min_float8},
+	[VX_TRANS_MAX_FLOAT] = {sizeof(VxFloatState), &(VxFloatState) {0, -INFINITY}, NULL, vx_agg_max_float8},
+	[VX_TRANS_ORDERED] = {sizeof(VxOrderedState)},
+	[VX_TRANS_SERVER] = {sizeof(VxServerState)}
 };
 
 Size
@@ -131,8 +141,8 @@ vx_agg_layout(VxAggState *state)
 	for (int i = 0; i < state->ntrans; i++)
 	{
 		state->trans[i].offset = size;
-		Assert(state_sizes[state->trans[i].kind] > 0);
-		size += MAXALIGN(state_sizes[state->trans[i].kind]);
+		Assert(kinds[state->trans[i].kind].size > 0);
+		size += MAXALIGN(kinds[state->trans[i].kind].size);
 	}
 	return size;
 }
@@ -144,40 +154,11 @@ make_initial(VxAggState *state, char *record)
 	for (int i = 0; i < state->ntrans; i++)
 	{
 		VxAggTrans *trans = &state->trans[i];
-		void	   *s = record + trans->offset;
 
-		switch (trans->kind)
-		{
-			case VX_TRANS_MIN_INT:
-				((VxInt64State *) s)->value = PG_INT64_MAX;
-				break;
-			case VX_TRANS_MAX_INT:
-				((VxInt64State *) s)->value = PG_INT64_MIN;
-				break;
-			case VX_TRANS_MIN_NUMERIC:
-				((VxNumericState *) s)->value = PG_INT64_MAX;
-				break;
-			case VX_TRANS_MAX_NUMERIC:
-				((VxNumericState *) s)->value = PG_INT64_MIN;
-				break;
-			case VX_TRANS_SUM_FLOAT4:
-				((VxFloat4State *) s)->value = -0.0f;
-				break;
-			case VX_TRANS_SUM_FLOAT8:
-				((VxFloatState *) s)->value = -0.0;
-				break;
-			case VX_TRANS_MIN_FLOAT:
-				((VxFloatState *) s)->value = get_float8_nan();
-				break;
-			case VX_TRANS_MAX_FLOAT:
-				((VxFloatState *) s)->value = -get_float8_infinity();
-				break;
-			case VX_TRANS_SERVER:
-				vx_server_agg_initial(trans->server, s);
-				break;
-			default:
-				break;
-		}
+		if (kinds[trans->kind].initial != NULL)
+			memcpy(record + trans->offset, kinds[trans->kind].initial, kinds[trans->kind].size);
+		else if (trans->kind == VX_TRANS_SERVER)
+			vx_server_agg_initial(trans->server, (VxServerState *) (record + trans->offset));
 	}
 }
 
@@ -296,10 +277,8 @@ advance_floats(const VxAggTrans *trans, char *states, Size stride, const VxVecto
 			sum_special4(states, stride, r, v->u.f32);
 		return;
 	}
-	if (trans->kind == VX_TRANS_MIN_FLOAT)
-		vx_agg_min_float8(states, stride, r, double_values(v, buffer));
-	else if (trans->kind == VX_TRANS_MAX_FLOAT)
-		vx_agg_max_float8(states, stride, r, double_values(v, buffer));
+	if (kinds[trans->kind].floats != NULL)
+		kinds[trans->kind].floats(states, stride, r, double_values(v, buffer));
 	else
 	{
 		const double *values = double_values(v, buffer);
@@ -333,21 +312,14 @@ advance(VxAggState *state, VxAggTrans *trans, const VxAggRows *all)
 	if (r->n == 0 || v == NULL)
 		return;
 
+	if (kinds[trans->kind].ints != NULL)
+	{
+		kinds[trans->kind].ints(states, stride, r, v->u.i64);
+		return;
+	}
 	switch (trans->kind)
 	{
 		case VX_TRANS_COUNT:
-			break;
-		case VX_TRANS_SUM_INT:
-			vx_agg_sum_int64(states, stride, r, v->u.i64);
-			break;
-		case VX_TRANS_SUM_INT8:
-			vx_agg_sum_int128(states, stride, r, v->u.i64);
-			break;
-		case VX_TRANS_MIN_INT:
-			vx_agg_min_int64(states, stride, r, v->u.i64);
-			break;
-		case VX_TRANS_MAX_INT:
-			vx_agg_max_int64(states, stride, r, v->u.i64);
 			break;
 		case VX_TRANS_SUM_NUMERIC:
 		case VX_TRANS_MIN_NUMERIC:
@@ -428,28 +400,15 @@ average_of(Datum sum, int64 count)
 static Datum
 float_result(const VxAggTrans *trans, const VxAggOutput *output, void *s, int64 count)
 {
-	if (trans->kind == VX_TRANS_SUM_FLOAT4)
-	{
-		VxFloat4State *f = s;
+	bool		single = trans->kind == VX_TRANS_SUM_FLOAT4;
+	double		value = single ? ((VxFloat4State *) s)->value : ((VxFloatState *) s)->value;
+	bool		special = single ? ((VxFloat4State *) s)->special : ((VxFloatState *) s)->special;
 
-		if (!isfinite(f->value) && !f->special)
-			float_overflow_error();
-		return Float4GetDatum(f->value);
-	}
-	else
-	{
-		VxFloatState *f = s;
-
-		if (trans->kind == VX_TRANS_SUM_FLOAT8)
-		{
-			if (!isfinite(f->value) && !f->special)
-				float_overflow_error();
-			return Float8GetDatum(output->spec.average ? f->value / count : f->value);
-		}
-		if (output->type == FLOAT4OID)
-			return Float4GetDatum((float4) f->value);
-		return Float8GetDatum(f->value);
-	}
+	if ((single || trans->kind == VX_TRANS_SUM_FLOAT8) && !isfinite(value) && !special)
+		float_overflow_error();
+	if (output->spec.average)
+		value /= count;
+	return output->type == FLOAT4OID ? Float4GetDatum((float4) value) : Float8GetDatum(value);
 }
 
 Datum

@@ -30,28 +30,6 @@
 #include "st_wal.h"
 #include "zm_wal.h"
 
-/* Deletes a tuple without waiting, unseen by logical decoding. */
-bool
-sh_delete_quietly(Relation rel, ItemPointer tid)
-{
-	char		identity = rel->rd_rel->relreplident;
-	TM_FailureData failure;
-	TM_Result	result;
-
-	rel->rd_rel->relreplident = REPLICA_IDENTITY_NOTHING;
-	PG_TRY();
-	{
-		result = heap_delete(rel, tid, GetCurrentCommandId(true),
-							 InvalidSnapshot, false, &failure, false);
-	}
-	PG_FINALLY();
-	{
-		rel->rd_rel->relreplident = identity;
-	}
-	PG_END_TRY();
-	return result == TM_Ok;
-}
-
 static HeapTupleHeader
 header_at(Page page, ItemPointer tid)
 {
@@ -189,7 +167,7 @@ delete_page(Relation rel, ShMove *moves, int n)
 
 		LockBuffer(buf, BUFFER_LOCK_UNLOCK);
 		if (!move->deleted)
-			move->deleted = sh_delete_quietly(rel, &move->from);
+			move->deleted = st_delete_quietly(rel, &move->from);
 		LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
 	}
 	for (int i = 0; i < n; i++)

@@ -307,7 +307,7 @@ move_alone(ShMover *mover, HeapTuple tuple, ItemPointer from)
 	write_rows(mover);
 	if (!choose_page(mover, MAXALIGN(tuple->t_len) + sizeof(ItemIdData)))
 		return false;
-	if (!sh_delete_quietly(mover->rel, from))
+	if (!st_delete_quietly(mover->rel, from))
 	{
 		heap_freetuple(tuple);
 		return true;
@@ -337,7 +337,7 @@ take_back(ShMover *mover)
 		if (!visible)
 			CommandCounterIncrement();
 		visible = true;
-		if (!sh_delete_quietly(mover->rel, &move->to))
+		if (!st_delete_quietly(mover->rel, &move->to))
 			elog(ERROR, "could not delete new tuple (%u,%u) of \"%s\"",
 				 ItemPointerGetBlockNumber(&move->to),
 				 ItemPointerGetOffsetNumber(&move->to),

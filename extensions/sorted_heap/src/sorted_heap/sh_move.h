@@ -42,7 +42,6 @@ extern void sh_move_tuple(ShMover *mover, HeapTuple tuple, BlockNumber page);
 extern bool sh_move_end(ShMover *mover, int64 *placed);
 
 /* sh_leave.c */
-extern bool sh_delete_quietly(Relation rel, ItemPointer tid);
 extern int64 sh_leave_old(Relation rel, ShMove *moves, int nmoves);
 
 /* sh_room.c */
