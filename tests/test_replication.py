@@ -260,6 +260,46 @@ def test_rewind_of_the_old_primary(make_database, make_cluster, am):
         )
 
 
+def test_a_subscriber_without_a_key(make_database, am):
+    """It looks for a row from end to end, by values, in row groups and the delta."""
+    publisher = make_database("publisher", wal_level="logical")
+    subscriber = make_database("subscriber", autovacuum="off")
+    for database in (publisher, subscriber):
+        with database.connect() as conn:
+            conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
+            conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+            conn.execute("ALTER TABLE t REPLICA IDENTITY FULL")
+    left, right = publisher.connect(), subscriber.connect()
+    rows = "SELECT i, 'row ' || i FROM generate_series(1, 3000) i"
+    left.execute(f"INSERT INTO t {rows}")
+    left.execute("CREATE PUBLICATION p FOR TABLE t")
+    right.execute(
+        f"CREATE SUBSCRIPTION s CONNECTION '{publisher.cluster.dsn('replica')}'"
+        " PUBLICATION p"
+    )
+
+    def same() -> None:
+        query = "SELECT id, v FROM t ORDER BY 1, 2"
+        expected = left.execute(query).fetchall()
+        wait_until(
+            lambda: right.execute(query).fetchall() == expected, "the subscriber", 60
+        )
+
+    same()
+    right.execute(f"CALL {am}.merge('t')")
+    assert right.execute(f"SELECT sum(rows) FROM {am}.row_groups('t')").fetchone() == (
+        3000,
+    )
+    left.execute("DELETE FROM t WHERE id % 50 = 0")
+    same()
+    left.execute(f"INSERT INTO t {rows} WHERE i % 50 = 0")
+    left.execute("UPDATE t SET v = 'new ' || id WHERE id % 100 < 2")
+    left.execute("DELETE FROM t WHERE id % 100 = 50")
+    same()
+    assert right.execute(f"SELECT problem FROM {am}.verify('t')").fetchall() == []
+    right.execute("DROP SUBSCRIPTION s")
+
+
 @pytest.mark.parametrize("identity", ["DEFAULT", "FULL"])
 def test_logical_replication_both_ways(make_database, identity, am):
     """Tables of both sides are of the access method; heap twins go along."""

@@ -294,9 +294,13 @@ st_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
 			  TupleTableSlot *slot, CommandId cid, LockTupleMode mode,
 			  LockWaitPolicy policy, uint8 flags, TM_FailureData *tmfd)
 {
-	ItemPointerData start = *tid;
+	ItemPointerData start;
 	TM_Result	result;
 
+	/* a copy of a slot without a buffer has the TID in its tuple alone */
+	if (!ItemPointerIsValid(tid) && TTS_IS_BUFFERTUPLE(slot) && TTS_SHOULDFREE(slot))
+		*tid = ((HeapTupleTableSlot *) slot)->tuple->t_self;
+	start = *tid;
 	if (st_tid_is_virtual(tid))
 		result = lock_row(rel, tid, snapshot, slot, cid, mode, policy, flags,
 						  tmfd);
