@@ -183,6 +183,37 @@ def test_paths(conn, am, tables):
         )
 
 
+STRINGS = {
+    "repeat": "'v' || g % 3",
+    "many": "CASE WHEN g % 2 = 0 THEN 'v' || g % 3 ELSE 'w' || g END",
+    "long": "repeat('v' || g % 5, CASE WHEN g > 9000 THEN 200 ELSE 1 END)",
+}
+
+
+def test_many_strings_at_a_path(conn, am):
+    """Few strings have codes; of many, long ones and numbers nobody keeps a list."""
+    for name, sql in STRINGS.items():
+        value = f"CASE WHEN g % 5000 = 4999 THEN to_jsonb(g) ELSE to_jsonb({sql}) END"
+        made = f"SELECT g AS id, jsonb_build_object('k', {value}, 'n', g) AS d"
+        conn.execute(
+            f"CREATE TABLE heap_{name} AS {made} FROM generate_series(1, 20000) g"
+        )
+        conn.execute(f"CREATE TABLE ours_{name} (id int, d jsonb) USING {am}")
+        conn.execute(f"INSERT INTO ours_{name} SELECT * FROM heap_{name} ORDER BY id")
+        conn.execute(f"ANALYZE ours_{name}, heap_{name}")
+    key = "d ->> 'k'"
+    for sql in (
+        f"SELECT md5(string_agg(id || ({key}), ',' ORDER BY id)) FROM {{}}",
+        f"SELECT {key}, count(*), sum(id) FROM {{}} GROUP BY 1 ORDER BY 1",
+        f"SELECT {key}, id % 7, count(*) FROM {{}} GROUP BY 1, 2 ORDER BY 1, 2",
+        f"SELECT count(DISTINCT {key}), max({key}), min(upper({key})) FROM {{}}",
+        f"SELECT count(*), sum(id) FROM {{}} WHERE {key} = 'v1'",
+        f"SELECT count(*), sum(id) FROM {{}} WHERE {key} LIKE '%1%' AND id > 700",
+        f"SELECT id, {key} FROM {{}} WHERE {key} > 'v' ORDER BY 2, 1 LIMIT 20",
+    ):
+        compare(conn, list(STRINGS), sql)
+
+
 def test_casts(conn, am, tables):
     for cast, condition in CASTS:
         condition = condition.replace("{", "{{").replace("}", "}}")
