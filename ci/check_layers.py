@@ -12,7 +12,7 @@ common/pg has one header for the others (PUBLIC); its others are its own.
 Files that use each other in a circle are three at most.  No folder has more
 than 25 C files side by side.  docs/map.txt, which shows who uses whom in
 common/, is up to date (`ci/check_layers.py --map > docs/map.txt`).  Beside that:
-PG_VERSION_NUM stands in common/pg/st_compat.* only; nothing in common/ but
+PG_VERSION_NUM stands in common/pg/server/st_compat.* only; nothing in common/ but
 sf_library, which does so for an extension, registers a GUC, a hook or a name; common/core knows nothing of the server;
 only st_callbacks takes a slot for relcache callbacks; base names are unique in
 the tree.  Prints every breach; exits 1 if any.
@@ -57,8 +57,8 @@ PUBLIC = {
     "write": {"st_write.h"},
     "lock": {"st_lock.h"},
     "modify": {"st_modify.h"},
-    "compact": {"st_compact.h", "st_sort.h"},
-    "am": {"st_bitmap_scan.h", "st_auto_compact.h"},
+    "compact": {"st_compact.h"},
+    "am": {"st_bitmap_scan.h"},
 }
 # Folders of common/vector, likewise; vx_engine.* is on top of them.
 VECTOR_ROOMS = ("vector", "plan", "expr", "filter", "scan", "agg", "join")

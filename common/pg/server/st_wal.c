@@ -191,10 +191,6 @@ st_wal_delete_tuple(Buffer buffer, OffsetNumber off, HeapTuple key, bool full)
 	END_CRIT_SECTION();
 }
 
-/*
- * RM_BTREE XLOG_BTREE_REUSE_PAGE: redo touches no page.  On a standby it
- * cancels queries whose snapshots are older.
- */
 bool
 st_delete_quietly(Relation rel, ItemPointer tid)
 {
@@ -216,6 +212,10 @@ st_delete_quietly(Relation rel, ItemPointer tid)
 	return result == TM_Ok;
 }
 
+/*
+ * RM_BTREE XLOG_BTREE_REUSE_PAGE: redo touches no page.  On a standby it
+ * cancels queries whose snapshots are older.
+ */
 void
 st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by)
 {
