@@ -207,8 +207,13 @@ class Storm:
         self.aim = self.rng.choice(KINDS)
         struck = self.begun.wait(120)
         if struck:
+            witness = self.database.connect() if how == "backend" else None
             time.sleep(self.rng.random() * 1.2 * self.seconds.get(self.aim, 0.05))
             self.hit(how)
+            if witness:
+                # until the server has noticed, and ends all sessions
+                with contextlib.suppress(psycopg.Error), witness:
+                    witness.execute("SELECT pg_sleep(10)")
         self.stopping = True
         for thread in threads:
             thread.join()
