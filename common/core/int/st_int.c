@@ -262,23 +262,40 @@ get_dictionary(StByteReader *r, int n, int i, uint64_t *out)
 	return get_level(&values, ST_INT_LEVEL_GCD, nvalues, (int) code, out);
 }
 
-/*
- * Are the differences in r all the same, as those of keys that count?  Then
- * one value is a matter of arithmetic.
- */
+/* False if r is not at differences whose sum is known without decoding them. */
 static bool
-get_even_delta(StByteReader r, int scheme, int i, uint64_t *out)
+get_delta(StByteReader r, int scheme, int n, int i, uint64_t *out)
 {
+	uint64_t	k = (uint64_t) i + 1;
 	uint64_t	start = (uint64_t) st_read_zigzag(&r);
 	uint64_t	delta = scheme == ST_INT_DELTA2 ? (uint64_t) st_read_zigzag(&r) : 0;
-	uint64_t	k = (uint64_t) i + 1;
-	uint64_t	d;
+	uint64_t	sum;
+	uint64_t	sum_of_sums;
 
-	if (st_read_u8(&r) != ST_INT_CONSTANT)
+	if (!st_leaf_sum(r, n, (int) k, &sum, &sum_of_sums))
 		return false;
-	d = (uint64_t) st_read_zigzag(&r);
-	*out = start + (scheme == ST_INT_DELTA ? k * d : k * delta + k * (k + 1) / 2 * d);
-	return st_reader_finish(&r) == ST_OK;
+	*out = start + (scheme == ST_INT_DELTA ? sum : k * delta + sum_of_sums);
+	return true;
+}
+
+/* False if r is not at few runs. */
+static bool
+get_run(StByteReader r, int n, int i, uint64_t *out)
+{
+	uint64_t	length[ST_VECTOR_SIZE];
+	StByteReader values;
+	int			nruns;
+
+	if (read_list(&r, n, &nruns, &values) != ST_OK || nruns > ST_INT_FEW ||
+		decode_level(&r, ST_INT_LEVEL_DICT, nruns, length) != ST_OK)
+		return false;
+	for (int run = 0; run < nruns; run++)
+	{
+		if ((uint64_t) i < length[run])
+			return get_level(&values, ST_INT_LEVEL_DICT, nruns, run, out) == ST_OK;
+		i -= (int) length[run];
+	}
+	return false;
 }
 
 static StStatus
@@ -305,7 +322,9 @@ get_level(StByteReader *r, int level, int n, int i, uint64_t *out)
 	if (scheme == ST_INT_DICT && level >= ST_INT_LEVEL_DICT)
 		return get_dictionary(r, n, i, out);
 	if ((scheme == ST_INT_DELTA || scheme == ST_INT_DELTA2) &&
-		level >= ST_INT_LEVEL_DELTA && get_even_delta(*r, scheme, i, out))
+		level >= ST_INT_LEVEL_DELTA && get_delta(*r, scheme, n, i, out))
+		return ST_OK;
+	if (scheme == ST_INT_RLE && level >= ST_INT_LEVEL_RLE && get_run(*r, n, i, out))
 		return ST_OK;
 	/* the scheme is read again */
 	r->p--;
@@ -337,12 +356,14 @@ st_int_at_decodes(const uint8_t *src, size_t len)
 		(void) st_read_varint(&r);
 		scheme = st_read_u8(&r);
 	}
+	if (scheme == ST_INT_RLE)
+		return st_read_varint(&r) > ST_INT_FEW;
 	if (scheme != ST_INT_DELTA && scheme != ST_INT_DELTA2)
-		return scheme == ST_INT_RLE;
+		return false;
 	(void) st_read_zigzag(&r);
 	if (scheme == ST_INT_DELTA2)
 		(void) st_read_zigzag(&r);
-	return st_read_u8(&r) != ST_INT_CONSTANT;
+	return !st_leaf_is_even(r);
 }
 
 bool

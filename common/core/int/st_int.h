@@ -103,9 +103,10 @@ extern StStatus st_int_decode_u32(const uint8_t *src, size_t len, int n,
 /*
  * Value i, 0 <= i < n, of the vector.  Constant time for constant, raw and
  * for, also under gcd or dictionary; logarithmic in the exceptions for
- * patched for and for differences that are all the same; other differences
- * and rle are decoded.  May accept damaged bytes that st_int_decode rejects,
- * as it reads only what it needs.
+ * patched for; linear in the exceptions of differences that are alike but for
+ * ST_INT_FEW, and in ST_INT_FEW runs.  What has more of them is decoded.  May
+ * accept damaged bytes that st_int_decode rejects, as it reads only what it
+ * needs.
  */
 extern StStatus st_int_at(const uint8_t *src, size_t len, int n, int i,
 						  int64_t *out);

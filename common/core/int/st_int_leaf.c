@@ -584,3 +584,49 @@ st_leaf_get(StByteReader *r, int scheme, int n, int i, uint64_t *out)
 			return ST_CORRUPT;
 	}
 }
+
+bool
+st_leaf_is_even(StByteReader r)
+{
+	int			scheme = st_read_u8(&r);
+
+	if (scheme != ST_INT_PFOR)
+		return scheme == ST_INT_CONSTANT;
+	if (st_read_u8(&r) != 0)
+		return false;
+	(void) st_read_u8(&r);
+	(void) st_read_zigzag(&r);
+	return st_read_varint(&r) <= ST_INT_FEW;
+}
+
+bool
+st_leaf_sum(StByteReader r, int n, int k, uint64_t *sum, uint64_t *sum_of_sums)
+{
+	PackedLeaf	leaf = {0};
+	uint64_t	count = (uint64_t) k;
+	int			scheme;
+
+	if (!st_leaf_is_even(r))
+		return false;
+	scheme = st_read_u8(&r);
+	if (scheme == ST_INT_CONSTANT)
+		leaf.base = (uint64_t) st_read_zigzag(&r);
+	else
+		(void) parse_packed(&r, scheme, n, &leaf);
+	*sum = count * leaf.base;
+	*sum_of_sums = count * (count + 1) / 2 * leaf.base;
+	if (st_reader_finish(&r) != ST_OK)
+		return false;
+	for (int x = 0; x < leaf.nx; x++)
+	{
+		uint64_t	position = st_bitpack_get(leaf.position, leaf.nx,
+											  leaf.position_width, x);
+		uint64_t	high = st_bitpack_get(leaf.high, leaf.nx, leaf.xwidth, x);
+
+		if (position >= count)
+			break;
+		*sum += place_high(high, &leaf);
+		*sum_of_sums += place_high(high, &leaf) * (count - position);
+	}
+	return true;
+}

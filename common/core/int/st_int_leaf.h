@@ -68,6 +68,20 @@ extern StStatus st_leaf_read32(StByteReader *r, int scheme, int n,
 extern StStatus st_leaf_get(StByteReader *r, int scheme, int n, int i,
 							uint64_t *out);
 
+/* As many runs or patches are looked at one by one for less than a vector costs. */
+#define ST_INT_FEW 16
+
+/* Is r at a leaf of one value, with ST_INT_FEW others at most? */
+extern bool st_leaf_is_even(StByteReader r);
+
+/*
+ * Sums, modulo 2^64, of the first k of the n values, 0 <= k <= n, and of the k
+ * sums that adding them up one by one goes through.  False if the leaf at r
+ * is not even, or is damaged.
+ */
+extern bool st_leaf_sum(StByteReader r, int n, int k, uint64_t *sum,
+						uint64_t *sum_of_sums);
+
 /* True if the scheme is one of the leaves. */
 ST_INLINE bool
 st_leaf_scheme(int scheme)
