@@ -58,7 +58,7 @@ PUBLIC = {
     "lock": {"st_lock.h"},
     "modify": {"st_modify.h"},
     "compact": {"st_compact.h"},
-    "am": {"st_bitmap_scan.h"},
+    "am": {"st_bitmap_scan.h", "st_switch.h"},
 }
 # Folders of common/vector, likewise; vx_engine.* is on top of them.
 VECTOR_ROOMS = ("vector", "plan", "expr", "filter", "scan", "agg", "join")

@@ -369,6 +369,7 @@ st_tableam_handler(StTableAm *am)
 		st_reader_cache_init();
 		st_own_changes_init();
 		st_toast_index_init();
+		st_place_init();
 		st_column_stats_init();
 		st_store_in_use = true;
 	}

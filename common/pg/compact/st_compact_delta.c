@@ -27,8 +27,6 @@
 static BlockNumber
 next_delta_block(const StExtentRanges *extents, int *pos, BlockNumber block)
 {
-	if (block <= ST_META_BLOCK)
-		block = ST_META_BLOCK + 1;
 	while (*pos < extents->n && extents->v[*pos].start <= block)
 	{
 		block = Max(block, extents->v[*pos].end);
@@ -79,6 +77,7 @@ st_delta_count(Relation rel, const StExtentRanges *extents, BlockNumber start,
 	uint64		count = 0;
 	int			pos = 0;
 
+	start = Max(start, st_delta_start(rel));
 	for (BlockNumber block = next_delta_block(extents, &pos, start);
 		 block < nblocks && count < limit;
 		 block = next_delta_block(extents, &pos, block + 1))
@@ -130,7 +129,8 @@ st_delta_move(Relation rel, const StExtentRanges *extents, BlockNumber start,
 	Datum	   *values = palloc(Max(sink->natts, 1) * sizeof(Datum));
 	bool	   *isnull = palloc(Max(sink->natts, 1) * sizeof(bool));
 	int			pos = 0;
-	BlockNumber block = next_delta_block(extents, &pos, start);
+	BlockNumber block = next_delta_block(extents, &pos,
+										 Max(start, st_delta_start(rel)));
 
 	while (block < nblocks && sink->rows < limit)
 	{

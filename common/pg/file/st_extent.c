@@ -133,38 +133,58 @@ st_page_is_unused(Page page)
 	return true;
 }
 
-/*
- * Takes an empty heap page for an extent.  Needs a cleanup lock: another
- * backend's pin could mean that it still uses a tuple there.  An insert looks
- * at the free space under the page's lock, and will find none.
- */
-bool
-st_extent_claim_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
-					 BufferAccessStrategy strategy)
+void
+st_extent_fill_free_page(Page page)
 {
 	static const StImage no_image = {0};
 	static const StGroup no_group = {.first_row = PG_UINT64_MAX};
-	PGAlignedBlock image;
+
+	st_extent_fill_page(page, &no_image, &no_group, 0,
+						U64FromFullTransactionId(GetTopFullTransactionId()));
+}
+
+/*
+ * Needs a cleanup lock: another backend's pin could mean that it still uses a
+ * tuple there.  An insert looks at the free space under the page's lock, and
+ * will find none.
+ */
+Buffer
+st_lock_unused_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
+					BufferAccessStrategy strategy)
+{
 	Buffer		buffer;
-	bool		claimed = false;
-	uint64		xid = U64FromFullTransactionId(GetTopFullTransactionId());
 
 	visibilitymap_pin(rel, block, vmbuffer);
 	buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
 	if (!ConditionalLockBufferForCleanup(buffer))
 	{
 		ReleaseBuffer(buffer);
-		return false;
+		return InvalidBuffer;
 	}
-	if (st_page_is_unused(BufferGetPage(buffer)))
+	if (!st_page_is_unused(BufferGetPage(buffer)))
 	{
-		st_extent_fill_page(image.data, &no_image, &no_group, 0, xid);
-		st_wal_write_page(rel, buffer, image.data, RelationNeedsWAL(rel),
-						  *vmbuffer);
-		claimed = true;
+		UnlockReleaseBuffer(buffer);
+		return InvalidBuffer;
 	}
+	return buffer;
+}
+
+bool
+st_extent_claim_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
+					 BufferAccessStrategy strategy)
+{
+	PGAlignedBlock image;
+	Buffer		buffer;
+
+	if (block == st_meta_block(rel))
+		return false;
+	st_extent_fill_free_page((Page) image.data);
+	buffer = st_lock_unused_page(rel, block, vmbuffer, strategy);
+	if (!BufferIsValid(buffer))
+		return false;
+	st_wal_write_page(rel, buffer, image.data, RelationNeedsWAL(rel), *vmbuffer);
 	UnlockReleaseBuffer(buffer);
-	return claimed;
+	return true;
 }
 
 StExtentPageHeader *

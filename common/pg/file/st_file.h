@@ -32,6 +32,7 @@ extern bool st_relation_needs_toast_table(Relation rel);
  * ------------------------------------------------------------------------
  */
 
+/* Where it is in a file that was made for us; see st_meta_block(). */
 #define ST_META_BLOCK	0
 
 typedef struct StMeta
@@ -58,7 +59,37 @@ extern bool st_meta_has_row_groups(Relation rel, uint64 *incarnation);
 /* Forgets that: the file of rel is truncated. */
 extern void st_meta_forget(Relation rel);
 
-/* Makes block 0 of an empty main fork; WAL-logs it where the relation is. */
+/*
+ * The block of the metapage: not ST_META_BLOCK in a heap table that was adopted
+ * and whose block 0 has rows.  Everybody who skips or spares the metapage asks
+ * here.
+ */
+extern BlockNumber st_meta_block(Relation rel);
+
+/* The first block that can be a page of the delta: 1, or 0 in such a table. */
+extern BlockNumber st_delta_start(Relation rel);
+
+/*
+ * What finds the metapage of a table whose block 0 is none: the visibility room
+ * registers it.  InvalidBlockNumber: nothing says so.
+ */
+typedef BlockNumber (*StMetaPlace) (Relation rel);
+extern void st_meta_place_init(StMetaPlace place);
+
+/*
+ * Gives a heap table that becomes ours, locked with AccessExclusiveLock, a
+ * metapage (of an unlogged one, also in the init fork) and returns its block.
+ */
+extern BlockNumber st_meta_adopt(Relation rel);
+
+/*
+ * Moves the metapage to block 0 if that is a page of the delta without a line
+ * pointer in use.  Returns where it was, now a page of a free extent, or
+ * InvalidBlockNumber.  Not undone by an abort.  ShareUpdateExclusiveLock.
+ */
+extern BlockNumber st_meta_move_home(Relation rel, BufferAccessStrategy strategy);
+
+/* Makes it block 0 of an empty main fork; WAL-logs it where the relation is. */
 extern void st_meta_create(Relation rel);
 
 /* The same for a new file, that rel may not point to yet, with INIT fork. */
@@ -128,10 +159,17 @@ extern StExtentPageHeader *st_extent_header(Page page);
 /* Is it a page of the delta without any line pointer in use? */
 extern bool st_page_is_unused(Page page);
 
+/* Fills a page of a free extent, which belongs to no row group. */
+extern void st_extent_fill_free_page(Page page);
+
 /*
- * Makes such a page one of a free extent, which belongs to no row group.
- * False if it is not one, or if somebody is looking at it.
+ * Locks such a page for cleanup and pins its page of the visibility map.
+ * InvalidBuffer if it is not one, or if somebody is looking at it.
+ * _claim_page() makes it one of a free extent, unless it is the metapage.
  */
+extern Buffer st_lock_unused_page(Relation rel, BlockNumber block,
+								  Buffer *vmbuffer,
+								  BufferAccessStrategy strategy);
 extern bool st_extent_claim_page(Relation rel, BlockNumber block,
 								 Buffer *vmbuffer,
 								 BufferAccessStrategy strategy);

@@ -1,10 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * st_meta.c
- *	  The metapage: block 0 of every relation of the hybrid store.
+ *	  The metapage of every relation of the hybrid store, and where it is.
  *
  * Owns the row number counter and what identifies the relation's file.  To
  * heap the page is an empty page without free space, so heap leaves it alone.
+ *
+ * A file that was made for us has it at block 0.  A heap table that was adopted
+ * has rows there.  Then it is the block that was the end of the file, and a
+ * visibility tuple names it (st_meta_place.c, in a room below, which tells us
+ * by a function that it registers).  Block 0 is always asked first: rewrites
+ * and truncations make a file with the metapage there, and VACUUM moves it
+ * there once compaction has emptied the block (st_meta_move_home()).  Whoever
+ * remembers the old block finds no metapage in it, and asks again.
  *
  *	 +----------------+------------+-----------------------------------+
  *	 | PageHeaderData | StMetaPage | zeros                             |
@@ -19,10 +27,12 @@
  */
 #include "postgres.h"
 
+#include "access/visibilitymap.h"
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
@@ -97,12 +107,18 @@ st_page_init(Page page)
 	PageSetPageSizeAndVersion(page, BLCKSZ, PG_PAGE_LAYOUT_VERSION);
 }
 
-static void
-meta_init(Page page, const char *am_name)
+/* Does it look like a metapage?  No heap page does: its pd_upper is higher. */
+static bool
+is_meta(Page page)
 {
-	StMetaPage *meta = meta_of_page(page);
+	return !PageIsNew(page) && meta_of_page(page)->magic == ST_META_MAGIC &&
+		((PageHeader) page)->pd_upper == SizeOfPageHeaderData;
+}
 
-	st_page_init(page);
+static void
+meta_set(StMetaPage *meta, const char *am_name)
+{
+	memset(meta, 0, sizeof(*meta));
 	meta->magic = ST_META_MAGIC;
 	meta->layout_version = ST_META_VERSION;
 	strncpy(meta->am_name, am_name, sizeof(meta->am_name) - 1);
@@ -113,24 +129,38 @@ meta_init(Page page, const char *am_name)
 	meta->checksum = meta_checksum(meta);
 }
 
+static void
+meta_init(Page page, const char *am_name)
+{
+	st_page_init(page);
+	meta_set(meta_of_page(page), am_name);
+}
+
 /* Fills a new, exclusively locked buffer and releases it. */
 static void
 meta_write(Buffer buffer, const char *am_name, bool wal)
 {
 	PGAlignedBlock image;
 
-	if (BufferGetBlockNumber(buffer) != ST_META_BLOCK)
-		elog(ERROR, "metapage would be at block %u",
-			 BufferGetBlockNumber(buffer));
 	meta_init(image.data, am_name);
 	st_wal_write_page(NULL, buffer, image.data, wal, InvalidBuffer);
 	UnlockReleaseBuffer(buffer);
 }
 
+/* The first page of an empty file. */
+static Buffer
+first_page(Buffer buffer)
+{
+	if (BufferGetBlockNumber(buffer) != ST_META_BLOCK)
+		elog(ERROR, "metapage would be at block %u",
+			 BufferGetBlockNumber(buffer));
+	return buffer;
+}
+
 void
 st_meta_create(Relation rel)
 {
-	meta_write(st_extend_locked(rel, NULL),
+	meta_write(first_page(st_extend_locked(rel, NULL)),
 			   st_relation_format(rel)->am_name, RelationNeedsWAL(rel));
 }
 
@@ -162,7 +192,7 @@ st_meta_create_file(const RelFileLocator *locator, char persistence,
 		return;
 	}
 
-	meta_write(st_extend_file_locked(*locator, persistence), am_name,
+	meta_write(first_page(st_extend_file_locked(*locator, persistence)), am_name,
 			   persistence == RELPERSISTENCE_PERMANENT && XLogIsNeeded());
 	if (persistence == RELPERSISTENCE_UNLOGGED)
 	{
@@ -173,19 +203,19 @@ st_meta_create_file(const RelFileLocator *locator, char persistence,
 
 /* Checks a metapage under the caller's buffer lock. */
 static StMetaPage *
-meta_check(Relation rel, Page page)
+meta_check(Relation rel, Buffer buffer)
 {
+	Page		page = BufferGetPage(buffer);
 	StMetaPage *meta = meta_of_page(page);
 	const StFormat *format = st_relation_format(rel);
 
-	if (PageIsNew(page) || meta->magic != ST_META_MAGIC ||
-		((PageHeader) page)->pd_upper != SizeOfPageHeaderData)
+	if (!is_meta(page))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("relation \"%s\" has no valid metapage",
 						RelationGetRelationName(rel)),
 				 errdetail("Block %u is not one that access method \"%s\" wrote.",
-						   ST_META_BLOCK, format->am_name)));
+						   BufferGetBlockNumber(buffer), format->am_name)));
 	if (meta->layout_version > ST_META_VERSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -200,7 +230,7 @@ meta_check(Relation rel, Page page)
 				 errmsg("metapage of relation \"%s\" is damaged",
 						RelationGetRelationName(rel)),
 				 errdetail("The checksum of block %u does not match its contents.",
-						   ST_META_BLOCK)));
+						   BufferGetBlockNumber(buffer))));
 	if (strncmp(meta->am_name, format->am_name, sizeof(meta->am_name)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -210,6 +240,131 @@ meta_check(Relation rel, Page page)
 						   format->am_name)));
 	return meta;
 }
+
+/* ---- where it is ---- */
+
+/* In rd_amcache, of a file whose metapage was found. */
+typedef struct MetaKnown
+{
+	RelFileLocator locator;
+	BlockNumber block;			/* where it was: it may have moved to block 0 */
+	bool		has_row_groups; /* once true it stays so */
+	uint64		incarnation;	/* then */
+} MetaKnown;
+
+static StMetaPlace meta_place = NULL;
+
+void
+st_meta_place_init(StMetaPlace place)
+{
+	meta_place = place;
+}
+
+static MetaKnown *
+known_of(Relation rel)
+{
+	MetaKnown  *known = rel->rd_amcache;
+
+	if (known == NULL ||
+		!RelFileLocatorEquals(known->locator, st_relation_locator(rel)))
+		return NULL;
+	return known;
+}
+
+static void
+remember(Relation rel, BlockNumber block)
+{
+	MetaKnown  *known = rel->rd_amcache;
+
+	if (known == NULL)
+		rel->rd_amcache = known = MemoryContextAlloc(CacheMemoryContext,
+													 sizeof(*known));
+	memset(known, 0, sizeof(*known));
+	known->locator = st_relation_locator(rel);
+	known->block = block;
+}
+
+void
+st_meta_forget(Relation rel)
+{
+	if (rel->rd_amcache != NULL)
+		pfree(rel->rd_amcache);
+	rel->rd_amcache = NULL;
+}
+
+/* The block, locked, if it is a metapage; else an invalid buffer. */
+static Buffer
+lock_if_meta(Relation rel, BlockNumber block, int lockmode)
+{
+	Buffer		buffer;
+
+	/* VACUUM may have cut off where the metapage was before it moved */
+	if (block != ST_META_BLOCK && block >= RelationGetNumberOfBlocks(rel))
+		return InvalidBuffer;
+	buffer = ReadBuffer(rel, block);
+	LockBuffer(buffer, lockmode);
+	if (is_meta(BufferGetPage(buffer)))
+		return buffer;
+	UnlockReleaseBuffer(buffer);
+	return InvalidBuffer;
+}
+
+/*
+ * Finds the metapage and locks its buffer.  If it moves to block 0 between two
+ * looks, it is there when that is asked again.
+ */
+static Buffer
+meta_lock(Relation rel, int lockmode)
+{
+	MetaKnown  *known = known_of(rel);
+	BlockNumber block = known != NULL ? known->block : ST_META_BLOCK;
+	Buffer		buffer = lock_if_meta(rel, block, lockmode);
+
+	if (!BufferIsValid(buffer) && block != ST_META_BLOCK)
+	{
+		st_meta_forget(rel);
+		block = ST_META_BLOCK;
+		buffer = lock_if_meta(rel, block, lockmode);
+	}
+	if (!BufferIsValid(buffer) && meta_place != NULL)
+	{
+		block = meta_place(rel);
+		if (block != InvalidBlockNumber)
+			buffer = lock_if_meta(rel, block, lockmode);
+	}
+	if (!BufferIsValid(buffer))
+	{
+		/* that it is none is an error, unless it has moved here just now */
+		block = ST_META_BLOCK;
+		buffer = ReadBuffer(rel, block);
+		LockBuffer(buffer, lockmode);
+	}
+	if (is_meta(BufferGetPage(buffer)) && known_of(rel) == NULL)
+		remember(rel, block);
+	return buffer;
+}
+
+BlockNumber
+st_meta_block(Relation rel)
+{
+	if (known_of(rel) == NULL)
+	{
+		StMeta		meta;
+
+		st_meta_read(rel, &meta);
+		if (known_of(rel) == NULL)	/* of zero blocks */
+			return ST_META_BLOCK;
+	}
+	return known_of(rel)->block;
+}
+
+BlockNumber
+st_delta_start(Relation rel)
+{
+	return st_meta_block(rel) == ST_META_BLOCK ? ST_META_BLOCK + 1 : 0;
+}
+
+/* ---- reading ---- */
 
 void
 st_meta_read(Relation rel, StMeta *out)
@@ -221,52 +376,38 @@ st_meta_read(Relation rel, StMeta *out)
 	if (RelationGetNumberOfBlocks(rel) == 0)
 		return;
 
-	buffer = ReadBuffer(rel, ST_META_BLOCK);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	meta = meta_check(rel, BufferGetPage(buffer));
+	buffer = meta_lock(rel, BUFFER_LOCK_SHARE);
+	meta = meta_check(rel, buffer);
 	out->next_row = meta->next_row;
 	out->incarnation = meta->incarnation;
 	out->has_row_groups = (meta->flags & ST_META_HAS_ROW_GROUPS) != 0;
 	UnlockReleaseBuffer(buffer);
 }
 
-/* In rd_amcache, of a file that has row groups. */
-typedef struct MetaKnown
-{
-	RelFileLocator locator;
-	uint64		incarnation;
-} MetaKnown;
-
 bool
 st_meta_has_row_groups(Relation rel, uint64 *incarnation)
 {
-	MetaKnown  *known = rel->rd_amcache;
+	MetaKnown  *known = known_of(rel);
 	StMeta		meta;
 
-	if (known == NULL ||
-		!RelFileLocatorEquals(known->locator, st_relation_locator(rel)))
+	if (known == NULL || !known->has_row_groups)
 	{
 		st_meta_read(rel, &meta);
 		if (!meta.has_row_groups)
 			return false;
+		known = known_of(rel);
 		if (known == NULL)
-			known = MemoryContextAlloc(CacheMemoryContext, sizeof(*known));
-		known->locator = st_relation_locator(rel);
+			elog(ERROR, "metapage of relation \"%s\" was not remembered",
+				 RelationGetRelationName(rel));
+		known->has_row_groups = true;
 		known->incarnation = meta.incarnation;
-		rel->rd_amcache = known;
 	}
 	if (incarnation != NULL)
 		*incarnation = known->incarnation;
 	return true;
 }
 
-void
-st_meta_forget(Relation rel)
-{
-	if (rel->rd_amcache != NULL)
-		pfree(rel->rd_amcache);
-	rel->rd_amcache = NULL;
-}
+/* ---- changing ---- */
 
 /* A change of the metapage: begin, write into the result, end. */
 typedef struct MetaChange
@@ -278,9 +419,8 @@ typedef struct MetaChange
 static StMetaPage *
 meta_change_begin(Relation rel, MetaChange *change)
 {
-	change->buffer = ReadBuffer(rel, ST_META_BLOCK);
-	LockBuffer(change->buffer, BUFFER_LOCK_EXCLUSIVE);
-	change->meta = *meta_check(rel, BufferGetPage(change->buffer));
+	change->buffer = meta_lock(rel, BUFFER_LOCK_EXCLUSIVE);
+	change->meta = *meta_check(rel, change->buffer);
 	return &change->meta;
 }
 
@@ -348,4 +488,95 @@ st_release_rows(Relation rel, uint64 used_end, uint64 reserved_end)
 	}
 	meta->next_row = used_end;
 	meta_change_end(rel, &change);
+}
+
+/* ---- a heap table that becomes ours ---- */
+
+/* Makes a page that is a metapage already a fresh one. */
+static void
+meta_renew(Relation rel, Buffer buffer)
+{
+	StMetaPage	meta;
+
+	meta_set(&meta, st_relation_format(rel)->am_name);
+	st_wal_overwrite(rel, buffer, SizeOfPageHeaderData, &meta, sizeof(meta),
+					 false);
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * A metapage that was made before, by an adoption that was rolled back, is
+ * taken again if it is the first page or the last one.
+ */
+BlockNumber
+st_meta_adopt(Relation rel)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BlockNumber block = ST_META_BLOCK;
+	Buffer		buffer = InvalidBuffer;
+
+	Assert(CheckRelationLockedByMe(rel, AccessExclusiveLock, false));
+	if (nblocks > 0)
+		buffer = lock_if_meta(rel, block, BUFFER_LOCK_EXCLUSIVE);
+	if (nblocks > 1 && !BufferIsValid(buffer))
+	{
+		block = nblocks - 1;
+		buffer = lock_if_meta(rel, block, BUFFER_LOCK_EXCLUSIVE);
+	}
+	if (BufferIsValid(buffer))
+		meta_renew(rel, buffer);
+	else
+	{
+		LockRelationForExtension(rel, ExclusiveLock);
+		buffer = st_extend_locked(rel, NULL);
+		block = BufferGetBlockNumber(buffer);
+		meta_write(buffer, st_relation_format(rel)->am_name,
+				   RelationNeedsWAL(rel));
+		UnlockRelationForExtension(rel, ExclusiveLock);
+	}
+	if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED &&
+		smgrnblocks(RelationGetSmgr(rel), INIT_FORKNUM) == 0)
+		meta_write_smgr(RelationGetSmgr(rel), INIT_FORKNUM,
+						st_relation_format(rel)->am_name, true);
+	st_meta_forget(rel);
+	return block;
+}
+
+/*
+ * Block 0 is written first.  After a crash between the two, there are two
+ * metapages, of which the first counts; nobody has changed the other one.
+ * The old page is locked all the time, so that nobody changes it after it was
+ * copied.
+ */
+BlockNumber
+st_meta_move_home(Relation rel, BufferAccessStrategy strategy)
+{
+	BlockNumber old = st_meta_block(rel);
+	PGAlignedBlock image;
+	PGAlignedBlock free_page;
+	Buffer		home_map = InvalidBuffer;
+	Buffer		old_map = InvalidBuffer;
+	Buffer		home;
+
+	if (old == ST_META_BLOCK)
+		return InvalidBlockNumber;
+	st_extent_fill_free_page((Page) free_page.data);
+	visibilitymap_pin(rel, old, &old_map);
+	home = st_lock_unused_page(rel, ST_META_BLOCK, &home_map, strategy);
+	if (BufferIsValid(home))
+	{
+		Buffer		buffer = meta_lock(rel, BUFFER_LOCK_EXCLUSIVE);
+
+		(void) meta_check(rel, buffer);
+		memcpy(image.data, BufferGetPage(buffer), BLCKSZ);
+		PageSetAllVisible((Page) image.data);
+		st_wal_write_page(rel, home, image.data, RelationNeedsWAL(rel), home_map);
+		st_wal_write_page(rel, buffer, free_page.data, RelationNeedsWAL(rel), old_map);
+		UnlockReleaseBuffer(buffer);
+		UnlockReleaseBuffer(home);
+		st_meta_forget(rel);
+	}
+	ReleaseBuffer(old_map);
+	ReleaseBuffer(home_map);
+	return BufferIsValid(home) ? old : InvalidBlockNumber;
 }

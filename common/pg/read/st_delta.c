@@ -55,11 +55,12 @@ add_gap(StDeltaScan *scan, BlockNumber start, BlockNumber end)
 }
 
 static void
-find_gaps(StDeltaScan *scan, const StGroupList *groups, BlockNumber nblocks)
+find_gaps(StDeltaScan *scan, const StGroupList *groups, BlockNumber start,
+		  BlockNumber nblocks)
 {
 	int			n;
 	StExtentRange *extents = st_list_extents(groups, &n);
-	BlockNumber next = ST_META_BLOCK + 1;
+	BlockNumber next = start;
 
 	scan->gaps = palloc((n + 1) * sizeof(DeltaGap));
 	for (int i = 0; i < n; i++)
@@ -87,7 +88,8 @@ st_delta_begin(Relation rel, Snapshot snapshot, const StGroupList *groups)
 								SO_ALLOW_PAGEMODE);
 	PredicateLockRelation(rel, snapshot);
 	pgstat_count_heap_scan(rel);
-	find_gaps(scan, groups, ((HeapScanDesc) scan->heap)->rs_nblocks);
+	find_gaps(scan, groups, st_delta_start(rel),
+			  ((HeapScanDesc) scan->heap)->rs_nblocks);
 	return scan;
 }
 

@@ -240,6 +240,28 @@ claim_pages(Pages *p, BlockNumber wanted)
 		st_free_extent_coalesce(p->cat);
 }
 
+/*
+ * An adopted table keeps its metapage where the heap's file ended, and the
+ * file could not become shorter than that.  So it moves to block 0 as soon as
+ * that is empty.
+ */
+static void
+bring_meta_home(StCatalog *cat, BufferAccessStrategy strategy)
+{
+	BlockNumber old = st_meta_block(cat->rel);
+
+	if (old == ST_META_BLOCK || !seems_empty(cat->rel, ST_META_BLOCK))
+		return;
+	st_vacuum_begin_writing();
+	st_orphans_from(cat, old);
+	old = st_meta_move_home(cat->rel, strategy);
+	if (old == InvalidBlockNumber)
+		return;
+	RecordPageWithFreeSpace(cat->rel, ST_META_BLOCK, 0);
+	st_free_extent_add(cat, old, 1);
+	st_place_clear(cat);
+}
+
 /* Called by VACUUM after heap's part and ours. */
 void
 st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
@@ -254,6 +276,7 @@ st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
 	st_meta_read(rel, &meta);
 	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, RowExclusiveLock))
 		return;
+	bring_meta_home(&cat, strategy);
 	p.rel = rel;
 	p.cat = &cat;
 	p.strategy = strategy;

@@ -53,7 +53,7 @@ read_walked(StCatalog *cat, bool *exists)
 
 	*exists = st_note_read(cat, ST_VACUUM_STATE, ST_WALK_ROW, &payload,
 						   sizeof(payload), &tid);
-	return Max(payload.walked, ST_META_BLOCK + 1);
+	return Max(payload.walked, st_delta_start(cat->rel));
 }
 
 /* In place: not undone by an abort, as a cut of the file is not. */

@@ -62,8 +62,9 @@ needed_blocks(Relation rel, StCatalog *cat, BlockNumber nblocks)
 	BlockNumber end = nblocks;
 	int			n;
 	StExtentRange *extents = st_free_extent_all(cat, SnapshotSelf, &n);
+	BlockNumber meta = st_meta_block(rel);
 
-	while (end > ST_META_BLOCK + 1)
+	while (end > ST_META_BLOCK + 1 && end - 1 != meta)
 	{
 		CHECK_FOR_INTERRUPTS();
 		while (n > 0 && extents[n - 1].start >= end)

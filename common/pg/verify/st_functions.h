@@ -20,6 +20,7 @@
 #include "st_compact.h"
 #include "st_inspect.h"
 #include "st_options.h"
+#include "st_switch.h"
 
 /* A function that SQL can call; body says what it returns, given fcinfo. */
 #define ST_SQL_FUNCTION(name, body) \
@@ -41,6 +42,7 @@
 	ST_SQL_FUNCTION(c##_table_info, st_table_info_function(fcinfo)) \
 	ST_SQL_PROCEDURE(c##_compact, st_compact_call(fcinfo, st_options_set()->provider)) \
 	ST_SQL_PROCEDURE(c##_merge, st_merge_call(fcinfo, st_options_set()->provider)) \
+	ST_SQL_PROCEDURE(c##_adopt, st_adopt_call(fcinfo, st_options_set()->provider)) \
 	ST_SQL_PROCEDURE(c##_compact_progress, st_compact_progress(fcinfo)) \
 	extern PGDLLEXPORT void c##_compact_worker_main(Datum main_arg); \
 	void \

@@ -156,12 +156,13 @@ check_extent(VerifyState *state)
 {
 	const StGroup *group = &state->groups->groups[state->groupno];
 	uint64		nblocks = RelationGetNumberOfBlocks(state->rel);
+	BlockNumber meta = st_meta_block(state->rel);
 	StExtentRange runs[ST_MAX_RUNS];
 	int			nruns = st_group_extents(group, runs);
 
 	for (int r = 0; r < nruns; r++)
 	{
-		if (runs[r].start == 0 || runs[r].end > nblocks ||
+		if ((runs[r].start <= meta && runs[r].end > meta) || runs[r].end > nblocks ||
 			runs[r].end < runs[r].start)
 			report(state, -1, psprintf("extent of blocks %u to %u is not inside of the relation's " UINT64_FORMAT " blocks",
 									   runs[r].start, runs[r].end, nblocks));
@@ -196,6 +197,7 @@ static void
 check_free_extents(VerifyState *state)
 {
 	uint64		nblocks = RelationGetNumberOfBlocks(state->rel);
+	BlockNumber meta = st_meta_block(state->rel);
 	const StExtentRange *last = NULL;
 	MemoryContext oldcxt;
 	StCatalog	cat;
@@ -212,7 +214,8 @@ check_free_extents(VerifyState *state)
 	{
 		const StExtentRange *e = &state->free_extents[i];
 
-		if (e->start == 0 || e->end > nblocks || e->end < e->start)
+		if ((e->start <= meta && e->end > meta) || e->end > nblocks ||
+			e->end < e->start)
 			report(state, -1, psprintf("free extent of blocks %u to %u is not inside of the relation's " UINT64_FORMAT " blocks",
 									   e->start, e->end, nblocks));
 		if (last != NULL && e->start < last->end)

@@ -194,6 +194,22 @@ st_catalog_scan_next(StCatalogScan *scan, ScanDirection direction)
 }
 
 bool
+st_catalog_any(StCatalog *cat)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		found;
+
+	ScanKeyInit(&key, TOAST_CHUNK_ID, BTLessStrategyNumber, F_OIDLT,
+				ObjectIdGetDatum(ST_KEYS_END));
+	scan = systable_beginscan_ordered(cat->toast, cat->index, SnapshotSelf, 1,
+									  &key);
+	found = systable_getnext_ordered(scan, ForwardScanDirection) != NULL;
+	systable_endscan_ordered(scan);
+	return found;
+}
+
+bool
 st_catalog_tuple_row(const StCatalog *cat, HeapTuple tuple, StKeyBase base,
 					 uint64 *row)
 {

@@ -31,7 +31,7 @@ typedef enum StKeyBase
 	ST_DESCRIPTOR = 1000,
 	ST_TOMBSTONE = 2000,
 	ST_ANCHOR = 3000,
-	ST_VACUUM_STATE = 4000,		/* rows: state, walk, wish */
+	ST_VACUUM_STATE = 4000,		/* rows: state, walk, wish, place */
 	ST_FREE_EXTENT = 5000,		/* row: first block of the extent */
 	ST_RETIRED = 6000,			/* row: first row of a group that was compacted */
 	ST_ORIGIN_ROWS = 7000,		/* row: first old row of a chunk */
@@ -43,6 +43,9 @@ typedef enum StKeyBase
 #define ST_KEY_HIGH_MAX ((uint32) (ST_MAX_ROW_NUMBER >> 32))
 
 StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 1000, "key bases must not overlap");
+
+/* Toasted values have chunk_ids from here on. */
+#define ST_KEYS_END		10000
 
 /* Longest payload of a visibility tuple: a page holds four, as of TOAST. */
 #define ST_MAX_PAYLOAD	1900
@@ -247,6 +250,9 @@ extern void st_catalog_scan_begin(StCatalogScan *scan, StCatalog *cat,
 extern StCatalogEntry *st_catalog_scan_next(StCatalogScan *scan,
 											ScanDirection direction);
 extern void st_catalog_scan_end(StCatalogScan *scan);
+
+/* Does SnapshotSelf see anything with a chunk_id of ours? */
+extern bool st_catalog_any(StCatalog *cat);
 
 /* Is it an entry of the base, and for which row?  Of a tuple from any scan. */
 extern bool st_catalog_tuple_row(const StCatalog *cat, HeapTuple tuple,

@@ -270,6 +270,17 @@ extern bool st_origin_expired(StCatalog *cat, TransactionId oldest_xmin);
 extern void st_origin_expire(StCatalog *cat, TransactionId oldest_xmin);
 
 /* ------------------------------------------------------------------------
+ * Where the metapage of an adopted table is: st_meta_place.c
+ * ------------------------------------------------------------------------
+ */
+
+extern void st_place_init(void);	/* once per backend */
+
+/* The entry is made and removed by the running transaction. */
+extern void st_place_set(StCatalog *cat, BlockNumber block);
+extern void st_place_clear(StCatalog *cat);
+
+/* ------------------------------------------------------------------------
  * Rows into slots: st_row.c
  * ------------------------------------------------------------------------
  */

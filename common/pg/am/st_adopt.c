@@ -1,0 +1,229 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_adopt.c
+ *	  adopt(): a heap table becomes one of ours where it is.
+ *
+ * A heap table is a table of ours that is all delta.  So no row is touched:
+ * the catalogs name another access method, and the table gets what ours has
+ * beside its rows, a TOAST relation and a metapage.  That stands behind the
+ * last page of heap (st_meta.c).  Indexes, TIDs, statistics and whatever else
+ * hangs on the table's OID stay.
+ *
+ * All of it is undone by a rollback, but for one page: to heap an empty one
+ * without room, which VACUUM cuts off or the next adoption takes.  A crash is
+ * no other case.
+ *
+ * What could not work is refused before anything is changed.
+ *
+ * Lock: AccessExclusiveLock until the transaction ends, like ALTER TABLE.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_am_d.h"
+#include "catalog/pg_class.h"
+#include "commands/defrem.h"
+#include "commands/extension.h"
+#include "commands/tablecmds.h"
+#include "miscadmin.h"
+#include "storage/predicate.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "st_switch.h"
+#include "st_visibility.h"
+
+/* ---- what is refused ---- */
+
+static void
+check_kind(Relation rel, const char *am_name)
+{
+	char		relkind = rel->rd_rel->relkind;
+
+	if (relkind == RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a partitioned table",
+						RelationGetRelationName(rel)),
+				 errdetail("Its rows are in its partitions."),
+				 errhint("Call adopt() for each of them.")));
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_MATVIEW)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table or materialized view",
+						RelationGetRelationName(rel))));
+	if (IsSystemRelation(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied: \"%s\" is a system catalog",
+						RelationGetRelationName(rel))));
+	if (RELATION_IS_OTHER_TEMP(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary tables of other sessions")));
+	if (rel->rd_rel->relam != HEAP_TABLE_AM_OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a heap table",
+						RelationGetRelationName(rel)),
+				 errdetail("Its access method is \"%s\".",
+						   get_am_name(rel->rd_rel->relam)),
+				 errhint("ALTER TABLE ... SET ACCESS METHOD %s writes it anew.",
+						 quote_identifier(am_name))));
+}
+
+/* pg_dump says nothing of such a table: a restored one would be heap. */
+static void
+check_extension(Relation rel)
+{
+	Oid			extension = getExtensionOfObject(RelationRelationId,
+												 RelationGetRelid(rel));
+
+	if (OidIsValid(extension))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"%s\" belongs to extension \"%s\"",
+						RelationGetRelationName(rel),
+						get_extension_name(extension)),
+				 errdetail("A dump leaves the access method of such a table to its extension."),
+				 errhint("ALTER EXTENSION ... DROP TABLE takes it out of the extension.")));
+}
+
+/* An index that thinks of a row's place as a page of the file. */
+static void
+check_index(Relation rel, Oid indexoid)
+{
+	Relation	index = index_open(indexoid, AccessShareLock);
+	char	   *method = get_am_name(index->rd_rel->relam);
+
+	if (index->rd_rel->relam == BRIN_AM_OID || strcmp(method, "zonemap") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" of table \"%s\" is of access method \"%s\"",
+						RelationGetRelationName(index),
+						RelationGetRelationName(rel), method),
+				 errdetail("Such an index needs rows that are numbered by blocks of the file."),
+				 errhint("Drop it; the table will keep the minimum and maximum of every column by itself.")));
+	pfree(method);
+	index_close(index, NoLock);
+}
+
+/*
+ * The server gives toasted values chunk_ids from 10000 on, and we take those
+ * below.  Whatever else stands there would look like entries of ours.
+ */
+static void
+check_toast(Relation rel)
+{
+	StCatalog	cat;
+	bool		found;
+
+	if (!st_catalog_open(&cat, rel, AccessShareLock))
+		return;
+	found = st_catalog_any(&cat);
+	st_catalog_close(&cat);
+	if (found)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the TOAST relation of \"%s\" has values with a chunk_id below 10000",
+						RelationGetRelationName(rel)),
+				 errdetail("The access method uses these numbers."),
+				 errhint("VACUUM FULL gives toasted values other numbers.")));
+}
+
+static void
+check_adoptable(Relation rel, const char *am_name)
+{
+	List	   *indexes;
+	ListCell   *lc;
+
+	check_kind(rel, am_name);
+	check_extension(rel);
+	indexes = RelationGetIndexList(rel);
+	foreach(lc, indexes)
+		check_index(rel, lfirst_oid(lc));
+	list_free(indexes);
+	CheckTableNotInUse(rel, "adopt");
+	check_toast(rel);
+}
+
+/* ---- the change ---- */
+
+void
+st_switch_am(Relation rel, Oid am)
+{
+	Oid			relid = RelationGetRelid(rel);
+	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
+	HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(relid));
+	Form_pg_class form;
+	Oid			before;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	before = form->relam;
+	form->relam = am;
+	CatalogTupleUpdate(pg_class, &tuple->t_self, tuple);
+	if (changeDependencyFor(RelationRelationId, relid, AccessMethodRelationId,
+							before, am) != 1)
+		elog(ERROR, "could not change access method dependency for relation \"%s\"",
+			 RelationGetRelationName(rel));
+	heap_freetuple(tuple);
+	table_close(pg_class, RowExclusiveLock);
+
+	/* serializable readers of single rows have read the table as it was */
+	TransferPredicateLocksToHeapRelation(rel);
+	InvokeObjectPostAlterHook(RelationRelationId, relid, 0);
+	CommandCounterIncrement();
+}
+
+static void
+adopt(Relation rel, const char *am_name)
+{
+	StCatalog	cat;
+	BlockNumber block;
+
+	st_switch_am(rel, get_table_am_oid(am_name, false));
+	if (!st_catalog_ensure(rel) || !st_catalog_open(&cat, rel, RowExclusiveLock))
+		elog(ERROR, "could not make a TOAST relation for \"%s\"",
+			 RelationGetRelationName(rel));
+	block = st_meta_adopt(rel);
+	if (block != ST_META_BLOCK)
+		st_place_set(&cat, block);
+	st_catalog_close(&cat);
+	CommandCounterIncrement();
+}
+
+void
+st_adopt_call(FunctionCallInfo fcinfo, const char *am_name)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	Relation	rel;
+
+	PreventCommandIfReadOnly("adopt");
+	PreventCommandDuringRecovery("adopt");
+	PreventCommandIfParallelMode("adopt");
+	rel = st_switch_open(relid, PG_GETARG_INTERVAL_P(1));
+	if (rel->rd_rel->relam == get_table_am_oid(am_name, false))
+		ereport(NOTICE,
+				(errmsg("\"%s\" is a %s table already",
+						RelationGetRelationName(rel), am_name)));
+	else
+	{
+		check_adoptable(rel, am_name);
+		adopt(rel, am_name);
+	}
+	relation_close(rel, NoLock);
+}

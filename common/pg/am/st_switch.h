@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_switch.h
+ *	  From heap to ours and back: bodies of adopt() and release(), and what
+ *	  they share.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_SWITCH_H
+#define ST_SWITCH_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+/*
+ * Opens the relation with AccessExclusiveLock, if the caller owns it.  Waits
+ * for the lock in short turns, for so long altogether, so that those who come
+ * later do not stand in line behind a long transaction: st_switch_lock.c
+ */
+extern Relation st_switch_open(Oid relid, const Interval *patience);
+
+/* Makes it the access method of rel, in the catalogs: st_adopt.c */
+extern void st_switch_am(Relation rel, Oid am);
+
+/* adopt(relation, patience) */
+extern void st_adopt_call(FunctionCallInfo fcinfo, const char *am_name);
+
+#endif							/* ST_SWITCH_H */

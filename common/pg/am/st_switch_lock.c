@@ -1,0 +1,142 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_switch_lock.c
+ *	  The lock of adopt() and release(): exclusive, for a moment, and without
+ *	  a jam behind it.
+ *
+ * Who waits for AccessExclusiveLock makes everybody wait who comes later, as
+ * long as the longest transaction that has used the table.  So we wait for a
+ * fraction of a second, let those go on who stand behind us, and try again.
+ *
+ * Each turn is a subtransaction with a lock_timeout of its own.  Rights are
+ * checked before the first, so that nobody can disturb a table that is not
+ * his, and once more when the table is locked.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "storage/proc.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/wait_event.h"
+
+#include "st_compat.h"
+#include "st_switch.h"
+
+/* How long a turn stands in line, and how long it lets others go on. */
+#define TURN_MS		50
+#define REST_MS		100
+
+static void
+check_owner(Oid relid)
+{
+	char	   *name = get_rel_name(relid);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(get_rel_relkind(relid)), name);
+	pfree(name);
+}
+
+static void
+lock_within(Oid relid, int ms)
+{
+	int			nestlevel = NewGUCNestLevel();
+	char		text[16];
+
+	/* the user's own, if it is shorter */
+	if (LockTimeout > 0)
+		ms = Min(ms, LockTimeout);
+	snprintf(text, sizeof(text), "%d", ms);
+	(void) set_config_option("lock_timeout", text, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	LockRelationOid(relid, AccessExclusiveLock);
+	AtEOXact_GUC(true, nestlevel);
+}
+
+/* One turn; false if others have not let go of the table. */
+static bool
+try_lock(Oid relid, int ms)
+{
+	MemoryContext mcxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	bool		locked = true;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(mcxt);
+	PG_TRY();
+	{
+		lock_within(relid, ms);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(mcxt);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(mcxt);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(mcxt);
+		CurrentResourceOwner = owner;
+		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+			ReThrowError(error);
+		FreeErrorData(error);
+		locked = false;
+	}
+	PG_END_TRY();
+	return locked;
+}
+
+static void
+rest(void)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 REST_MS, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+Relation
+st_switch_open(Oid relid, const Interval *patience)
+{
+	TimestampTz until;
+	Relation	rel;
+
+	check_owner(relid);
+	until = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
+													TimestampTzGetDatum(GetCurrentTimestamp()),
+													IntervalPGetDatum(patience)));
+	while (!try_lock(relid, TURN_MS))
+	{
+		if (GetCurrentTimestamp() >= until)
+			ereport(ERROR,
+					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					 errmsg("could not obtain lock on relation \"%s\"",
+							get_rel_name(relid)),
+					 errdetail("Other transactions have used it all the time."),
+					 errhint("Call it when they have ended, or with more patience.")));
+		rest();
+	}
+	rel = relation_open(relid, NoLock);
+	check_owner(relid);
+	return rel;
+}
