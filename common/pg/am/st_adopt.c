@@ -34,7 +34,6 @@
 #include "catalog/pg_class.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
-#include "commands/tablecmds.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
 #include "utils/builtins.h"
@@ -125,7 +124,7 @@ check_index(Relation rel, Oid indexoid)
  * below.  Whatever else stands there would look like entries of ours.
  */
 static void
-check_toast(Relation rel)
+check_toast(Relation rel, const char *am_name)
 {
 	StCatalog	cat;
 	bool		found;
@@ -140,7 +139,8 @@ check_toast(Relation rel)
 				 errmsg("the TOAST relation of \"%s\" has values with a chunk_id below 10000",
 						RelationGetRelationName(rel)),
 				 errdetail("The access method uses these numbers."),
-				 errhint("VACUUM FULL gives toasted values other numbers.")));
+				 errhint("ALTER TABLE ... SET ACCESS METHOD %s writes it anew.",
+						 quote_identifier(am_name))));
 }
 
 static void
@@ -149,14 +149,14 @@ check_adoptable(Relation rel, const char *am_name)
 	List	   *indexes;
 	ListCell   *lc;
 
+	if (rel->rd_rel->relam == get_table_am_oid(am_name, false))
+		return;
 	check_kind(rel, am_name);
 	check_extension(rel);
 	indexes = RelationGetIndexList(rel);
 	foreach(lc, indexes)
 		check_index(rel, lfirst_oid(lc));
 	list_free(indexes);
-	CheckTableNotInUse(rel, "adopt");
-	check_toast(rel);
 }
 
 /* ---- the change ---- */
@@ -209,20 +209,20 @@ adopt(Relation rel, const char *am_name)
 void
 st_adopt_call(FunctionCallInfo fcinfo, const char *am_name)
 {
-	Oid			relid = PG_GETARG_OID(0);
 	Relation	rel;
 
 	PreventCommandIfReadOnly("adopt");
 	PreventCommandDuringRecovery("adopt");
 	PreventCommandIfParallelMode("adopt");
-	rel = st_switch_open(relid, PG_GETARG_INTERVAL_P(1));
+	rel = st_switch_open(PG_GETARG_OID(0), PG_GETARG_INTERVAL_P(1),
+						 check_adoptable, am_name);
 	if (rel->rd_rel->relam == get_table_am_oid(am_name, false))
 		ereport(NOTICE,
 				(errmsg("\"%s\" is a %s table already",
 						RelationGetRelationName(rel), am_name)));
 	else
 	{
-		check_adoptable(rel, am_name);
+		check_toast(rel, am_name);
 		adopt(rel, am_name);
 	}
 	relation_close(rel, NoLock);

@@ -15,12 +15,17 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
+/* Raises an error if the relation, locked in any mode, is not fit. */
+typedef void (*StSwitchCheck) (Relation rel, const char *am_name);
+
 /*
- * Opens the relation with AccessExclusiveLock, if the caller owns it.  Waits
+ * Opens the relation with AccessExclusiveLock, if the caller owns it and check()
+ * lets it pass.  Waits
  * for the lock in short turns, for so long altogether, so that those who come
  * later do not stand in line behind a long transaction: st_switch_lock.c
  */
-extern Relation st_switch_open(Oid relid, const Interval *patience);
+extern Relation st_switch_open(Oid relid, const Interval *patience,
+							   StSwitchCheck check, const char *am_name);
 
 /* Makes it the access method of rel, in the catalogs: st_adopt.c */
 extern void st_switch_am(Relation rel, Oid am);

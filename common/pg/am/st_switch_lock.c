@@ -8,9 +8,9 @@
  * long as the longest transaction that has used the table.  So we wait for a
  * fraction of a second, let those go on who stand behind us, and try again.
  *
- * Each turn is a subtransaction with a lock_timeout of its own.  Rights are
- * checked before the first, so that nobody can disturb a table that is not
- * his, and once more when the table is locked.
+ * Each turn is a subtransaction with a lock_timeout of its own.  Rights, and
+ * whether the table is fit at all, are checked before the first, so that nobody
+ * disturbs a table in vain, and once more when it is locked.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,6 +20,7 @@
 #include "access/xact.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
+#include "commands/tablecmds.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
@@ -116,12 +117,16 @@ rest(void)
 }
 
 Relation
-st_switch_open(Oid relid, const Interval *patience)
+st_switch_open(Oid relid, const Interval *patience, StSwitchCheck check,
+			   const char *am_name)
 {
 	TimestampTz until;
 	Relation	rel;
 
 	check_owner(relid);
+	rel = relation_open(relid, AccessShareLock);
+	check(rel, am_name);
+	relation_close(rel, AccessShareLock);
 	until = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
 													TimestampTzGetDatum(GetCurrentTimestamp()),
 													IntervalPGetDatum(patience)));
@@ -138,5 +143,7 @@ st_switch_open(Oid relid, const Interval *patience)
 	}
 	rel = relation_open(relid, NoLock);
 	check_owner(relid);
+	check(rel, am_name);
+	CheckTableNotInUse(rel, "change the access method of");
 	return rel;
 }

@@ -1,0 +1,100 @@
+-- adopt(): its surface, and what it refuses before anything is changed.
+CREATE ROLE regress_adopt_other;
+CREATE VIEW adopt_methods AS
+SELECT c.relname, a.amname, EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+		AND d.refclassid = 'pg_am'::regclass) AS depends, c.reltoastrelid <> 0 AS has_toast
+FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE c.relname LIKE 'ad\_%' AND c.relkind IN ('r', 'm');
+\df @am@.adopt
+
+CREATE TABLE ad_t (id int PRIMARY KEY, v int) USING heap;
+INSERT INTO ad_t SELECT i, i % 7 FROM generate_series(1, 3000) i;
+TABLE adopt_methods;
+SELECT @am@.adopt('ad_t');
+TABLE adopt_methods;
+SELECT count(*), sum(v) FROM ad_t;
+SELECT row_groups, delta_bytes, total_bytes FROM @am@.table_info('ad_t');
+CALL @am@.merge('ad_t');
+SELECT count(*), sum(v) FROM ad_t;
+SELECT row_groups, row_group_rows, deleted_rows FROM @am@.table_info('ad_t');
+SELECT count(*) FROM @am@.verify('ad_t');
+
+-- again: nothing to do; NULL: nothing
+SELECT @am@.adopt('ad_t');
+SELECT @am@.adopt(NULL);
+
+-- rolled back; a view of the server's own plans
+CREATE TABLE ad_back (id int, v text) USING heap;
+INSERT INTO ad_back SELECT i, 'row ' || i FROM generate_series(1, 500) i;
+BEGIN;
+SELECT @am@.adopt('ad_back');
+SELECT count(*) FROM ad_back;
+ROLLBACK;
+SELECT * FROM adopt_methods WHERE relname = 'ad_back';
+SELECT count(*) FROM ad_back;
+
+-- materialized views; options afterwards
+CREATE MATERIALIZED VIEW ad_mat USING heap AS SELECT * FROM ad_back;
+SELECT @am@.adopt('ad_mat');
+REFRESH MATERIALIZED VIEW ad_mat;
+SELECT count(*) FROM ad_mat;
+SELECT @am@.set_options('ad_t', level => 3);
+SELECT value FROM @am@.table_options('ad_t') WHERE name = 'level';
+
+-- refused
+CREATE VIEW ad_view AS SELECT 1;
+CREATE TABLE ad_part (id int) PARTITION BY RANGE (id);
+CREATE TABLE ad_brin (id int) USING heap;
+CREATE INDEX ad_brin_i ON ad_brin USING brin (id);
+SELECT @am@.adopt('ad_view');
+\echo :LAST_ERROR_SQLSTATE
+SELECT @am@.adopt('ad_part');
+\echo :LAST_ERROR_SQLSTATE
+SELECT @am@.adopt('ad_t_pkey');
+\echo :LAST_ERROR_SQLSTATE
+SELECT @am@.adopt('ad_brin');
+\echo :LAST_ERROR_SQLSTATE
+SELECT @am@.adopt('pg_class');
+\echo :LAST_ERROR_SQLSTATE
+SELECT @am@.adopt(0);
+\echo :LAST_ERROR_SQLSTATE
+DROP INDEX ad_brin_i;
+SELECT @am@.adopt('ad_brin');
+
+-- in use by this session
+CREATE TABLE ad_used AS SELECT 1 AS id;
+ALTER TABLE ad_used SET ACCESS METHOD heap;
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM ad_used;
+FETCH c;
+SELECT @am@.adopt('ad_used');
+ROLLBACK;
+
+-- not the owner's; read only
+SET ROLE regress_adopt_other;
+SELECT @am@.adopt('ad_back');
+RESET ROLE;
+BEGIN READ ONLY;
+SELECT @am@.adopt('ad_back');
+ROLLBACK;
+
+-- tables of an extension
+ALTER EXTENSION @am@ ADD TABLE ad_back;
+SELECT @am@.adopt('ad_back');
+\echo :LAST_ERROR_SQLSTATE
+ALTER EXTENSION @am@ DROP TABLE ad_back;
+
+-- values of TOAST with a number of ours, which the server never gives
+CREATE TABLE ad_toast USING heap AS SELECT 1 AS id;
+SELECT @am@.adopt('ad_toast');
+SET allow_system_table_mods = on;
+UPDATE pg_class SET relam = (SELECT oid FROM pg_am WHERE amname = 'heap') WHERE oid = 'ad_toast'::regclass;
+SELECT @am@.adopt('ad_toast');
+\echo :LAST_ERROR_SQLSTATE
+UPDATE pg_class SET relam = (SELECT oid FROM pg_am WHERE amname = '@am@') WHERE oid = 'ad_toast'::regclass;
+RESET allow_system_table_mods;
+TABLE ad_toast;
+
+DROP MATERIALIZED VIEW ad_mat;
+DROP TABLE ad_t, ad_back, ad_part, ad_brin, ad_used, ad_toast;
+DROP VIEW ad_view, adopt_methods;
+DROP ROLE regress_adopt_other;
