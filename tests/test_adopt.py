@@ -9,6 +9,7 @@ import threading
 import psycopg
 import pytest
 from strata import replica
+from strata.samples import NO_INPUT, SAMPLES
 from strata.threads import repeated
 from strata.twin import Session, Twin, execute
 
@@ -438,6 +439,53 @@ def test_dump(t, cluster):
     t.ours.execute(f"CALL {t.am}.compact('t', max_steps => 1)")
     text = cluster.run("pg_dump", "-t", "ours.t", t.database.name).stdout
     assert f"SET default_table_access_method = {t.am}" in text
+
+
+# ---- fingerprints ----
+
+
+def fingerprint(twin: Twin, table: str) -> list[tuple]:
+    return twin.ours.execute(
+        f"SELECT * FROM {twin.am}.fingerprint(%s::regclass)", [table]
+    ).fetchall()
+
+
+def test_fingerprints_of_a_life(t):
+    """Of our table and of the heap twin, at every stage."""
+    same = lambda: fingerprint(t, "ours.t") == fingerprint(t, "heap.t")  # noqa: E731
+    assert same()
+    t.ours.execute(f"SELECT {t.am}.adopt('t', verify => true)")
+    change(t)
+    assert same()
+    t.ours.execute(f"CALL {t.am}.compact('t')")
+    assert same()
+    t.ok("DELETE FROM t WHERE id % 3 = 0")
+    t.ok("UPDATE t SET big = repeat('y', id) WHERE id % 5 = 0")
+    t.ours.execute(f"CALL {t.am}.merge('t')")
+    assert same()
+    for setting in ("parallel_setup_cost", "parallel_tuple_cost"):
+        t.ours.execute(f"SET {setting} = 0")
+    t.ours.execute("SET min_parallel_table_scan_size = 0")
+    assert same()
+    t.ours.execute("UPDATE t SET k = k + 1 WHERE id = 7777")
+    assert not same()
+
+
+@pytest.mark.parametrize("type_", sorted(set(SAMPLES) - NO_INPUT))
+def test_fingerprint_of_type(heaps, type_):
+    """Rows in the delta, in row groups, and in heap; one value more, one less."""
+    heaps.ok(f'CREATE TABLE t (n int, v "{type_}", w "{type_}"[])')
+    for number, value in enumerate(SAMPLES[type_]):
+        heaps.ok(f'INSERT INTO t SELECT i, %s::"{type_}", ARRAY[%s::"{type_}", NULL]'
+                 " FROM generate_series(1, 300) i", [value, value])  # fmt: skip
+    adopt(heaps)
+    assert fingerprint(heaps, "ours.t") == fingerprint(heaps, "heap.t")
+    heaps.ours.execute(f"CALL {heaps.am}.merge('t')")
+    assert heaps.row_groups() > 0
+    before = fingerprint(heaps, "ours.t")
+    assert before == fingerprint(heaps, "heap.t")
+    heaps.ours.execute("DELETE FROM t WHERE n = 5 AND v IS NOT NULL")
+    assert fingerprint(heaps, "ours.t")[1][1] != before[1][1]
 
 
 # ---- crashes and copies of the server ----

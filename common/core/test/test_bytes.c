@@ -146,6 +146,12 @@ test_checksum(void)
 	CHECK(st_checksum64("a", 1, 0) == UINT64_C(0xe6c632b61e964e1f));
 	CHECK(st_checksum64("abc", 3, 0) == UINT64_C(0x78af5f94892f3950));
 
+	CHECK(st_hash128("", 0, 0).low == UINT64_C(0x6001c324468d497f));
+	CHECK(st_hash128("", 0, 0).high == UINT64_C(0x99aa06d3014798d8));
+	CHECK(st_hash128("abc", 3, 0).low == UINT64_C(0x78af5f94892f3950));
+	CHECK(st_hash128("abc", 3, 0).high == UINT64_C(0x06b05ab6733a6185));
+	CHECK(st_hash128("abc", 3, 0).low != st_hash128("abc", 3, 1).low);
+
 	for (size_t i = 0; i < sizeof(buf); i++)
 		buf[i] = (uint8_t) test_random();
 	sum = st_checksum64(buf, sizeof(buf), 42);

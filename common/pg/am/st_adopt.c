@@ -34,6 +34,7 @@
 #include "catalog/pg_class.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
 #include "utils/builtins.h"
@@ -206,15 +207,54 @@ adopt(Relation rel, const char *am_name)
 	CommandCounterIncrement();
 }
 
+/* ---- proof ---- */
+
+char *
+st_switch_fingerprint(Relation rel, const char *am_name)
+{
+	Oid			types[] = {OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(RelationGetRelid(rel))};
+	char	   *query = psprintf("SELECT pg_catalog.string_agg(fingerprint::pg_catalog.text, ' ')"
+								 " FROM %s.fingerprint($1::pg_catalog.regclass)",
+								 quote_identifier(am_name));
+	char	   *text;
+	char	   *copy;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute_with_args(query, 1, types, values, NULL, false, 0) != SPI_OK_SELECT ||
+		SPI_processed != 1)
+		elog(ERROR, "fingerprint of relation \"%s\" failed",
+			 RelationGetRelationName(rel));
+	text = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	copy = SPI_palloc(strlen(text) + 1);
+	strcpy(copy, text);
+	SPI_finish();
+	pfree(query);
+	return copy;
+}
+
+void
+st_switch_compare(Relation rel, const char *am_name, const char *before)
+{
+	if (strcmp(before, st_switch_fingerprint(rel, am_name)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("contents of \"%s\" are not what they were",
+						RelationGetRelationName(rel)),
+				 errdetail("Their fingerprints before and after the change of the access method differ.")));
+}
+
 void
 st_adopt_call(FunctionCallInfo fcinfo, const char *am_name)
 {
+	bool		verify = PG_GETARG_BOOL(1);
 	Relation	rel;
 
 	PreventCommandIfReadOnly("adopt");
 	PreventCommandDuringRecovery("adopt");
 	PreventCommandIfParallelMode("adopt");
-	rel = st_switch_open(PG_GETARG_OID(0), PG_GETARG_INTERVAL_P(1),
+	rel = st_switch_open(PG_GETARG_OID(0), PG_GETARG_INTERVAL_P(2),
 						 check_adoptable, am_name);
 	if (rel->rd_rel->relam == get_table_am_oid(am_name, false))
 		ereport(NOTICE,
@@ -222,8 +262,14 @@ st_adopt_call(FunctionCallInfo fcinfo, const char *am_name)
 						RelationGetRelationName(rel), am_name)));
 	else
 	{
+		char	   *before = NULL;
+
 		check_toast(rel, am_name);
+		if (verify)
+			before = st_switch_fingerprint(rel, am_name);
 		adopt(rel, am_name);
+		if (verify)
+			st_switch_compare(rel, am_name, before);
 	}
 	relation_close(rel, NoLock);
 }

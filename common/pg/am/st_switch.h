@@ -30,7 +30,15 @@ extern Relation st_switch_open(Oid relid, const Interval *patience,
 /* Makes it the access method of rel, in the catalogs: st_adopt.c */
 extern void st_switch_am(Relation rel, Oid am);
 
-/* adopt(relation, patience) */
+/*
+ * What fingerprint() says of the table, as one text; raises DATA_CORRUPTED if
+ * it says something else than before: st_adopt.c
+ */
+extern char *st_switch_fingerprint(Relation rel, const char *am_name);
+extern void st_switch_compare(Relation rel, const char *am_name,
+							  const char *before);
+
+/* adopt(relation, verify, patience) */
 extern void st_adopt_call(FunctionCallInfo fcinfo, const char *am_name);
 
 #endif							/* ST_SWITCH_H */

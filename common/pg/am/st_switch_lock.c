@@ -8,7 +8,8 @@
  * long as the longest transaction that has used the table.  So we wait for a
  * fraction of a second, let those go on who stand behind us, and try again.
  *
- * Each turn is a subtransaction with a lock_timeout of its own.  Rights, and
+ * Each turn is a subtransaction with a lock_timeout of its own, and with a
+ * deadlock_timeout below that: an autovacuum gives way when that has passed.  Rights, and
  * whether the table is fit at all, are checked before the first, so that nobody
  * disturbs a table in vain, and once more when it is locked.
  *
@@ -40,6 +41,9 @@
 #define TURN_MS		50
 #define REST_MS		100
 
+/* A turn is long enough to have the server cancel an autovacuum of the table. */
+#define DEADLOCK_MS	"25"
+
 static void
 check_owner(Oid relid)
 {
@@ -67,6 +71,8 @@ lock_within(Oid relid, int ms)
 	snprintf(text, sizeof(text), "%d", ms);
 	(void) set_config_option("lock_timeout", text, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option("deadlock_timeout", DEADLOCK_MS, PGC_SUSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	LockRelationOid(relid, AccessExclusiveLock);
 	AtEOXact_GUC(true, nestlevel);
 }

@@ -96,6 +96,14 @@ typedef List *(*StCheckColumn) (Relation rel, const StGroup *group, AttrNumber a
  */
 extern Datum st_verify_function(FunctionCallInfo fcinfo, StCheckColumn check_column);
 
+/* ---- st_fingerprint.c: functions of the aggregate fingerprint_of(record) ---- */
+
+extern Datum st_fingerprint_step(FunctionCallInfo fcinfo);
+extern Datum st_fingerprint_combine(FunctionCallInfo fcinfo);
+extern Datum st_fingerprint_serialize(FunctionCallInfo fcinfo);
+extern Datum st_fingerprint_deserialize(FunctionCallInfo fcinfo);
+extern Datum st_fingerprint_result(FunctionCallInfo fcinfo);
+
 /* ---- st_zone_check.c: values against zones ---- */
 
 typedef struct StZoneCheck

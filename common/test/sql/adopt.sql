@@ -4,7 +4,7 @@ CREATE VIEW adopt_methods AS
 SELECT c.relname, a.amname, EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
 		AND d.refclassid = 'pg_am'::regclass) AS depends, c.reltoastrelid <> 0 AS has_toast
 FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE c.relname LIKE 'ad\_%' AND c.relkind IN ('r', 'm');
-\df @am@.adopt
+SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = '@am@'::regnamespace AND proname IN ('adopt', 'fingerprint') ORDER BY 1;
 
 CREATE TABLE ad_t (id int PRIMARY KEY, v int) USING heap;
 INSERT INTO ad_t SELECT i, i % 7 FROM generate_series(1, 3000) i;
@@ -94,7 +94,34 @@ UPDATE pg_class SET relam = (SELECT oid FROM pg_am WHERE amname = '@am@') WHERE 
 RESET allow_system_table_mods;
 TABLE ad_toast;
 
+-- fingerprints: the same whatever stores the rows, and in whatever order
+CREATE TABLE ad_fp (id int, gone int, v text, n numeric, j jsonb, a text[]) USING heap;
+INSERT INTO ad_fp SELECT i, 1, repeat('x', i), i / 8.0, jsonb_build_object('i', i), ARRAY['a', i::text] FROM generate_series(1, 2500) i;
+ALTER TABLE ad_fp DROP COLUMN gone;
+CREATE TABLE ad_fp2 USING @am@ AS SELECT * FROM ad_fp ORDER BY id DESC;
+SELECT * FROM @am@.fingerprint('ad_fp');
+SELECT f.column_name, f.fingerprint = g.fingerprint AS equal
+FROM @am@.fingerprint('ad_fp') WITH ORDINALITY f JOIN @am@.fingerprint('ad_fp2') WITH ORDINALITY g USING (ordinality);
+SELECT @am@.adopt('ad_fp', verify => true);
+CALL @am@.merge('ad_fp');
+SELECT f.fingerprint = g.fingerprint AS equal
+FROM @am@.fingerprint('ad_fp') f, @am@.fingerprint('ad_fp2') g WHERE f.column_name IS NULL AND g.column_name IS NULL;
+-- two values change rows: only the last line tells
+UPDATE ad_fp2 SET n = CASE id WHEN 1 THEN 2 / 8.0 ELSE 1 / 8.0 END WHERE id IN (1, 2);
+SELECT f.column_name, f.fingerprint = g.fingerprint AS equal
+FROM @am@.fingerprint('ad_fp') WITH ORDINALITY f JOIN @am@.fingerprint('ad_fp2') WITH ORDINALITY g USING (ordinality);
+-- nothing, nulls, no columns
+TRUNCATE ad_fp2;
+SELECT * FROM @am@.fingerprint('ad_fp2');
+INSERT INTO ad_fp2 DEFAULT VALUES;
+SELECT * FROM @am@.fingerprint('ad_fp2');
+SELECT @am@.fingerprint_of(NULL::ad_fp);
+\set SHOW_CONTEXT never
+SET ROLE regress_adopt_other;
+SELECT * FROM @am@.fingerprint('ad_fp2');
+RESET ROLE;
+
 DROP MATERIALIZED VIEW ad_mat;
-DROP TABLE ad_t, ad_back, ad_part, ad_brin, ad_used, ad_toast;
+DROP TABLE ad_t, ad_back, ad_part, ad_brin, ad_used, ad_toast, ad_fp, ad_fp2;
 DROP VIEW ad_view, adopt_methods;
 DROP ROLE regress_adopt_other;
