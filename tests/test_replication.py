@@ -59,7 +59,8 @@ def fill(twin: Twin) -> None:
 
 
 def maintain(twin: Twin, am: str) -> None:
-    """Everything that moves rows or reuses space on our side."""
+    """Everything that folds deletions, moves rows or reuses space on our side."""
+    twin.ours.execute("VACUUM (INDEX_CLEANUP on) t")
     twin.ours.execute(f"CALL {am}.merge('t')")
     twin.ours.execute("VACUUM t")
     twin.ours.execute("VACUUM t")
