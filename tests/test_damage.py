@@ -111,8 +111,7 @@ def test_a_damaged_metapage_is_noticed(table, rng):
     assert table.error("SELECT * FROM t").sqlstate in ("XX001", "0A000")
 
 
-def page_checksum(page: bytes) -> int:
-    """As st_extent.c makes it."""
+def xxh3(data: bytes, seed: int) -> int:
     library = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
     library.XXH3_64bits_withSeed.restype = ctypes.c_uint64
     library.XXH3_64bits_withSeed.argtypes = [
@@ -120,9 +119,13 @@ def page_checksum(page: bytes) -> int:
         ctypes.c_size_t,
         ctypes.c_uint64,
     ]
+    return library.XXH3_64bits_withSeed(data, len(data), seed)
+
+
+def page_checksum(page: bytes) -> int:
+    """As st_extent.c makes it."""
     first_row, _, pageno, _, length = struct.unpack_from("<QQIII", page, CHECKSUM_FROM)
-    data = page[CHECKSUM_FROM : PAYLOAD_OFF + length]
-    return library.XXH3_64bits_withSeed(data, len(data), first_row + pageno)
+    return xxh3(page[CHECKSUM_FROM : PAYLOAD_OFF + length], first_row + pageno)
 
 
 def test_a_footer_of_a_future_version_is_refused(table):
@@ -264,3 +267,82 @@ def test_a_row_group_in_several_runs(make_cluster, am):
     table.change(edit)
     with cluster.connect() as conn:
         assert conn.execute("SELECT count(v), sum(id) FROM t").fetchone() == expected
+
+
+def test_a_bitmap_of_deleted_rows(make_cluster, am, rng):
+    """Any byte of a piece; a piece of another place; one of a newer version."""
+    cluster = make_cluster("piece", ignore_checksum_failure="on", autovacuum="off")
+    with cluster.connect() as conn:
+        conn.execute(f"CREATE EXTENSION {am}")
+        conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
+        conn.execute(
+            f"INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, {ROWS}) i"
+        )
+        conn.execute("DELETE FROM t WHERE id % 3 = 0")
+        conn.execute("VACUUM (INDEX_CLEANUP on) t")
+        conn.execute("CHECKPOINT")
+        expected = conn.execute("SELECT count(v), sum(id) FROM t").fetchone()
+        toast, path = conn.execute(
+            "SELECT reltoastrelid::regclass::text, pg_relation_filepath(reltoastrelid)"
+            " FROM pg_class WHERE oid = 't'::regclass"
+        ).fetchone()
+        pieces = conn.execute(
+            f"SELECT chunk_seq, chunk_data FROM {toast}"
+            " WHERE chunk_id = 2500 ORDER BY chunk_seq"
+        ).fetchall()
+    assert len(pieces) == 3
+    table = Damaged.__new__(Damaged)
+    table.cluster, table.am, table.path = cluster, am, cluster.data / path
+
+    def swap(old: bytes, new: bytes) -> None:
+        """All copies: the page may keep what pruning has moved."""
+        assert len(old) == len(new)
+        cluster.stop("fast")
+        content = table.path.read_bytes()
+        assert old in content
+        table.path.write_bytes(content.replace(old, new))
+        cluster.start()
+
+    def is_noticed(state: str = "XX001") -> None:
+        error = table.error("SELECT count(v), sum(id) FROM t")
+        assert error.sqlstate == state and "bitmap of deleted rows" in str(error), error
+        with cluster.connect() as conn:
+            found = conn.execute(f"SELECT problem FROM {am}.verify('t')").fetchall()
+        assert any("bitmap of deleted rows" in problem for (problem,) in found), found
+
+    for _ in range(3):
+        piece = rng.choice(pieces)[1]
+        damaged = bytearray(piece)
+        # but for the version, which has an error of its own
+        damaged[rng.randrange(2, len(piece))] ^= 0x40
+        swap(piece, bytes(damaged))
+        is_noticed()
+        swap(bytes(damaged), piece)
+
+    # of a later version
+    (_, first), (_, second) = pieces[0], pieces[1]
+    later = struct.pack("<H", 99) + second[2:]
+    swap(second, later)
+    is_noticed("0A000")
+    swap(later, second)
+
+    # without its note in the descriptor, whose checksum is right
+    with cluster.connect() as conn:
+        assert conn.execute("SELECT count(v), sum(id) FROM t").fetchone() == expected
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+        (descriptor,) = conn.execute(
+            f"SELECT chunk_data FROM {toast} WHERE chunk_id = 1000"
+        ).fetchone()
+    version, flags = struct.unpack_from("<HH", descriptor)
+    assert version == 4 and flags & 8
+    plain = struct.pack("<HH", 2, flags & ~8) + descriptor[4:56]
+    plain += struct.pack("<Q", xxh3(plain, 1000))
+    swap(descriptor, plain)
+    with cluster.connect() as conn:
+        found = conn.execute(f"SELECT problem FROM {am}.verify('t')").fetchall()
+    assert any("the descriptor does not say" in problem for (problem,) in found), found
+    swap(plain, descriptor)
+
+    # whole, but of other rows
+    swap(second, first)
+    is_noticed()

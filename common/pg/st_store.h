@@ -83,6 +83,7 @@ typedef struct StGroup
 	uint32		format_version; /* written by the format, checked by it */
 	uint64		incarnation;	/* of the relation file: cache key, random */
 	bool		full;			/* it ended because no more was to go in */
+	bool		folded;			/* there may be bitmaps of its deleted rows */
 	uint64		order_hash;		/* rows are sorted by the orderby of this hash */
 	uint32		dropped_rows;	/* VACUUM is removing it; nrows is 0 then */
 	TransactionId xmin;			/* raw xmin and cmin of the descriptor: */
@@ -200,7 +201,7 @@ extern void st_flush_before_utility(const struct PlannedStmt *pstmt);
 extern StGroupList *st_visible_groups(Relation rel, Snapshot snapshot, MemoryContext mcxt);
 
 /*
- * Rows of the group whose tombstone the snapshot sees: bitmap of nrows bits
+ * Rows of the group that the snapshot sees as deleted: bitmap of nrows bits
  * (bit set = deleted), or NULL when there are none.  *ndeleted may be NULL.
  */
 extern uint64 *st_deleted_rows(Relation rel, const StGroup *group, Snapshot snapshot,

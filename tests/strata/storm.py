@@ -76,6 +76,7 @@ KEEPING = {
     "compact": "CALL {am}.compact('ours.t')",
     "merge": "CALL {am}.merge('ours.t')",
     "vacuum": "VACUUM ours.t",
+    "fold": "VACUUM (INDEX_CLEANUP on) ours.t",
     "vacuum full": "VACUUM FULL ours.t",
     "freeze": "VACUUM (FREEZE) ours.t",
     "reindex": "REINDEX TABLE CONCURRENTLY ours.t",

@@ -62,6 +62,7 @@ st_index_fetch_begin(Relation rel)
 	fetch->base.rel = rel;
 	fetch->heap = st_heapam()->index_fetch_begin(rel);
 	st_fetch_init(&fetch->rows, rel);
+	fetch->rows.by_index = true;
 	return &fetch->base;
 }
 

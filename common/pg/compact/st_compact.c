@@ -72,7 +72,7 @@ move_group(StCatalog *catalog, const StGroup *group, StCompactSink *sink)
 											   "row group to be compacted",
 											   ALLOCSET_DEFAULT_SIZES);
 	uint64	   *deleted = st_deleted_rows_in(catalog, group, SnapshotSelf,
-											 mcxt, NULL);
+											 mcxt, NULL, NULL);
 	StReader   *reader = format->reader_open(sink->rel, group, mcxt);
 	Datum	   *values = palloc(Max(sink->natts, 1) * sizeof(Datum));
 	bool	   *isnull = palloc(Max(sink->natts, 1) * sizeof(bool));

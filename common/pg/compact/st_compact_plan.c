@@ -94,22 +94,17 @@ is_skipped(const StCompactJob *job, uint64 first_row)
 	return false;
 }
 
-/* Rows of a group without a tombstone that the snapshot sees. */
+/* Rows of a group that nobody has deleted. */
 static uint64
 live_rows(StCatalog *catalog, const StGroup *group)
 {
-	StCatalogScan scan;
-	uint64		live = group->nrows;
+	uint32		ndeleted;
+	uint64	   *deleted = st_deleted_rows_in(catalog, group, SnapshotSelf,
+											 CurrentMemoryContext, &ndeleted, NULL);
 
-	st_catalog_scan_begin(&scan, catalog, ST_TOMBSTONE, group->first_row,
-						  group->first_row + group->nrows - 1, SnapshotSelf);
-	while (st_catalog_scan_next(&scan, ForwardScanDirection) != NULL)
-	{
-		CHECK_FOR_INTERRUPTS();
-		live--;
-	}
-	st_catalog_scan_end(&scan);
-	return live;
+	if (deleted != NULL)
+		pfree(deleted);
+	return group->nrows - ndeleted;
 }
 
 static int

@@ -305,6 +305,20 @@ lock_beside_update(StRowOp *op)
 	return locked && st_add_key_lock(op, &op->tmfd->ctid);
 }
 
+/*
+ * Whoever comes with a row's TID has seen the row, and keeps the snapshot: its
+ * deleter, if there is one, is not older than every snapshot.
+ */
+static pg_attribute_unused() bool
+row_is_folded(const StRowOp *op)
+{
+	StCatalog	catalog = op->catalog;
+	StGroup		group;
+
+	return st_locked_group(op->rel, op->row, &group) &&
+		st_row_folded(&catalog, &group, op->row, SnapshotAny);
+}
+
 TM_Result
 st_row_acquire(StRowOp *op)
 {
@@ -332,6 +346,8 @@ st_row_acquire(StRowOp *op)
 				return TM_WouldBlock;
 			continue;
 		}
+
+		Assert(!row_is_folded(op));
 
 		switch (lock_anchor(op, have_lock, &xwait))
 		{

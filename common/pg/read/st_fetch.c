@@ -134,6 +134,7 @@ seen_begin(StFetch *f, Snapshot snapshot)
 	f->groups = NULL;
 	f->ngroups = 0;
 	f->all_groups = false;
+	f->piece = NULL;
 	f->misses = 0;
 	f->current = 0;
 }
@@ -239,6 +240,24 @@ seen_group(StFetch *f, uint64 row, Snapshot snapshot)
 	return &f->groups[0];
 }
 
+/*
+ * Is the row one that VACUUM has folded?  Whoever comes from an index entry
+ * need not ask: VACUUM had removed the entries before, so the snapshot does
+ * not see its transaction, but the tombstone still.  A bitmap may be lossy, and
+ * then leads to any row.
+ */
+static bool
+seen_folded(StFetch *f, const StGroup *group, uint64 row, Snapshot snapshot)
+{
+	if (f->by_index || !group->folded)
+		return false;
+	if (f->piece == NULL)
+		f->piece = MemoryContextAllocZero(f->seen_mcxt, sizeof(StPiece));
+	if (row - f->piece->first_row >= f->piece->nrows)
+		(void) st_piece_read(&f->catalog, group, row, snapshot, f->piece);
+	return st_piece_has(f->piece, row);
+}
+
 /* The group of a row that the snapshot sees, else NULL. */
 static StFetchGroup *
 fetch_mvcc(StFetch *f, ItemPointer tid, uint64 row, Snapshot snapshot)
@@ -246,13 +265,33 @@ fetch_mvcc(StFetch *f, ItemPointer tid, uint64 row, Snapshot snapshot)
 	StFetchGroup *g = seen_group(f, row, snapshot);
 
 	if (g == NULL || st_deleted_near(&g->deleted, &f->catalog, &g->group, row, snapshot,
-									 f->seen_mcxt))
+									 f->seen_mcxt) ||
+		seen_folded(f, &g->group, row, snapshot))
 		return NULL;
 	PredicateLockTID(f->rel, tid, snapshot, g->group.xmin);
 	return g;
 }
 
 /* ---- what other snapshots see ---- */
+
+/*
+ * Has the row been folded, before no tombstone of it was found?  If so, its
+ * group's descriptor has said by then that there are pieces, but group may be
+ * older.
+ */
+static bool
+folded_since(StFetch *f, uint64 row, const StGroup *group)
+{
+	SnapshotData dirty;
+	StGroup		now;
+	bool		finished;
+
+	InitDirtySnapshot(dirty);
+	if (!group->folded &&
+		st_group_lookup(&f->catalog, row, &dirty, &now, &finished) && !now.folded)
+		return false;
+	return st_row_folded(&f->catalog, group, row, SnapshotAny);
+}
 
 /*
  * As HeapTupleSatisfiesDirty: a row that is being inserted or deleted by
@@ -281,14 +320,16 @@ fetch_dirty(StFetch *f, uint64 row, Snapshot snapshot, StGroup *group,
 			return false;
 		deleter = dirty.xmin;
 	}
+	else if (folded_since(f, row, group))
+		return false;
 	snapshot->xmin = inserter;
 	snapshot->xmax = deleter;
 	return true;
 }
 
-/* Is the row's tombstone old enough for vacuum to act on it? */
+/* Is the row's deletion old enough for vacuum to act on it? */
 static bool
-row_vacuumable(StFetch *f, uint64 row, Snapshot snapshot)
+row_vacuumable(StFetch *f, uint64 row, Snapshot snapshot, const StGroup *group)
 {
 	StCatalogScan scan;
 	StCatalogEntry *entry;
@@ -305,7 +346,7 @@ row_vacuumable(StFetch *f, uint64 row, Snapshot snapshot)
 			GlobalVisTestIsRemovableXid(snapshot->vistest, xmin);
 	}
 	st_catalog_scan_end(&scan);
-	return result;
+	return entry != NULL ? result : folded_since(f, row, group);
 }
 
 /* For snapshots that are not MVCC ones. */
@@ -320,13 +361,14 @@ fetch_visible(StFetch *f, uint64 row, Snapshot snapshot, StGroup *group,
 			return fetch_dirty(f, row, snapshot, group, finished);
 		case SNAPSHOT_SELF:
 			return st_group_lookup(&f->catalog, row, snapshot, group, finished) &&
-				!st_tombstone_seen(&f->catalog, row, snapshot);
+				!st_tombstone_seen(&f->catalog, row, snapshot) &&
+				!folded_since(f, row, group);
 		case SNAPSHOT_ANY:
 			return st_locked_group(f->rel, row, group) ||
 				st_group_lookup(&f->catalog, row, snapshot, group, NULL);
 		case SNAPSHOT_NON_VACUUMABLE:
 			return st_group_lookup(&f->catalog, row, snapshot, group, NULL) &&
-				!row_vacuumable(f, row, snapshot);
+				!row_vacuumable(f, row, snapshot, group);
 		case SNAPSHOT_MVCC:
 		case SNAPSHOT_HISTORIC_MVCC:
 		case SNAPSHOT_TOAST:

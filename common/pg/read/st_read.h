@@ -73,6 +73,7 @@ typedef struct StFetchGroup
 typedef struct StFetch
 {
 	Relation	rel;
+	bool		by_index;		/* set after init: rows come from index entries */
 	uint64		incarnation;
 	bool		catalog_open;
 	StCatalog	catalog;
@@ -89,6 +90,7 @@ typedef struct StFetch
 	int			ngroups;
 	bool		all_groups;
 	int			current;		/* group of the last row */
+	StPiece    *piece;			/* the last one that was read, or NULL */
 
 	/* decoding */
 	StCachedReader *reader;		/* of snapshots that are not MVCC ones */

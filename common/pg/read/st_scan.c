@@ -194,7 +194,7 @@ seq_open_group(StScan *scan, const StGroup *group, ScanDirection direction)
 	if (snapshot->snapshot_type != SNAPSHOT_ANY &&
 		snapshot->snapshot_type != SNAPSHOT_DIRTY)
 		seq->deleted = st_deleted_rows_in(&seq->catalog, group, snapshot,
-										  seq->group_mcxt, NULL);
+										  seq->group_mcxt, NULL, NULL);
 }
 
 /*

@@ -12,16 +12,15 @@
  *	   knows the dead rows as bitmaps, in batches of maintenance_work_mem;
  *	2. the vacuum state remembers up to which transaction that is done, so
  *	   that the next VACUUM does not scan the indexes for the same rows;
- *	3. a group with no row left loses its descriptor, tombstones and anchors,
- *	   and its extent goes to the directory of free extents, in this
+ *	3. a group with no row left loses its descriptor, tombstones, pieces and
+ *	   anchors, and its extent goes to the directory of free extents, in this
  *	   transaction; so does the extent of an aborted group;
- *	4. origin maps of compactions that nobody can run into are forgotten.
+ *	4. tombstones of other groups become bits of their pieces (st_fold.c), all
+ *	   those whose index entries have just been removed;
+ *	5. origin maps of compactions that nobody can run into are forgotten.
  *
  * Standbys learn of 1 by a conflict record before it, and of 3 by heap's own
  * records and those of st_free_extent.c.
- *
- * Tombstones of groups that still have live rows stay: readers need them.
- * They are bounded by the rows of the table.
  *
  * VACUUM runs with PROC_IN_VACUUM set: others ignore its xmin and xid.  That
  * does not do for a transaction that writes, so the flag is cleared and a new
@@ -77,10 +76,12 @@ typedef struct Reclaim
 	StGroupVersions *groups;	/* replaced ones as HEAPTUPLE_DEAD, with tid and
 								 * xmin of their entry */
 	bool	   *whole;			/* of each: no row is left */
+	uint32	   *tombstones;		/* of each that stays: those to be folded */
 	bool		maps_expired;
 	TransactionId newest_death; /* of rows to be removed from indexes */
 	double		rows;
 	double		new_deaths;
+	double		to_fold;
 	bool		any_whole;
 
 	int			nindexes;
@@ -155,6 +156,7 @@ count_deaths(Reclaim *r, int i)
 	const StGroupVersion *v = &r->groups->v[i];
 	StRowDeaths *deaths;
 	uint32		dead = 0;
+	uint32		tombstones = 0;
 
 	if (v->state == HEAPTUPLE_DEAD)
 	{
@@ -183,6 +185,9 @@ count_deaths(Reclaim *r, int i)
 		if (deaths->d[d].state != HEAPTUPLE_DEAD)
 			continue;
 		dead++;
+		if (deaths->d[d].folded)
+			continue;
+		tombstones++;
 		if (TransactionIdIsValid(r->cleaned_xid) &&
 			TransactionIdPrecedes(xid, r->cleaned_xid))
 			continue;
@@ -191,6 +196,11 @@ count_deaths(Reclaim *r, int i)
 	}
 	r->whole[i] = dead == v->group.nrows;
 	r->any_whole |= r->whole[i];
+	if (st_fold_enabled && !r->whole[i])
+	{
+		r->tombstones[i] = tombstones;
+		r->to_fold += tombstones;
+	}
 }
 
 /*
@@ -237,6 +247,7 @@ find_dead(Reclaim *r)
 	r->groups = st_group_versions_all(r->rel, r->oldest_xmin, r->mcxt);
 	take_retired(r, retired);
 	r->whole = palloc0(Max(r->groups->n, 1) * sizeof(bool));
+	r->tombstones = palloc0(Max(r->groups->n, 1) * sizeof(uint32));
 	for (int i = 0; i < r->groups->n; i++)
 	{
 		st_vacuum_delay_point(false);
@@ -434,6 +445,7 @@ drop_group(Reclaim *r, StCatalog *cat, const StGroupVersion *v)
 	if (!st_catalog_delete(cat, &tid))
 		return;
 	delete_entries(cat, ST_TOMBSTONE, &v->group);
+	delete_entries(cat, ST_PIECE, &v->group);
 	delete_entries(cat, ST_ANCHOR, &v->group);
 	st_free_extents_of(cat, &v->group);
 }
@@ -451,6 +463,8 @@ write_results(Reclaim *r)
 	{
 		if (r->whole[i])
 			drop_group(r, &cat, &r->groups->v[i]);
+		else if (r->tombstones[i] > 0)
+			st_fold_group(&cat, &r->groups->v[i].group, r->oldest_xmin);
 	}
 	if (r->maps_expired)
 		st_origin_expire(&cat, r->oldest_xmin);
@@ -462,12 +476,14 @@ write_results(Reclaim *r)
 static bool
 worth_it(const Reclaim *r, const VacuumParams *params)
 {
+	double		deaths = Max(r->new_deaths, r->to_fold);
+
 	if (r->any_whole || r->maps_expired)
 		return true;
-	if (r->new_deaths == 0)
+	if (deaths == 0)
 		return false;
 	return params->index_cleanup == VACOPTVALUE_ENABLED ||
-		r->new_deaths >= r->rows * CLEANUP_THRESHOLD;
+		deaths >= r->rows * CLEANUP_THRESHOLD;
 }
 
 /*

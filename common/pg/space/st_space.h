@@ -87,6 +87,16 @@ extern void st_reclaim_coalesce(Relation rel);
 extern bool st_reclaim(Relation rel, VacuumParams *params,
 					   TransactionId oldest_xmin, BufferAccessStrategy strategy);
 
+/*
+ * Turns tombstones of the group that are older than oldest_xmin into bits of its
+ * pieces.  The rows' index entries must be gone, and the catalog be open with
+ * RowExclusiveLock.  (st_fold.c)
+ */
+extern void st_fold_group(StCatalog *cat, const StGroup *group, TransactionId oldest_xmin);
+
+/* Value of the setting enable_deletion_bitmaps, which the extension defines. */
+extern bool st_fold_enabled;
+
 /* Gives free pages at the end of the file back: st_truncate.c */
 extern void st_truncate(Relation rel, int elevel);
 

@@ -18,6 +18,7 @@
 #include "fmgr.h"
 
 #include "st_compact.h"
+#include "st_space.h"
 #include "st_inspect.h"
 #include "st_options.h"
 #include "st_switch.h"

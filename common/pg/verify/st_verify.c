@@ -254,16 +254,27 @@ check_column(VerifyState *state)
 	}
 }
 
+/* Tombstones and pieces; whatever is wrong with one of these is an error. */
 static void
-check_tombstones(VerifyState *state)
+check_deletions(VerifyState *state)
 {
 	const StGroup *group = &state->groups->groups[state->groupno];
+	TransactionId newest = InvalidTransactionId;
+	uint64	   *folded = NULL;
 	uint32		ndeleted;
+	StCatalog	cat;
 
 	(void) st_deleted_rows(state->rel, group, GetActiveSnapshot(),
 						   CurrentMemoryContext, &ndeleted);
 	if (ndeleted > group->nrows)
 		report(state, -1, psprintf("%u deleted rows of %u", ndeleted, group->nrows));
+
+	if (group->folded || !st_catalog_open(&cat, state->rel, AccessShareLock))
+		return;
+	if (st_mark_folded(&cat, group, 0, group->nrows - 1, GetActiveSnapshot(),
+					   CurrentMemoryContext, &folded, &newest) > 0)
+		report(state, -1, "there are bitmaps of deleted rows, which the descriptor does not say");
+	st_catalog_close(&cat);
 }
 
 static void
@@ -279,7 +290,7 @@ verify_groups(VerifyState *state)
 		state->attno = 0;
 		run_step(state, check_extent);
 		run_step(state, check_pages);
-		run_step(state, check_tombstones);
+		run_step(state, check_deletions);
 		for (int a = 1; a <= desc->natts; a++)
 		{
 			state->attno = a;

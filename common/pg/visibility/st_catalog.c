@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * st_catalog.c
- *	  Visibility tuples: descriptors, tombstones and anchors, kept in the
+ *	  Visibility tuples: descriptors, tombstones, pieces and anchors, kept in the
  *	  TOAST relation of the table under chunk_ids that the server never
  *	  gives to toasted values (it starts at 10000).
  *
@@ -252,6 +252,30 @@ descriptor_checksum(const StDescriptorPayload *payload)
 						 ST_DESCRIPTOR);
 }
 
+/* In version 1 the checksum stood where order_hash is now. */
+static uint64
+descriptor_v1_checksum(const StDescriptorPayload *payload)
+{
+	return st_checksum64(payload, offsetof(StDescriptorPayload, order_hash),
+						 ST_DESCRIPTOR);
+}
+
+/* Do version, length and checksum fit? */
+static bool
+descriptor_is_intact(const StDescriptorPayload *payload, Size len)
+{
+	Size		of_version[] = {
+		0, ST_DESCRIPTOR_V1_SIZE, sizeof(*payload), sizeof(StDescriptorRunsPayload)
+	};
+
+	if (payload->version < lengthof(of_version) &&
+		len != of_version[payload->version])
+		return false;
+	if (len == ST_DESCRIPTOR_V1_SIZE)
+		return payload->order_hash == descriptor_v1_checksum(payload);
+	return payload->checksum == descriptor_checksum(payload);
+}
+
 Size
 st_descriptor_encode(const StGroup *group, bool finished,
 					 StDescriptorRunsPayload *out)
@@ -259,9 +283,10 @@ st_descriptor_encode(const StGroup *group, bool finished,
 	StDescriptorPayload *payload = &out->base;
 
 	memset(out, 0, sizeof(*out));
-	payload->version = group->nruns > 0 ? ST_DESCRIPTOR_VERSION : 2;
+	payload->version = group->folded ? 4 : group->nruns > 0 ? 3 : 2;
 	payload->flags = (finished ? ST_DESCRIPTOR_FINISHED : 0) |
-		(group->full ? ST_DESCRIPTOR_FULL : 0);
+		(group->full ? ST_DESCRIPTOR_FULL : 0) |
+		(group->folded ? ST_DESCRIPTOR_FOLDED : 0);
 	payload->nrows = group->nrows;
 	payload->first_row = group->first_row;
 	payload->start_block = group->start_block;
@@ -278,8 +303,8 @@ st_descriptor_encode(const StGroup *group, bool finished,
 	return sizeof(*out);
 }
 
-static void
-corrupt_entry(Relation rel, const StCatalogEntry *entry, const char *kind)
+void
+st_entry_corrupt(Relation rel, const StCatalogEntry *entry, const char *kind)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
@@ -290,15 +315,14 @@ corrupt_entry(Relation rel, const StCatalogEntry *entry, const char *kind)
 					   ItemPointerGetOffsetNumber(&entry->tuple->t_self))));
 }
 
-/* Raises an error for a payload of another length or of a newer version. */
-static void
-check_version(Relation rel, const StCatalogEntry *entry, Size len,
-			  uint16 newest, const char *kind)
+void
+st_entry_check(Relation rel, const StCatalogEntry *entry, Size len,
+			   uint16 newest, const char *kind)
 {
 	uint16		version;
 
 	if (entry->len < sizeof(version))
-		corrupt_entry(rel, entry, kind);
+		st_entry_corrupt(rel, entry, kind);
 	memcpy(&version, entry->payload, sizeof(version));
 	if (version > newest)
 		ereport(ERROR,
@@ -308,7 +332,7 @@ check_version(Relation rel, const StCatalogEntry *entry, Size len,
 				 errdetail("Its version is %u, this build reads up to %u.",
 						   version, newest)));
 	if (version == 0 || entry->len != len)
-		corrupt_entry(rel, entry, kind);
+		st_entry_corrupt(rel, entry, kind);
 }
 
 bool
@@ -321,7 +345,7 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 
 	if (entry->len == ST_DESCRIPTOR_V1_SIZE || entry->len == sizeof(whole))
 		len = entry->len;
-	check_version(rel, entry, len, ST_DESCRIPTOR_VERSION, "descriptor");
+	st_entry_check(rel, entry, len, ST_DESCRIPTOR_VERSION, "descriptor");
 
 	/* It may be finished in place at this very moment. */
 	memset(&whole, 0, sizeof(whole));
@@ -329,29 +353,19 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 	memcpy(&whole, entry->payload, len);
 	LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
 	payload = whole.base;
-	if (payload.version == 1)
-	{
-		/* the checksum stands where order_hash is now */
-		intact = entry->len == ST_DESCRIPTOR_V1_SIZE &&
-			payload.order_hash ==
-			st_checksum64(&payload, offsetof(StDescriptorPayload, order_hash),
-						  ST_DESCRIPTOR);
-		payload.order_hash = 0;
-	}
-	else
-		intact = len == (payload.version == 2 ? sizeof(payload) :
-						 sizeof(whole)) &&
-			payload.checksum == descriptor_checksum(&payload);
+	intact = descriptor_is_intact(&payload, len);
+	if (len == ST_DESCRIPTOR_V1_SIZE)
+		payload.order_hash = 0; /* its checksum */
 	if (!intact || payload.first_row != entry->row)
-		corrupt_entry(rel, entry, "descriptor");
+		st_entry_corrupt(rel, entry, "descriptor");
 
 	memset(group, 0, sizeof(*group));
 	group->first_row = payload.first_row;
 	group->nrows = payload.nrows;
 	group->start_block = payload.start_block;
 	group->nblocks = payload.nblocks;
-	if (payload.version > 2 && !st_runs_decode(&whole.runs, group))
-		corrupt_entry(rel, entry, "descriptor");
+	if (len == sizeof(whole) && !st_runs_decode(&whole.runs, group))
+		st_entry_corrupt(rel, entry, "descriptor");
 	group->image_len = payload.image_len;
 	group->footer_off = payload.footer_off;
 	group->footer_len = payload.footer_len;
@@ -363,6 +377,7 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 		group->nrows = 0;
 	}
 	group->full = (payload.flags & ST_DESCRIPTOR_FULL) != 0;
+	group->folded = (payload.flags & ST_DESCRIPTOR_FOLDED) != 0;
 	group->xmin = HeapTupleHeaderGetRawXmin(entry->tuple->t_data);
 	group->cmin = HeapTupleHeaderGetRawCommandId(entry->tuple->t_data);
 	return (payload.flags & ST_DESCRIPTOR_FINISHED) != 0;
@@ -417,6 +432,38 @@ st_descriptor_sorted(StCatalog *cat, const StGroup *group)
 								len);
 }
 
+bool
+st_descriptor_folded(StCatalog *cat, const StGroup *group)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	bool		found;
+
+	st_catalog_scan_begin(&scan, cat, ST_DESCRIPTOR, group->first_row,
+						  group->first_row, SnapshotSelf);
+	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	found = entry != NULL;
+	if (found)
+	{
+		StDescriptorRunsPayload payload;
+
+		LockBuffer(entry->buffer, BUFFER_LOCK_EXCLUSIVE);
+		memcpy(&payload, entry->payload, Min(entry->len, sizeof(payload)));
+		payload.base.version = ST_DESCRIPTOR_VERSION;
+		payload.base.flags |= ST_DESCRIPTOR_FOLDED;
+		if (entry->len == ST_DESCRIPTOR_V1_SIZE)
+			payload.base.order_hash = descriptor_v1_checksum(&payload.base);
+		else
+			payload.base.checksum = descriptor_checksum(&payload.base);
+		st_wal_overwrite(cat->toast, entry->buffer,
+						 entry->payload - (char *) BufferGetPage(entry->buffer),
+						 &payload, entry->len, true);
+		LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
+	}
+	st_catalog_scan_end(&scan);
+	return found;
+}
+
 void
 st_descriptor_drop(StCatalog *cat, const StGroup *group)
 {
@@ -444,8 +491,8 @@ st_tombstone_decode(Relation rel, const StCatalogEntry *entry,
 {
 	StTombstonePayload payload;
 
-	check_version(rel, entry, sizeof(payload), ST_TOMBSTONE_VERSION,
-				  "tombstone");
+	st_entry_check(rel, entry, sizeof(payload), ST_TOMBSTONE_VERSION,
+				   "tombstone");
 	memcpy(&payload, entry->payload, sizeof(payload));
 	memcpy(forward, payload.forward, sizeof(payload.forward));
 }

@@ -30,6 +30,7 @@ typedef enum StKeyBase
 {
 	ST_DESCRIPTOR = 1000,
 	ST_TOMBSTONE = 2000,
+	ST_PIECE = 2500,			/* row: first one that the bitmap is about */
 	ST_ANCHOR = 3000,
 	ST_VACUUM_STATE = 4000,		/* rows: state, walk, wish, place */
 	ST_FREE_EXTENT = 5000,		/* row: first block of the extent */
@@ -42,7 +43,7 @@ typedef enum StKeyBase
 /* Keys of a base: chunk_ids base .. base + ST_KEY_HIGH_MAX. */
 #define ST_KEY_HIGH_MAX ((uint32) (ST_MAX_ROW_NUMBER >> 32))
 
-StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 1000, "key bases must not overlap");
+StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 500, "key bases must not overlap");
 
 /* Toasted values have chunk_ids from here on. */
 #define ST_KEYS_END		10000
@@ -50,8 +51,9 @@ StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 1000, "key bases must not overlap");
 /* Longest payload of a visibility tuple: a page holds four, as of TOAST. */
 #define ST_MAX_PAYLOAD	1900
 
-#define ST_DESCRIPTOR_VERSION	3
+#define ST_DESCRIPTOR_VERSION	4
 #define ST_TOMBSTONE_VERSION	1
+#define ST_PIECE_VERSION		1
 #define ST_ANCHOR_VERSION	1
 
 /* Flags of a descriptor */
@@ -59,6 +61,7 @@ StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 1000, "key bases must not overlap");
 #define ST_DESCRIPTOR_FULL		0x0002	/* StGroup.full */
 #define ST_DESCRIPTOR_DROPPED	0x0004	/* all rows are dead to everyone, the
 										 * extent may be gone */
+#define ST_DESCRIPTOR_FOLDED	0x0008	/* StGroup.folded; version 4 */
 
 /* chunk_data of a descriptor. */
 typedef struct StDescriptorPayload
@@ -82,7 +85,10 @@ StaticAssertDecl(sizeof(StDescriptorPayload) == 64, "on-disk size");
 
 #define ST_DESCRIPTOR_V1_SIZE	56
 
-/* Version 3 of a descriptor; without runs it is written as version 2. */
+/*
+ * Version 3 of a descriptor; without runs it is written as version 2.  Version
+ * 4 has the flag ST_DESCRIPTOR_FOLDED, and the length of any version before.
+ */
 typedef struct StDescriptorRunsPayload
 {
 	StDescriptorPayload base;
@@ -98,6 +104,28 @@ typedef struct StTombstonePayload
 } StTombstonePayload;
 
 StaticAssertDecl(sizeof(StTombstonePayload) == 8, "on-disk size");
+
+/* Rows of a piece, the last one of a row group aside. */
+#define ST_PIECE_ROWS	8192
+#define ST_PIECE_WORDS	(ST_PIECE_ROWS / 64)
+
+/*
+ * chunk_data of a piece: which rows of a part of a row group are deleted for
+ * everybody.  A part begins at a multiple of ST_PIECE_ROWS in the group.
+ */
+typedef struct StPiecePayload
+{
+	uint16		version;
+	uint16		unused;
+	uint32		nrows;			/* bits that mean anything, the others are 0 */
+	uint32		ndeleted;		/* set bits */
+	uint32		unused2;
+	uint64		checksum;		/* XXH3 of all else, with first row as seed */
+	uint64		bits[ST_PIECE_WORDS];	/* as many as nrows need */
+} StPiecePayload;
+
+StaticAssertDecl(offsetof(StPiecePayload, bits) == 24, "on-disk size");
+StaticAssertDecl(sizeof(StPiecePayload) <= ST_MAX_PAYLOAD, "a piece is one tuple");
 
 /* chunk_data of an anchor: nothing but its version. */
 typedef struct StAnchorPayload
@@ -265,6 +293,14 @@ extern bool st_catalog_tuple_row(const StCatalog *cat, HeapTuple tuple,
 extern Buffer st_catalog_scan_end_pinned(StCatalogScan *scan, HeapTuple tuple);
 
 /*
+ * Raise an error: the entry is damaged; its payload has another length or is of
+ * a newer version.
+ */
+extern void st_entry_corrupt(Relation rel, const StCatalogEntry *entry, const char *kind);
+extern void st_entry_check(Relation rel, const StCatalogEntry *entry, Size len,
+						   uint16 newest, const char *kind);
+
+/*
  * Decodes a descriptor and checks it (DATA_CORRUPTED).  Returns false for one
  * that is not finished: group then holds first_row and the reserved nrows.
  */
@@ -283,6 +319,12 @@ extern void st_descriptor_finish(StCatalog *cat, const StGroup *group);
 
 /* Notes in place that the rows of the group are sorted: group->order_hash. */
 extern void st_descriptor_sorted(StCatalog *cat, const StGroup *group);
+
+/*
+ * Notes in place that there may be pieces of the group, before the first one is
+ * made.  False: its descriptor is gone.
+ */
+extern bool st_descriptor_folded(StCatalog *cat, const StGroup *group);
 
 /*
  * Marks the descriptor of a group of which nobody sees a row, in place: from

@@ -11,8 +11,8 @@
  * not know better, and reads all tombstones at once as soon as that is
  * expected to be cheaper than going on.
  *
- * Owns the sorted list of deleted rows; it lives as long as the scan, and is
- * at most some megabytes.  The caller holds the relation's lock and keeps the
+ * Owns the sorted list of rows with a tombstone; it lives as long as the scan,
+ * and is at most some megabytes.  Pieces are read group by group.  The caller holds the relation's lock and keeps the
  * snapshot.  Does not look for row groups: st_group.c.
  *
  *-------------------------------------------------------------------------
@@ -148,9 +148,10 @@ lower_bound(const StDeletions *d, uint64 row)
 	return low;
 }
 
+/* What the list says of a group. */
 static uint64 *
-bitmap_of(const StDeletions *d, const StGroup *group, MemoryContext mcxt,
-		  uint32 *ndeleted)
+listed_rows(const StDeletions *d, const StGroup *group, MemoryContext mcxt,
+			uint32 *ndeleted)
 {
 	uint64		first = lower_bound(d, group->first_row);
 	uint64		end = lower_bound(d, group->first_row + group->nrows);
@@ -159,7 +160,7 @@ bitmap_of(const StDeletions *d, const StGroup *group, MemoryContext mcxt,
 	*ndeleted = end - first;
 	if (first == end)
 		return NULL;
-	bitmap = MemoryContextAllocZero(mcxt, (group->nrows + 63) / 64 * sizeof(uint64));
+	bitmap = MemoryContextAllocZero(mcxt, st_bitmap_bytes(group));
 	for (uint64 i = first; i < end; i++)
 	{
 		uint64		row = d->rows[i] - group->first_row;
@@ -169,29 +170,44 @@ bitmap_of(const StDeletions *d, const StGroup *group, MemoryContext mcxt,
 	return bitmap;
 }
 
+/* The list and the group's pieces, which are read when their group is. */
+static uint64 *
+bitmap_of(const StDeletions *d, StCatalog *cat, const StGroup *group,
+		  MemoryContext mcxt, uint32 *ndeleted)
+{
+	uint64	   *bitmap = listed_rows(d, group, mcxt, ndeleted);
+	TransactionId newest = InvalidTransactionId;
+
+	if (group->folded)
+		*ndeleted += st_mark_folded(cat, group, 0, group->nrows - 1, d->snapshot,
+									mcxt, &bitmap, &newest);
+	return bitmap;
+}
+
 uint64 *
 st_deletions_of(StDeletions *d, const StGroup *group, MemoryContext mcxt,
 				uint32 *ndeleted)
 {
 	StCatalog	cat;
 	uint64	   *bitmap;
+	uint32		ntombstones;
 
 	*ndeleted = 0;
-	if (d->loaded)
-		return bitmap_of(d, group, mcxt, ndeleted);
+	if (d->loaded && !group->folded)
+		return listed_rows(d, group, mcxt, ndeleted);
 	if (!st_catalog_open(&cat, d->rel, AccessShareLock))
 		return NULL;
-	if (IsMVCCSnapshot(d->snapshot) &&
+	if (!d->loaded && IsMVCCSnapshot(d->snapshot) &&
 		worth_loading(d, RelationGetNumberOfBlocks(cat.toast)))
-	{
 		load(d, &cat);
-		bitmap = bitmap_of(d, group, mcxt, ndeleted);
-	}
+	if (d->loaded)
+		bitmap = bitmap_of(d, &cat, group, mcxt, ndeleted);
 	else
 	{
-		bitmap = st_deleted_rows_in(&cat, group, d->snapshot, mcxt, ndeleted);
+		bitmap = st_deleted_rows_in(&cat, group, d->snapshot, mcxt, ndeleted,
+									&ntombstones);
 		d->groups_asked++;
-		d->rows_found += *ndeleted;
+		d->rows_found += ntombstones;
 	}
 	st_catalog_close(&cat);
 	return bitmap;

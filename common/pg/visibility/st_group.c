@@ -4,9 +4,10 @@
  *	  Row groups and deleted rows as a snapshot sees them (I1).
  *
  * A row is visible iff the descriptor of its group is visible to the
- * snapshot and no tombstone of it is.  Both are heap tuples, so any kind of
- * snapshot works, and a serializable transaction's predicate locks and
- * conflict checks happen in heap and btree while we look.
+ * snapshot and neither a tombstone of it nor its bit in a piece (st_piece.c)
+ * is.  All are heap tuples, so any kind of snapshot works, and a serializable
+ * transaction's predicate locks and conflict checks happen in heap and btree
+ * while we look.
  *
  * The metapage is asked first: while it says that there are no row groups,
  * the TOAST relation may be one that a truncation has not emptied yet, and
@@ -116,24 +117,6 @@ st_visible_groups_in(StCatalog *cat, Snapshot snapshot, MemoryContext mcxt)
 	return list;
 }
 
-/* The newer of two, of which frozen ones are the oldest. */
-static TransactionId
-newer_xid(TransactionId a, TransactionId b)
-{
-	if (!TransactionIdIsNormal(a))
-		return b;
-	if (!TransactionIdIsNormal(b))
-		return a;
-	return TransactionIdPrecedes(a, b) ? b : a;
-}
-
-/* Bytes of a bitmap of the group's rows. */
-static Size
-deleted_bytes(const StGroup *group)
-{
-	return (group->nrows + 63) / 64 * sizeof(uint64);
-}
-
 uint32
 st_mark_deleted(StCatalog *cat, const StGroup *group, uint32 first, uint32 last,
 				Snapshot snapshot, MemoryContext mcxt, uint64 **bitmap,
@@ -151,10 +134,10 @@ st_mark_deleted(StCatalog *cat, const StGroup *group, uint32 first, uint32 last,
 
 		CHECK_FOR_INTERRUPTS();
 		if (*bitmap == NULL)
-			*bitmap = MemoryContextAllocZero(mcxt, deleted_bytes(group));
+			*bitmap = MemoryContextAllocZero(mcxt, st_bitmap_bytes(group));
 		(*bitmap)[row >> 6] |= UINT64CONST(1) << (row & 63);
 		n++;
-		*newest = newer_xid(*newest, HeapTupleHeaderGetXmin(entry->tuple->t_data));
+		*newest = st_newer_xid(*newest, HeapTupleHeaderGetXmin(entry->tuple->t_data));
 	}
 	st_catalog_scan_end(&scan);
 	return n;
@@ -162,29 +145,36 @@ st_mark_deleted(StCatalog *cat, const StGroup *group, uint32 first, uint32 last,
 
 uint64 *
 st_deleted_rows_in(StCatalog *cat, const StGroup *group, Snapshot snapshot,
-				   MemoryContext mcxt, uint32 *ndeleted)
+				   MemoryContext mcxt, uint32 *ndeleted, uint32 *ntombstones)
 {
 	uint64	   *bitmap = NULL;
 	TransactionId newest = InvalidTransactionId;
+	uint32		tombstones = 0;
 	uint32		n;
 
 	if (st_group_is_dead(cat, group, snapshot))
 	{
-		bitmap = MemoryContextAlloc(mcxt, deleted_bytes(group));
-		memset(bitmap, 0xff, deleted_bytes(group));
+		bitmap = MemoryContextAlloc(mcxt, st_bitmap_bytes(group));
+		memset(bitmap, 0xff, st_bitmap_bytes(group));
 		if (group->nrows % 64 != 0)
 			bitmap[group->nrows / 64] = (UINT64CONST(1) << (group->nrows % 64)) - 1;
 		n = group->nrows;
 	}
 	else
 	{
-		n = st_mark_deleted(cat, group, 0, group->nrows - 1, snapshot, mcxt, &bitmap,
-							&newest);
+		tombstones = st_mark_deleted(cat, group, 0, group->nrows - 1, snapshot,
+									 mcxt, &bitmap, &newest);
+		n = tombstones;
+		if (group->folded || !IsMVCCSnapshot(snapshot))
+			n += st_mark_folded(cat, group, 0, group->nrows - 1, snapshot, mcxt,
+								&bitmap, &newest);
 		if (n == group->nrows)
 			st_group_note_dead(cat, group, snapshot, newest);
 	}
 	if (ndeleted != NULL)
 		*ndeleted = n;
+	if (ntombstones != NULL)
+		*ntombstones = tombstones;
 	return bitmap;
 }
 
@@ -199,7 +189,7 @@ st_deleted_rows(Relation rel, const StGroup *group, Snapshot snapshot,
 		*ndeleted = 0;
 	if (!st_catalog_open(&cat, rel, AccessShareLock))
 		return NULL;
-	bitmap = st_deleted_rows_in(&cat, group, snapshot, mcxt, ndeleted);
+	bitmap = st_deleted_rows_in(&cat, group, snapshot, mcxt, ndeleted, NULL);
 	st_catalog_close(&cat);
 	return bitmap;
 }

@@ -10,7 +10,8 @@
  * all, so this is right for visibility, but proves nothing about the use of
  * an extent (see st_am_vacuum.c for that).
  *
- * Callers hold at least AccessShareLock on the table.
+ * Callers hold at least AccessShareLock on the table; those who ask for rows
+ * hold a lock that keeps VACUUM away, so that none is folded meanwhile.
  *
  *-------------------------------------------------------------------------
  */
@@ -215,6 +216,54 @@ st_row_deaths(Relation rel, const StGroup *group, TransactionId oldest_xmin,
 							oldest_xmin, mcxt);
 }
 
+static StRowDeath
+folded_death(const StGroup *group, uint32 row)
+{
+	StRowDeath	death = {
+		.row = row,
+		.state = HEAPTUPLE_DEAD,
+		.xid = FrozenTransactionId,
+		.raw_xid = FrozenTransactionId,
+		.folded = true
+	};
+
+	st_tid_from_row(&death.forward, group->first_row + row);
+	return death;
+}
+
+/*
+ * Merges deaths that pieces tell of into the list.  A row that has a tombstone
+ * as well, because a fold was rolled back, is in it already.
+ */
+static void
+add_folded(StCatalog *cat, const StGroup *group, uint32 first, uint32 last,
+		   StRowDeaths *out, MemoryContext mcxt)
+{
+	uint64	   *bitmap = NULL;
+	TransactionId newest = InvalidTransactionId;
+	uint32		nfolded = st_mark_folded(cat, group, first, last, SnapshotAny,
+										 mcxt, &bitmap, &newest);
+	StRowDeath *merged;
+	uint32		n = 0;
+	uint32		next = 0;
+
+	if (nfolded == 0)
+		return;
+	merged = MemoryContextAllocHuge(mcxt, ((Size) out->n + nfolded) * sizeof(StRowDeath));
+	for (uint32 row = first; row <= last; row++)
+	{
+		if (next < out->n && out->d[next].row == row)
+			merged[n++] = out->d[next++];
+		else if ((bitmap[row >> 6] & (UINT64CONST(1) << (row & 63))) != 0)
+			merged[n++] = folded_death(group, row);
+	}
+	pfree(bitmap);
+	if (out->d != NULL)
+		pfree(out->d);
+	out->d = merged;
+	out->n = n;
+}
+
 /* The same for row numbers first .. first + nrows - 1 of the group alone. */
 StRowDeaths *
 st_row_deaths_of(Relation rel, const StGroup *group, uint64 first,
@@ -240,6 +289,7 @@ st_row_deaths_of(Relation rel, const StGroup *group, uint64 first,
 		state = entry_state(entry, oldest_xmin, &death.xid, &ignored, NULL);
 		if (!tombstone_effect(state, death.xid, oldest_xmin, &death.state))
 			continue;
+		death.folded = false;
 		death.row = (uint32) (entry->row - group->first_row);
 		if (out->n > 0 && out->d[out->n - 1].row == death.row)
 			continue;
@@ -256,6 +306,9 @@ st_row_deaths_of(Relation rel, const StGroup *group, uint64 first,
 		out->d[out->n++] = death;
 	}
 	st_catalog_scan_end(&scan);
+	if (group->folded)
+		add_folded(&cat, group, (uint32) (first - group->first_row),
+				   (uint32) (first - group->first_row) + nrows - 1, out, mcxt);
 	st_catalog_close(&cat);
 	return out;
 }

@@ -64,21 +64,43 @@ extern bool st_group_untouched(StCatalog *cat, const StGroup *group,
 extern StGroupList *st_visible_groups_in(StCatalog *cat, Snapshot snapshot,
 										 MemoryContext mcxt);
 
-/* As st_deleted_rows(), with the catalog open. */
+/*
+ * As st_deleted_rows(), with the catalog open.  *ntombstones: how many tuples
+ * were read for that, besides bitmaps.  Both numbers may be NULL.
+ */
 extern uint64 *st_deleted_rows_in(StCatalog *cat, const StGroup *group,
 								  Snapshot snapshot, MemoryContext mcxt,
-								  uint32 *ndeleted);
+								  uint32 *ndeleted, uint32 *ntombstones);
 
 /*
- * Sets the bits of the deleted rows among first..last of the group in *bitmap,
- * which is made in mcxt if it is NULL and there are any.  Returns how many
- * these are; *newest becomes the newest deleter, if that is newer.
+ * Sets the bits of those rows among first..last of the group that have a
+ * tombstone in *bitmap, which is made in mcxt if it is NULL and there are any.
+ * Returns how many these are; *newest becomes the newest deleter, if that is
+ * newer.
  */
 extern uint32 st_mark_deleted(StCatalog *cat, const StGroup *group, uint32 first,
 							  uint32 last, Snapshot snapshot, MemoryContext mcxt,
 							  uint64 **bitmap, TransactionId *newest);
 
-/* What one MVCC snapshot sees of a group's deletions: all zeros at the start. */
+/* Bytes of a bitmap of the group's rows. */
+static inline Size
+st_bitmap_bytes(const StGroup *group)
+{
+	return (group->nrows + 63) / 64 * sizeof(uint64);
+}
+
+/* The newer of two, of which frozen ones are the oldest. */
+static inline TransactionId
+st_newer_xid(TransactionId a, TransactionId b)
+{
+	if (!TransactionIdIsNormal(a))
+		return b;
+	if (!TransactionIdIsNormal(b))
+		return a;
+	return TransactionIdPrecedes(a, b) ? b : a;
+}
+
+/* What one MVCC snapshot sees of a group's tombstones: all zeros at the start. */
 typedef enum StNearKnown
 {
 	ST_NEAR_UNKNOWN,
@@ -103,6 +125,62 @@ typedef struct StDeletedNear
 extern bool st_deleted_near(StDeletedNear *near, StCatalog *cat, const StGroup *group,
 							uint64 row, Snapshot snapshot, MemoryContext mcxt);
 extern void st_deleted_near_free(StDeletedNear *near);
+
+/* ------------------------------------------------------------------------
+ * Old deletions as bitmaps, in pieces of a group: st_piece.c
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct StPiece
+{
+	uint64		first_row;
+	uint32		nrows;
+	uint64		bits[ST_PIECE_WORDS];
+} StPiece;
+
+static inline void
+st_piece_set(StPiece *piece, uint64 row)
+{
+	uint64		off = row - piece->first_row;
+
+	piece->bits[off >> 6] |= UINT64CONST(1) << (off & 63);
+}
+
+/* False for rows that are not among the piece's, too. */
+static inline bool
+st_piece_has(const StPiece *piece, uint64 row)
+{
+	uint64		off = row - piece->first_row;
+
+	return off < piece->nrows &&
+		(piece->bits[off >> 6] & (UINT64CONST(1) << (off & 63))) != 0;
+}
+
+/*
+ * The piece that the row of the group is in; false, and all bits 0, if there is
+ * none.  If the snapshot is no MVCC one, with the bits of all its versions; and
+ * whatever group->folded says.
+ */
+extern bool st_piece_read(StCatalog *cat, const StGroup *group, uint64 row,
+						  Snapshot snapshot, StPiece *piece);
+
+/* Has the row's bit been set?  By the same rules. */
+extern bool st_row_folded(StCatalog *cat, const StGroup *group, uint64 row,
+						  Snapshot snapshot);
+
+/*
+ * Sets the bits of all pieces that have rows among first..last of the group in
+ * *bitmap, as st_mark_deleted() does.  Returns how many were not set before.
+ */
+extern uint32 st_mark_folded(StCatalog *cat, const StGroup *group, uint32 first,
+							 uint32 last, Snapshot snapshot, MemoryContext mcxt,
+							 uint64 **bitmap, TransactionId *newest);
+
+/*
+ * Puts the piece into the place of its last version.  The catalog is open with
+ * RowExclusiveLock, and the caller keeps others from doing the same.
+ */
+extern void st_piece_replace(StCatalog *cat, const StPiece *piece);
 
 /* Does the snapshot see a tombstone of the row? */
 extern bool st_tombstone_seen(StCatalog *cat, uint64 row, Snapshot snapshot);
@@ -149,6 +227,7 @@ typedef struct StRowDeath
 	TransactionId xid;			/* who deletes; frozen counts as old */
 	TransactionId raw_xid;		/* the same, as if never frozen */
 	CommandId	cid;			/* raw: good if this transaction deletes */
+	bool		folded;			/* a bit says so: dead, xid frozen, no forward */
 	ItemPointerData forward;	/* as in t_ctid of a heap tuple */
 } StRowDeath;
 

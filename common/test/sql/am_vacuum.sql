@@ -9,8 +9,8 @@ CREATE INDEX am_v_id ON am_v (id);
 CREATE INDEX am_v_hash ON am_v USING hash (k);
 CREATE INDEX am_v_gin ON am_v USING gin ((ARRAY[k]));
 
--- entries in the TOAST relation: 1 descriptors, 2 tombstones, 4 vacuum state,
--- 5 free extents
+-- entries in the TOAST relation: 1 descriptors, 2 tombstones and pieces,
+-- 4 vacuum state, 5 free extents
 DO $$ BEGIN
 	EXECUTE format('CREATE VIEW am_entries AS SELECT chunk_id::bigint / 1000 AS kind, count(*) FROM %s GROUP BY 1 ORDER BY 1',
 				   (SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'am_v'::regclass));

@@ -1,0 +1,79 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_fold.c
+ *	  VACUUM turns old tombstones into bits (see st_piece.c).
+ *
+ * Rows that are dead to everybody, whose index entries this VACUUM has just
+ * removed, lose their tombstones, and their bits are set in new versions of the
+ * group's pieces.  Both are changes of tuples of the running transaction: an
+ * abort or a crash at any point brings the tombstones back.  Only the
+ * descriptor's note that there may be pieces stays, which is harmless.
+ *
+ * Nobody waits for a tombstone that is being folded, nor for a piece: all that
+ * they say is true before and after.  VACUUM's lock keeps other VACUUMs and
+ * compactions away, so a piece has one version that counts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "utils/snapmgr.h"
+
+#include "st_space.h"
+
+bool		st_fold_enabled = true;
+
+/* Is the deleter older than every snapshot? */
+static bool
+is_old(const StCatalogEntry *entry, TransactionId oldest_xmin)
+{
+	TransactionId xmin = HeapTupleHeaderGetXmin(entry->tuple->t_data);
+
+	return !TransactionIdIsNormal(xmin) || TransactionIdPrecedes(xmin, oldest_xmin);
+}
+
+/*
+ * Deletes the old tombstones of a piece's rows and sets their bits.  Returns
+ * whether there were any.
+ */
+static bool
+take_tombstones(StCatalog *cat, StPiece *piece, TransactionId oldest_xmin)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	bool		any = false;
+
+	st_catalog_scan_begin(&scan, cat, ST_TOMBSTONE, piece->first_row,
+						  piece->first_row + piece->nrows - 1, SnapshotSelf);
+	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		ItemPointerData tid = entry->tuple->t_self;
+		uint64		row = entry->row;
+
+		st_vacuum_delay_point(false);
+		if (!is_old(entry, oldest_xmin) || !st_catalog_delete(cat, &tid))
+			continue;
+		st_piece_set(piece, row);
+		any = true;
+	}
+	st_catalog_scan_end(&scan);
+	return any;
+}
+
+void
+st_fold_group(StCatalog *cat, const StGroup *group, TransactionId oldest_xmin)
+{
+	if (!group->folded && !st_descriptor_folded(cat, group))
+		return;
+	for (uint32 start = 0; start < group->nrows; start += ST_PIECE_ROWS)
+	{
+		StPiece		piece;
+
+		(void) st_piece_read(cat, group, group->first_row + start, SnapshotSelf,
+							 &piece);
+		if (take_tombstones(cat, &piece, oldest_xmin))
+			st_piece_replace(cat, &piece);
+	}
+}
