@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from strata.threads import repeated
 from strata.twin import Twin
+from strata.wait import wait_until
 from test_compact import statements
 from test_crash import CrashDatabase
 
@@ -258,3 +259,20 @@ def test_prepared_deletions_are_folded_after_their_commit(database, am):
     twin.ours.execute(FOLD)
     assert entries(twin.ours)[0] == 0
     check(twin, am)
+
+
+def test_the_worker_folds(make_cluster, am):
+    """Too few deletions for compaction, and no autovacuum."""
+    cluster = make_cluster("worker", autovacuum="off")
+    rows = 1_000_000
+    with cluster.connect() as conn:
+        conn.execute(f"CREATE EXTENSION {am}")
+        conn.execute(f"CREATE TABLE t (id int) USING {am}")
+        conn.execute(f"INSERT INTO t SELECT generate_series(1, {rows})")
+        conn.execute("DELETE FROM t WHERE id % 16 = 0")
+        wait_until(lambda: entries(conn)[0] == 0, "the worker folds", 60)
+        assert entries(conn)[1] > 100
+        assert conn.execute(
+            f"SELECT sum(deleted_rows) FROM {am}.row_groups('t')"
+        ).fetchone() == (rows // 16 - 1000 // 16,)
+        assert conn.execute("SELECT count(*) FROM t").fetchone() == (rows - rows // 16,)

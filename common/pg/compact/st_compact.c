@@ -242,6 +242,12 @@ st_compact_waits(Relation rel, StCompactJob *job)
 }
 
 bool
+st_compact_fold_due(Relation rel, StCompactJob *job)
+{
+	return st_meta_has_row_groups(rel, NULL) && st_fold_due(rel);
+}
+
+bool
 st_compact_wastes(Relation rel, StCompactJob *job)
 {
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,

@@ -82,6 +82,9 @@ extern bool st_compact_wastes(Relation rel, StCompactJob *job);
  */
 extern bool st_compact_waits(Relation rel, StCompactJob *job);
 
+/* Are there many old deletions of which VACUUM would make bitmaps? */
+extern bool st_compact_fold_due(Relation rel, StCompactJob *job);
+
 /*
  * Tuples of a page of the delta, pinned, that the snapshot sees: how many, and
  * where (room for MaxHeapTuplesPerPage of them).

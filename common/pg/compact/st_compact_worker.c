@@ -387,7 +387,8 @@ may_stay(bool waits, bool held, TimestampTz last_progress)
 
 /*
  * Rounds until the worker may leave.  What steps have left is worth a VACUUM,
- * and what waits for an old snapshot, once the horizon has moved.
+ * and what waits for an old snapshot, once the horizon has moved; so are many
+ * old deletions of groups that are not to be rewritten for them.
  *
  * When the table is quiet, and no snapshot is older than the last step, a last
  * round takes the last rows of the delta and has VACUUM free its pages.
@@ -419,9 +420,10 @@ run_rounds(Oid relid, MemoryContext mcxt)
 		if (job.progress > 0)
 			mark = ReadNextTransactionId();
 		waits = ask(relid, st_compact_waits);
-		if ((job.progress > 0 || job.tidy ||
-			 (waits && horizon_moved(relid, &vacuum_horizon))) &&
-			ask(relid, st_compact_wastes))
+		if (((job.progress > 0 || job.tidy ||
+			  (waits && horizon_moved(relid, &vacuum_horizon))) &&
+			 ask(relid, st_compact_wastes)) ||
+			ask(relid, st_compact_fold_due))
 			vacuum_table(relid, vacuum_mcxt);
 		if (ask(relid, st_toast_wastes))
 			(void) run_turn(relid, &job, st_toast_pack, ShareUpdateExclusiveLock);

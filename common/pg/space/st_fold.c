@@ -19,11 +19,20 @@
 
 #include "access/htup_details.h"
 #include "access/transam.h"
+#include "miscadmin.h"
+#include "storage/procarray.h"
 #include "utils/snapmgr.h"
 
 #include "st_space.h"
 
 bool		st_fold_enabled = true;
+
+/*
+ * Old tombstones that are worth a VACUUM for their own sake: so many, and such a
+ * share of the rows.
+ */
+#define DUE_TOMBSTONES	1000
+#define DUE_SHARE		0.02
 
 /* Is the deleter older than every snapshot? */
 static bool
@@ -76,4 +85,44 @@ st_fold_group(StCatalog *cat, const StGroup *group, TransactionId oldest_xmin)
 		if (take_tombstones(cat, &piece, oldest_xmin))
 			st_piece_replace(cat, &piece);
 	}
+}
+
+/* How many tombstones of the group could be folded now? */
+static double
+count_old(StCatalog *cat, const StGroup *group, TransactionId oldest_xmin)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	double		n = 0;
+
+	st_catalog_scan_begin(&scan, cat, ST_TOMBSTONE, group->first_row,
+						  group->first_row + group->nrows - 1, SnapshotSelf);
+	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		n += is_old(entry, oldest_xmin);
+	}
+	st_catalog_scan_end(&scan);
+	return n;
+}
+
+bool
+st_fold_due(Relation rel)
+{
+	TransactionId oldest_xmin = GetOldestNonRemovableTransactionId(rel);
+	StGroupList *groups;
+	StCatalog	cat;
+	double		rows = 0;
+	double		old = 0;
+
+	if (!st_fold_enabled || !st_catalog_open(&cat, rel, AccessShareLock))
+		return false;
+	groups = st_visible_groups_in(&cat, SnapshotSelf, CurrentMemoryContext);
+	for (int i = 0; i < groups->ngroups; i++)
+	{
+		rows += groups->groups[i].nrows;
+		old += count_old(&cat, &groups->groups[i], oldest_xmin);
+	}
+	st_catalog_close(&cat);
+	return old >= Max(DUE_TOMBSTONES, rows * DUE_SHARE);
 }

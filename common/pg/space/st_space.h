@@ -94,6 +94,9 @@ extern bool st_reclaim(Relation rel, VacuumParams *params,
  */
 extern void st_fold_group(StCatalog *cat, const StGroup *group, TransactionId oldest_xmin);
 
+/* Would VACUUM fold so many tombstones that it is worth it? */
+extern bool st_fold_due(Relation rel);
+
 /* Value of the setting enable_deletion_bitmaps, which the extension defines. */
 extern bool st_fold_enabled;
 
