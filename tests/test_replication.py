@@ -273,6 +273,7 @@ def test_a_subscriber_without_a_key(make_database, am):
     left, right = publisher.connect(), subscriber.connect()
     rows = "SELECT i, 'row ' || i FROM generate_series(1, 3000) i"
     left.execute(f"INSERT INTO t {rows}")
+    left.execute("INSERT INTO t SELECT 5000, 'twice' FROM generate_series(1, 2)")
     left.execute("CREATE PUBLICATION p FOR TABLE t")
     right.execute(
         f"CREATE SUBSCRIPTION s CONNECTION '{publisher.cluster.dsn('replica')}'"
@@ -289,12 +290,16 @@ def test_a_subscriber_without_a_key(make_database, am):
     same()
     right.execute(f"CALL {am}.merge('t')")
     assert right.execute(f"SELECT sum(rows) FROM {am}.row_groups('t')").fetchone() == (
-        3000,
+        3002,
     )
-    left.execute("DELETE FROM t WHERE id % 50 = 0")
+    one = "DELETE FROM t WHERE ctid = (SELECT min(ctid) FROM t WHERE id = 5000)"
+    left.execute("DELETE FROM t WHERE id % 50 = 0 AND id < 5000")
+    left.execute(one)
     same()
-    # the rows that come back have the values of those whose deletion is folded
+    # rows with the values of those whose deletion is folded, in row group and delta
     right.execute("VACUUM (INDEX_CLEANUP on) t")
+    left.execute(one)
+    same()
     left.execute(f"INSERT INTO t {rows} WHERE i % 50 = 0")
     left.execute("UPDATE t SET v = 'new ' || id WHERE id % 100 < 2")
     left.execute("DELETE FROM t WHERE id % 100 = 50")
