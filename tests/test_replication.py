@@ -83,6 +83,9 @@ def test_standby_follows_and_is_promoted(make_database, make_cluster, am):
     )
     replica.catch_up(primary.cluster, standby)
     check(standby, am)
+    twin.ours.execute("VACUUM (INDEX_CLEANUP on) t")
+    replica.catch_up(primary.cluster, standby)
+    check(standby, am)
 
     maintain(twin, am)
     for statement in CHURN[1:3]:
