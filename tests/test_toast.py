@@ -106,7 +106,8 @@ def test_shrinks_after_update_and_compaction(t):
         churn(t, remainder)
         assert toast_pages(t.ours) > 40
         vacuum_and_merge(t)
-        assert toast_pages(t.ours) <= FEW
+        # VACUUM has folded the tombstones, so that little is left to pack
+        assert toast_pages(t.ours) <= FEW + NOT_WORTH_IT
         check_toast(t.ours)
         t.check()
     t.ok(f"INSERT INTO t VALUES ({BULK + 1}, 1, 'delta')")
