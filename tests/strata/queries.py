@@ -421,11 +421,20 @@ class Generator:
             else ""
         )
         numbers = ", ".join(str(i + 1) for i in range(nkeys))
+        order = self.first_groups(nkeys, len(aggs)) if self.rng.random() < 0.3 else ""
         # a key that is a constant integer would be taken for a column number
         keys = [
             f"({key})" if i else f"coalesce({key}, NULL)" for i, key in enumerate(keys)
         ]
         return (
             f"SELECT {self._out(*keys, *aggs)} FROM TBL tbl{self.where()}"
-            f" GROUP BY {numbers}{having}"
+            f" GROUP BY {numbers}{having}{order}"
         )
+
+    def first_groups(self, nkeys: int, naggs: int) -> str:
+        """ORDER BY an output, then all others, LIMIT."""
+        first = self.rng.randrange(nkeys + naggs) + 1
+        order = self.pick(["", " DESC", " NULLS FIRST", " DESC NULLS LAST"])
+        rest = "".join(f", {i + 1}" for i in range(nkeys + naggs) if i + 1 != first)
+        offset = f" OFFSET {self.rng.randrange(9)}" if self.rng.random() < 0.3 else ""
+        return f" ORDER BY {first}{order}{rest} LIMIT {self.rng.randrange(1, 40)}{offset}"

@@ -168,6 +168,7 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 					list_nth_oid(eqops, i));
 	}
 	state->groups = groups;
+	state->topn = vx_agg_topn_create(state);
 	vx_agg_start(state);
 }
 
@@ -255,10 +256,14 @@ next_group(VxAggState *state)
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 	VxGroups   *groups = state->groups;
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	uint32		gid = state->next++;
 	MemoryContext old;
+	uint32		gid;
 
 	ExecClearTuple(slot);
+	while (state->topn && state->next < groups->ngroups &&
+		   !vx_agg_topn_passes(state, state->next))
+		state->next++;
+	gid = state->next++;
 	if (gid >= groups->ngroups)
 		return NULL;
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
@@ -291,6 +296,19 @@ next_states(VxAggState *state)
 	return ExecStoreVirtualTuple(slot);
 }
 
+/* Makes the groups that are returned next. */
+static void
+make_groups(VxAggState *state)
+{
+	if (state->mode == VX_AGG_FINAL)
+		merge_groups(state);
+	else
+		fill_groups(state);
+	if (state->topn)
+		vx_agg_topn_start(state);
+	state->filled = true;
+}
+
 static TupleTableSlot *
 exec_agg(CustomScanState *node)
 {
@@ -299,13 +317,7 @@ exec_agg(CustomScanState *node)
 	ExprContext *econtext = ps->ps_ExprContext;
 
 	if (!state->filled)
-	{
-		if (state->mode == VX_AGG_FINAL)
-			merge_groups(state);
-		else
-			fill_groups(state);
-		state->filled = true;
-	}
+		make_groups(state);
 	for (;;)
 	{
 		TupleTableSlot *slot;
@@ -316,8 +328,7 @@ exec_agg(CustomScanState *node)
 		if (slot == NULL && vx_spill_next(state))
 		{
 			vx_agg_start(state);
-			fill_groups(state);
-			state->filled = true;
+			make_groups(state);
 			continue;
 		}
 		if (slot == NULL)
@@ -347,6 +358,8 @@ rescan_agg(CustomScanState *node)
 		vx_agg_feed_rescan(state->feed);
 	if (state->exprs)
 		vx_exprs_rescan(state->exprs);
+	if (state->topn)
+		vx_agg_topn_rescan(state->topn);
 	vx_spill_reset(state);
 	vx_agg_start(state);
 }
@@ -367,6 +380,21 @@ deparse_all(const List *exprs, List *context, bool verbose)
 	foreach(lc, exprs)
 		result = lappend(result, deparse_expression(lfirst(lc), context, verbose, false));
 	return result;
+}
+
+static void
+explain_topn(VxAggState *state, List *context, ExplainState *es)
+{
+	CustomScan *plan = (CustomScan *) state->css.ss.ps.plan;
+	uint64		removed;
+	int			entry = vx_agg_topn_entry(state->topn, &removed);
+	TargetEntry *tle = list_nth_node(TargetEntry, plan->custom_scan_tlist, entry);
+
+	ExplainPropertyText("Top N Key",
+						deparse_expression((Node *) tle->expr, context, es->verbose, false),
+						es);
+	if (es->analyze)
+		ExplainPropertyUInteger("Groups Removed by Top N", NULL, removed, es);
 }
 
 static void
@@ -393,6 +421,8 @@ explain_agg(CustomScanState *node, List *ancestors, ExplainState *es)
 							es);
 	if (keys != NIL)
 		ExplainPropertyList("Group Key", deparse_all(keys, context, es->verbose), es);
+	if (state->topn)
+		explain_topn(state, context, es);
 	if (es->verbose && by_server != NIL)
 		ExplainPropertyList("Row By Row", deparse_all(by_server, context, true), es);
 	if (es->analyze && state->groups && keys != NIL)

@@ -162,11 +162,12 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	List	   *keys = linitial(best_path->custom_private);
 	List	   *aggregates = lsecond(best_path->custom_private);
 	List	   *having = lthird(best_path->custom_private);
+	List	   *private = lfourth(best_path->custom_private);
 	List	   *scan_tlist = NIL;
 	ListCell   *lc;
 
 	aggregates = list_concat_copy(keys, aggregates);
-	if (linitial_int(lsecond(llast(best_path->custom_private))) == VX_AGG_PARTIAL)
+	if (linitial_int(lsecond(private)) == VX_AGG_PARTIAL)
 		aggregates = lappend(aggregates, linitial(best_path->path.pathtarget->exprs));
 	foreach(lc, aggregates)
 		scan_tlist = lappend(scan_tlist, makeTargetEntry(lfirst(lc),
@@ -177,10 +178,19 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->scan.plan.qual = having;
 	cscan->custom_scan_tlist = scan_tlist;
 	cscan->custom_plans = custom_plans;
-	cscan->custom_private = llast(best_path->custom_private);
+	cscan->custom_private = private;
 	cscan->flags = best_path->flags;
 	cscan->methods = GetCustomScanMethods(vx_format->aggregate_name, false);
 	cscan->custom_exprs = collect(scan_tlist, T_Param);
+	if (list_length(best_path->custom_private) > 4)
+	{
+		List	   *topn = list_nth(best_path->custom_private, 4);
+
+		cscan->custom_private = lappend(list_copy(private),
+										lcons_int(list_length(cscan->custom_exprs),
+												  list_copy(linitial(topn))));
+		cscan->custom_exprs = list_concat(cscan->custom_exprs, copyObject(lsecond(topn)));
+	}
 	return &cscan->scan.plan;
 }
 
@@ -205,7 +215,7 @@ vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath, const VxAggQuery *query,
 				 double nrows, double ngroups)
 {
 	Path	   *below = linitial(cpath->custom_paths);
-	List	   *columns = lthird(llast(cpath->custom_private));
+	List	   *columns = lthird(lfourth(cpath->custom_private));
 	List	   *having = lthird(cpath->custom_private);
 	AggClauseCosts costs;
 	double		per_row;
@@ -261,6 +271,56 @@ vx_agg_values_fit(PlannerInfo *root, const VxAggQuery *query, double nrows)
 	return bytes <= (double) get_hash_memory_limit();
 }
 
+/* What is stored with a row group has it: as may_answer() of vx_agg_footer.c. */
+static bool
+is_in_footers(const Aggref *agg)
+{
+	VxAggSpec	spec;
+	Node	   *arg;
+
+	if (!vx_agg_resolve(agg, &spec) || agg->aggfilter != NULL || agg->aggdistinct != NIL)
+		return false;
+	if (agg->args == NIL)
+		return spec.trans == VX_TRANS_COUNT;
+	arg = (Node *) linitial_node(TargetEntry, agg->args)->expr;
+	if (list_length(agg->args) != 1 || !IsA(arg, Var))
+		return false;
+	switch (spec.trans)
+	{
+		case VX_TRANS_COUNT:
+		case VX_TRANS_MIN_INT:
+		case VX_TRANS_MAX_INT:
+			return true;
+		case VX_TRANS_SUM_INT:
+		case VX_TRANS_SUM_INT8:
+		case VX_TRANS_SUM_NUMERIC:
+			return vx_format->sum != NULL;
+		default:
+			return false;
+	}
+}
+
+/*
+ * Where footers give all that is wanted, nothing is read but them: the scan
+ * costs no more than looking into the row groups.  True if so.
+ */
+static bool
+discount_footers(RelOptInfo *rel, Relation relation, const VxAggQuery *query, Path *scan)
+{
+	Cost		groups = vx_group_cost(rel, relation, list_length(query->aggregates));
+	ListCell   *lc;
+
+	if (!vx_enable_footer_aggregate || query->keys != NIL || rel->baserestrictinfo != NIL)
+		return false;
+	foreach(lc, query->aggregates)
+		if (!is_in_footers(lfirst_node(Aggref, lc)))
+			return false;
+	if (scan->parallel_workers > 0)
+		groups /= vx_parallel_divisor(scan);
+	scan->total_cost = Min(scan->total_cost, scan->startup_cost + groups);
+	return true;
+}
+
 CustomPath *
 vx_agg_make_path(RelOptInfo *parent, PathTarget *target, const VxAggQuery *query,
 				 VxAggMode mode, List *columns, Path *below)
@@ -278,6 +338,33 @@ vx_agg_make_path(RelOptInfo *parent, PathTarget *target, const VxAggQuery *query
 									   list_make3(query->eqops, list_make1_int(mode),
 												  columns));
 	return cpath;
+}
+
+bool
+vx_agg_is_path(Path *path, VxAggQuery *query)
+{
+	CustomPath *cpath = (CustomPath *) path;
+	List	   *private;
+
+	if (!IsA(path, CustomPath) || cpath->methods != &path_methods)
+		return false;
+	private = lfourth(cpath->custom_private);
+	query->keys = linitial(cpath->custom_private);
+	query->aggregates = lsecond(cpath->custom_private);
+	query->having = lthird(cpath->custom_private);
+	query->eqops = linitial(private);
+	query->target = path->pathtarget;
+	return linitial_int(lsecond(private)) != VX_AGG_PARTIAL;
+}
+
+void
+vx_agg_set_topn(CustomPath *path, int entry, bool descending, bool nulls_first, bool any_tie,
+				List *limits)
+{
+	path->custom_private = lappend(list_copy(path->custom_private),
+								   list_make2(list_make4_int(entry, descending, nulls_first,
+															 any_tie),
+											  limits));
 }
 
 /*
@@ -365,7 +452,9 @@ add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 							   NIL, &scan->path);
 	partial->path.parallel_safe = true;
 	partial->path.parallel_workers = workers;
-	vx_agg_cost_path(root, partial, query, scan->path.rows, ngroups);
+	vx_agg_cost_path(root, partial, query,
+					 discount_footers(input_rel, relation, query, &scan->path) ? 0 :
+					 scan->path.rows, ngroups);
 	rows = ceil(ngroups * VX_AGG_STATE_BYTES / 8192) * workers;
 	gather = (Path *) create_gather_path(root, grouped_rel, &partial->path,
 										 partial->path.pathtarget, NULL, &rows);
@@ -409,7 +498,9 @@ add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	cpath = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_PLAIN, NIL,
 							 &scan->path);
 	cpath->path.parallel_safe = grouped_rel->consider_parallel && scan->path.parallel_safe;
-	vx_agg_cost_path(root, cpath, query, scan->path.rows,
+	vx_agg_cost_path(root, cpath, query,
+					 discount_footers(input_rel, relation, query, &scan->path) ? 0 :
+					 scan->path.rows,
 					 vx_agg_count_groups(root, query, scan->path.rows));
 	add_path(grouped_rel, &cpath->path);
 	add_parallel_path(root, input_rel, grouped_rel, relation, query);
@@ -526,6 +617,8 @@ vx_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 
 	if (!stage_is_ours(root, stage, extra) || IS_DUMMY_REL(input_rel))
 		return;
+	if (stage == UPPERREL_ORDERED && IS_UPPER_REL(input_rel))
+		vx_agg_add_topn_paths(root, input_rel, output_rel);
 	if (IS_SIMPLE_REL(input_rel))
 		rte = planner_rt_fetch(input_rel->relid, root);
 	if (rte && !rte->inh && rte->rtekind == RTE_RELATION)

@@ -61,6 +61,21 @@ extern double vx_agg_count_groups(PlannerInfo *root, const VxAggQuery *query, do
 extern bool vx_agg_groups_fit(const VxAggQuery *query, double ngroups);
 extern bool vx_agg_values_fit(PlannerInfo *root, const VxAggQuery *query, double nrows);
 
+/* A path of ours that gives groups; then what it groups. */
+extern bool vx_agg_is_path(Path *path, VxAggQuery *query);
+
+/*
+ * Tells a path of ours that groups are sorted by entry of keys and aggregates
+ * and that only so many are wanted: limits is vx_topn_limits().  any_tie:
+ * which of equal groups come does not matter.
+ */
+extern void vx_agg_set_topn(CustomPath *path, int entry, bool descending,
+							bool nulls_first, bool any_tie, List *limits);
+
+/* vx_agg_topn_path.c: ORDER BY ... LIMIT, above input_rel that has such paths. */
+extern void vx_agg_add_topn_paths(PlannerInfo *root, RelOptInfo *input_rel,
+								  RelOptInfo *ordered_rel);
+
 /* vx_agg_append.c */
 extern void vx_agg_add_append_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									RelOptInfo *grouped_rel, const VxAggQuery *query);

@@ -23,7 +23,10 @@
  *	 plan->custom_private		list of the keys' equality operators, list of
  *								one VxAggMode, and NIL or, for rows that the
  *								node makes vectors of, where in them each of
- *								vx_agg_operands() is (-1 alone: there are none)
+ *								vx_agg_operands() is (-1 alone: there are none);
+ *								and where only the first groups are wanted, the
+ *								list of integers VxAggTopNField
+ *	 plan->custom_exprs			parameters of it all, then LIMIT and OFFSET
  *	 plan->custom_plans			the scan below; what returns rows; or what
  *								returns states of partial nodes
  */
@@ -33,6 +36,17 @@ typedef enum VxAggMode
 	VX_AGG_PARTIAL,				/* in a parallel worker: rows to states of groups */
 	VX_AGG_FINAL				/* those to groups */
 } VxAggMode;
+
+#define VX_AGG_PRIVATE_TOPN	3	/* in custom_private */
+
+typedef enum VxAggTopNField
+{
+	VX_AGG_TOPN_FIRST_EXPR,		/* LIMIT in custom_exprs */
+	VX_AGG_TOPN_ENTRY,			/* of custom_scan_tlist: the first sort key */
+	VX_AGG_TOPN_DESCENDING,
+	VX_AGG_TOPN_NULLS_FIRST,
+	VX_AGG_TOPN_ANY_TIE			/* there is no other sort key */
+} VxAggTopNField;
 
 /* What is kept per group while rows are read. */
 typedef enum VxTransKind
