@@ -420,7 +420,6 @@ class Generator:
             if self.rng.random() < 0.2
             else ""
         )
-        numbers = ", ".join(str(i + 1) for i in range(nkeys))
         order = self.first_groups(nkeys, len(aggs)) if self.rng.random() < 0.3 else ""
         # a key that is a constant integer would be taken for a column number
         keys = [
@@ -428,7 +427,21 @@ class Generator:
         ]
         return (
             f"SELECT {self._out(*keys, *aggs)} FROM TBL tbl{self.where()}"
-            f" GROUP BY {numbers}{having}{order}"
+            f" GROUP BY {self.sets(nkeys)}{having}{order}"
+        )
+
+    def sets(self, nkeys: int) -> str:
+        """What to group by: the first outputs, or sets of them."""
+        numbers = [str(i + 1) for i in range(nkeys)]
+        both = ", ".join(numbers)
+        if self.rng.random() < 0.75:
+            return both
+        some = [
+            f"({', '.join(n for n in numbers if self.rng.random() < 0.5)})"
+            for _ in range(self.rng.randrange(1, 4))
+        ]
+        return self.pick(
+            [f"ROLLUP ({both})", f"CUBE ({both})", f"GROUPING SETS ({', '.join(some)})"]
         )
 
     def first_groups(self, nkeys: int, naggs: int) -> str:

@@ -239,6 +239,17 @@ st_index_am_set_ordered(struct IndexAmRoutine *routine)
 #endif
 }
 
+List *
+st_group_input(PlannerInfo *root, List *keys)
+{
+#if PG_VERSION_NUM >= 180000
+	if (root->group_rtindex > 0)
+		return (List *) remove_nulling_relids((Node *) keys,
+											  bms_make_singleton(root->group_rtindex), NULL);
+#endif
+	return keys;
+}
+
 bool
 st_is_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype, bool *descending)
 {

@@ -135,12 +135,14 @@ typedef struct VxGroups
 	uint64		direct_group;	/* row group it was made for */
 	bool		direct_failed;	/* not for this row group */
 	bool		full;			/* no memory for new groups */
+	bool		of_sets;		/* words tell sets apart, too */
 
 	uint32		gids[ST_VECTOR_SIZE];
 } VxGroups;
 
 typedef struct VxAggFeed VxAggFeed;
 typedef struct VxAggTopN VxAggTopN;
+typedef struct VxAggSets VxAggSets;
 
 typedef struct VxAggState
 {
@@ -169,6 +171,7 @@ typedef struct VxAggState
 	MemoryContext keys_mcxt;	/* values of keys and of DISTINCT arguments */
 	VxSpill    *spill;			/* rows on disk, or NULL: never any */
 
+	VxAggSets  *sets;			/* GROUPING SETS, or NULL */
 	VxAggTopN  *topn;			/* only the first groups are wanted, or NULL */
 	uint64		footer_group;	/* row group that from_footer is about; 0: none */
 	bool		filled;			/* groups are complete */
@@ -257,6 +260,10 @@ extern bool vx_key_word(VxAggState *state, VxAggKey *key, const VxVector *v, int
 
 /* Forgets the values of a key. */
 extern void vx_key_reset(VxAggKey *key);
+
+/* A key of the same input, whose values are numbered anew, in mcxt. */
+extern void vx_key_copy(VxAggState *state, VxAggKey *key, const VxAggKey *from, Oid eqop,
+						MemoryContext mcxt);
 
 /* A key, or an argument whose distinct values count. */
 extern void vx_key_init(VxAggState *state, VxAggKey *key, int input, Oid eqop);
@@ -349,6 +356,25 @@ extern bool vx_partial_write(VxAggState *state, Datum *result);
 
 /* Merges what another participant has written. */
 extern void vx_partial_merge(VxAggState *state, Datum value);
+extern void vx_states_merge(VxAggState *state, char *into, char *from, int *scales);
+
+/* ---- vx_agg_sets.c ---- */
+
+/* nentries: of custom_scan_tlist before GROUPING().  NULL: there are no sets. */
+extern VxAggSets *vx_agg_sets_create(VxAggState *state, int nkeys, int nentries);
+
+/* No groups. */
+extern void vx_agg_sets_start(VxAggState *state);
+
+/* The groups in memory are complete: takes them into those of the sets. */
+extern void vx_agg_sets_merge(VxAggState *state);
+
+/* All rows are in: the sets' groups are the next to be returned; false: they were. */
+extern bool vx_agg_sets_next(VxAggState *state);
+
+/* GROUPING() number so and so of a group. */
+extern int	vx_agg_sets_grouping(const VxAggState *state, uint32 gid, int number);
+extern int	vx_agg_sets_ngroupings(const VxAggState *state);
 
 /* ---- vx_agg_topn.c ---- */
 

@@ -43,6 +43,8 @@ vx_groups_create(VxAggState *state, int nkeys, Size state_bytes)
 	groups->stride = state_bytes + (nkeys > 0 ? sizeof(uint64) * groups->width : 0);
 	groups->expected = state->css.ss.ps.plan->plan_rows;
 	groups->initial = palloc0(groups->stride);
+	if (nkeys > 0)
+		groups->batch_words = palloc(sizeof(uint64) * groups->width * ST_VECTOR_SIZE);
 	return groups;
 }
 
@@ -59,8 +61,8 @@ vx_groups_reset(VxGroups *groups)
 		vx_key_reset(&groups->keys[i]);
 }
 
-void
-vx_key_init(VxAggState *state, VxAggKey *key, int input, Oid eqop)
+static void
+init_key(VxAggState *state, VxAggKey *key, int input, Oid eqop, MemoryContext mcxt)
 {
 	Expr	   *expr = state->inputs[input].expr;
 	Oid			type = exprType((Node *) expr);
@@ -69,8 +71,21 @@ vx_key_init(VxAggState *state, VxAggKey *key, int input, Oid eqop)
 	key->input = input;
 	key->integer = vx_is_integer_key(type, eqop);
 	if (!key->integer)
-		key->intern = vx_intern_create(state->keys_mcxt, type, eqop, collation,
+		key->intern = vx_intern_create(mcxt, type, eqop, collation,
 									   vx_is_bytes_key(type, eqop, collation));
+}
+
+void
+vx_key_init(VxAggState *state, VxAggKey *key, int input, Oid eqop)
+{
+	init_key(state, key, input, eqop, state->keys_mcxt);
+}
+
+void
+vx_key_copy(VxAggState *state, VxAggKey *key, const VxAggKey *from, Oid eqop,
+			MemoryContext mcxt)
+{
+	init_key(state, key, from->input, eqop, mcxt);
 }
 
 void
@@ -256,9 +271,6 @@ assign_many(VxAggState *state, const uint16 *rows, int n)
 {
 	VxGroups   *groups = state->groups;
 
-	if (groups->batch_words == NULL)
-		groups->batch_words = MemoryContextAlloc(groups->mcxt, sizeof(uint64) *
-												 groups->width * ST_VECTOR_SIZE);
 	for (int i = 0; i < n; i++)
 		groups->batch_words[(Size) i * groups->width + groups->nkeys] = 0;
 	for (int k = 0; k < groups->nkeys; k++)

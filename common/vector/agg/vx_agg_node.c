@@ -136,14 +136,16 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 	List	   *tlist = plan->custom_scan_tlist;
 	List	   *eqops = linitial(plan->custom_private);
 	int			nkeys = list_length(eqops);
-	int			nentries = list_length(tlist);
+	int			nentries = 0;
 	PlanState  *child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 	VxGroups   *groups;
 
 	node->custom_ps = list_make1(child);
 	state->mode = linitial_int(lsecond(plan->custom_private));
-	if (state->mode == VX_AGG_PARTIAL)
-		nentries--;
+	while (nentries < list_length(tlist) &&
+		   (nentries < nkeys ||
+			IsA(list_nth_node(TargetEntry, tlist, nentries)->expr, Aggref)))
+		nentries++;
 	if (state->mode != VX_AGG_FINAL)
 		attach_input(state, plan, child, nkeys, nentries);
 	state->mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector groups",
@@ -169,7 +171,10 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 	}
 	state->groups = groups;
 	state->topn = vx_agg_topn_create(state);
+	state->sets = vx_agg_sets_create(state, nkeys, nentries);
 	vx_agg_start(state);
+	if (state->sets)
+		vx_agg_sets_start(state);
 }
 
 /* The next batch: the scan's, or of rows that went to disk. */
@@ -272,6 +277,13 @@ next_group(VxAggState *state)
 	for (int i = 0; i < state->noutputs; i++)
 		slot->tts_values[groups->nkeys + i] =
 			vx_agg_result(state, i, gid, &slot->tts_isnull[groups->nkeys + i]);
+	for (int i = 0; i < vx_agg_sets_ngroupings(state); i++)
+	{
+		int			at = groups->nkeys + state->noutputs + i;
+
+		slot->tts_values[at] = Int32GetDatum(vx_agg_sets_grouping(state, gid, i));
+		slot->tts_isnull[at] = false;
+	}
 	MemoryContextSwitchTo(old);
 	return ExecStoreVirtualTuple(slot);
 }
@@ -304,9 +316,28 @@ make_groups(VxAggState *state)
 		merge_groups(state);
 	else
 		fill_groups(state);
+	if (state->sets)
+		vx_agg_sets_merge(state);
 	if (state->topn)
 		vx_agg_topn_start(state);
 	state->filled = true;
+}
+
+/* All groups in memory are returned: makes more; false if there are none. */
+static bool
+make_more_groups(VxAggState *state)
+{
+	if (vx_spill_next(state))
+	{
+		vx_agg_start(state);
+		make_groups(state);
+		return true;
+	}
+	if (state->sets == NULL || !vx_agg_sets_next(state))
+		return false;
+	if (state->topn)
+		vx_agg_topn_start(state);
+	return true;
 }
 
 static TupleTableSlot *
@@ -325,12 +356,8 @@ exec_agg(CustomScanState *node)
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
 		slot = state->mode == VX_AGG_PARTIAL ? next_states(state) : next_group(state);
-		if (slot == NULL && vx_spill_next(state))
-		{
-			vx_agg_start(state);
-			make_groups(state);
+		if (slot == NULL && make_more_groups(state))
 			continue;
-		}
 		if (slot == NULL)
 			return ps->ps_ProjInfo ? ExecClearTuple(ps->ps_ResultTupleSlot) :
 				node->ss.ss_ScanTupleSlot;
@@ -361,6 +388,8 @@ rescan_agg(CustomScanState *node)
 	if (state->topn)
 		vx_agg_topn_rescan(state->topn);
 	vx_spill_reset(state);
+	if (state->sets)
+		vx_agg_sets_start(state);
 	vx_agg_start(state);
 }
 
@@ -380,6 +409,32 @@ deparse_all(const List *exprs, List *context, bool verbose)
 	foreach(lc, exprs)
 		result = lappend(result, deparse_expression(lfirst(lc), context, verbose, false));
 	return result;
+}
+
+/* The keys of each set, as the server shows those it hashes. */
+static void
+explain_sets(VxAggState *state, const List *keys, ExplainState *es)
+{
+	const CustomScan *plan = (const CustomScan *) state->css.ss.ps.plan;
+	List	   *fields = list_nth(plan->custom_private, VX_AGG_PRIVATE_SETS);
+	ListCell   *lc;
+
+	ExplainOpenGroup("Grouping Sets", "Grouping Sets", false, es);
+	for_each_from(lc, fields, 1)
+	{
+		List	   *of_set = NIL;
+		ListCell   *lc1;
+		ListCell   *lc2;
+
+		forboth(lc1, linitial(fields), lc2, keys)
+			if (list_member_int(lfirst(lc), lfirst_int(lc1)))
+				of_set = lappend(of_set, lfirst(lc2));
+		if (of_set == NIL && es->format == EXPLAIN_FORMAT_TEXT)
+			ExplainPropertyText("Group Key", "()", es);
+		else
+			ExplainPropertyList("Group Key", of_set, es);
+	}
+	ExplainCloseGroup("Grouping Sets", "Grouping Sets", false, es);
 }
 
 static void
@@ -419,7 +474,9 @@ explain_agg(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (state->mode != VX_AGG_PLAIN)
 		ExplainPropertyText("Aggregation", state->mode == VX_AGG_PARTIAL ? "partial" : "final",
 							es);
-	if (keys != NIL)
+	if (state->sets)
+		explain_sets(state, deparse_all(keys, context, es->verbose), es);
+	else if (keys != NIL)
 		ExplainPropertyList("Group Key", deparse_all(keys, context, es->verbose), es);
 	if (state->topn)
 		explain_topn(state, context, es);

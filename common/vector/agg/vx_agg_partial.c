@@ -146,6 +146,34 @@ merge_state(VxAggState *state, VxAggTrans *trans, void *into, void *from, int64 
 	return bytes;
 }
 
+/*
+ * The same within a process: the group's states into those of another table,
+ * whose numerics have scales.
+ */
+void
+vx_states_merge(VxAggState *state, char *into, char *from, int *scales)
+{
+	*(int64 *) into += *(int64 *) from;
+	for (int i = 0; i < state->ntrans; i++)
+	{
+		VxAggTrans *trans = &state->trans[i];
+		void	   *s = from + trans->offset;
+		int64		count = *(int64 *) from - ((VxCountState *) s)->skipped;
+		int			scale = trans->scale;
+		StringInfoData slow = {0};
+
+		if (is_numeric(trans) && ((VxNumericState *) s)->slow != NULL)
+		{
+			initStringInfo(&slow);
+			vx_numeric_write(&slow, s);
+		}
+		trans->scale = scales[i];
+		(void) merge_state(state, trans, into + trans->offset, s, count, scale, slow.data);
+		scales[i] = trans->scale;
+		trans->scale = scale;
+	}
+}
+
 /* Words of a group's keys; returns what follows them. */
 static const char *
 read_keys(VxAggState *state, const char *p, uint64 *words)

@@ -44,7 +44,7 @@ initial_groups(const VxGroups *groups)
 static inline bool
 is_numbered(const VxGroups *groups)
 {
-	return groups->nkeys == 1 && !groups->keys[0].integer;
+	return groups->nkeys == 1 && !groups->keys[0].integer && !groups->of_sets;
 }
 
 void
@@ -63,7 +63,6 @@ vx_table_reset(VxGroups *groups)
 	groups->by_number = NULL;
 	groups->nnumbers = 0;
 	groups->null_group = VX_NO_GROUP;
-	groups->batch_words = NULL;
 	groups->full = false;
 }
 

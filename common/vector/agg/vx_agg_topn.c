@@ -124,7 +124,7 @@ vx_agg_topn_start(VxAggState *state)
 	VxAggTopN  *topn = state->topn;
 
 	topn->bounded = vx_ranks_begin(topn->ranks);
-	for (uint32 gid = 0; topn->bounded && gid < state->groups->ngroups; gid++)
+	for (uint32 gid = state->next; topn->bounded && gid < state->groups->ngroups; gid++)
 	{
 		if (gid % CHECK_GROUPS == 0)
 			CHECK_FOR_INTERRUPTS();

@@ -99,7 +99,8 @@ collect(const void *exprs, NodeTag tag)
 static bool
 has_ungrouped_column(Node *node, void *keys)
 {
-	if (node == NULL || IsA(node, Aggref) || list_member(keys, node))
+	if (node == NULL || IsA(node, Aggref) || IsA(node, GroupingFunc) ||
+		list_member(keys, node))
 		return false;
 	return IsA(node, Var) || expression_tree_walker(node, has_ungrouped_column, keys);
 }
@@ -154,6 +155,15 @@ equality_operators(List *clauses)
 	return result;
 }
 
+/* GROUPING() that the path's rows have; of a partial path none. */
+static List *
+collect_groupings(const CustomPath *path)
+{
+	List	   *having = lthird(path->custom_private);
+
+	return collect(list_concat_copy(path->path.pathtarget->exprs, having), T_GroupingFunc);
+}
+
 static Plan *
 plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 			   List *tlist, List *clauses, List *custom_plans)
@@ -167,6 +177,7 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	ListCell   *lc;
 
 	aggregates = list_concat_copy(keys, aggregates);
+	aggregates = list_concat(aggregates, collect_groupings(best_path));
 	if (linitial_int(lsecond(private)) == VX_AGG_PARTIAL)
 		aggregates = lappend(aggregates, linitial(best_path->path.pathtarget->exprs));
 	foreach(lc, aggregates)
@@ -197,7 +208,8 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 PathTarget *
 vx_agg_scan_target(PlannerInfo *root, const VxAggQuery *query)
 {
-	List	   *exprs = list_concat_copy(query->keys, query->aggregates);
+	List	   *exprs = list_concat_copy(st_group_input(root, query->keys),
+										 query->aggregates);
 	PathTarget *target = create_empty_pathtarget();
 	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
 									   PVC_INCLUDE_PLACEHOLDERS);
@@ -335,8 +347,8 @@ vx_agg_make_path(RelOptInfo *parent, PathTarget *target, const VxAggQuery *query
 	cpath->methods = &path_methods;
 	cpath->custom_paths = list_make1(below);
 	cpath->custom_private = list_make4(query->keys, query->aggregates, having,
-									   list_make3(query->eqops, list_make1_int(mode),
-												  columns));
+									   list_make4(query->eqops, list_make1_int(mode),
+												  columns, query->sets));
 	return cpath;
 }
 
@@ -409,7 +421,15 @@ double
 vx_agg_count_groups(PlannerInfo *root, const VxAggQuery *query, double nrows)
 {
 	return query->keys == NIL ? 1.0 :
-		estimate_num_groups(root, query->keys, nrows, NULL, NULL);
+		estimate_num_groups(root, st_group_input(root, query->keys), nrows, NULL, NULL);
+}
+
+/* Groups of all sets, if there are any. */
+static double
+count_results(PlannerInfo *root, const VxAggQuery *query, double nrows)
+{
+	return query->sets != NIL ? vx_agg_count_set_groups(root, query, nrows) :
+		vx_agg_count_groups(root, query, nrows);
 }
 
 bool
@@ -460,7 +480,10 @@ add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 										 partial->path.pathtarget, NULL, &rows);
 
 	final = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_FINAL, NIL, gather);
-	vx_agg_cost_path(root, final, query, ngroups * workers, ngroups);
+	vx_agg_cost_path(root, final, query, ngroups * workers,
+					 count_results(root, query, input_rel->rows));
+	if (query->sets != NIL)
+		vx_agg_cost_sets(root, final, query, input_rel->rows);
 	add_path(grouped_rel, &final->path);
 }
 
@@ -469,6 +492,8 @@ vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid)
 {
 	ListCell   *lc;
 
+	if (query->sets != NIL && !vx_agg_sets_are_supported(query))
+		return false;
 	/* HAVING alone: the server knows that no row matters. */
 	if (query->keys == NIL && query->aggregates == NIL)
 		return false;
@@ -487,8 +512,12 @@ add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 {
 	CustomPath *scan;
 	CustomPath *cpath;
+	double		ngroups;
 
 	if (!vx_agg_is_supported(query, clauses, input_rel->relid))
+		return;
+	ngroups = count_results(root, query, input_rel->rows);
+	if (query->sets != NIL && !vx_agg_groups_fit(query, ngroups))
 		return;
 	scan = vx_make_vector_scan_path(root, input_rel, relation,
 									vx_agg_scan_target(root, query), 0);
@@ -500,8 +529,9 @@ add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	cpath->path.parallel_safe = grouped_rel->consider_parallel && scan->path.parallel_safe;
 	vx_agg_cost_path(root, cpath, query,
 					 discount_footers(input_rel, relation, query, &scan->path) ? 0 :
-					 scan->path.rows,
-					 vx_agg_count_groups(root, query, scan->path.rows));
+					 scan->path.rows, ngroups);
+	if (query->sets != NIL)
+		vx_agg_cost_sets(root, cpath, query, scan->path.rows);
 	add_path(grouped_rel, &cpath->path);
 	add_parallel_path(root, input_rel, grouped_rel, relation, query);
 }
@@ -523,7 +553,7 @@ stage_is_ours(PlannerInfo *root, UpperRelationKind stage, void *extra)
 			return true;
 		case UPPERREL_GROUP_AGG:
 			return vx_enable_vector_aggregate && extra != NULL &&
-				root->parse->groupingSets == NIL && !uses_grouping(root);
+				(root->parse->groupingSets != NIL || !uses_grouping(root));
 		case UPPERREL_DISTINCT:
 			return vx_enable_vector_aggregate && !root->parse->hasDistinctOn &&
 				!root->parse->hasTargetSRFs;
@@ -558,6 +588,8 @@ make_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 		query->keys = st_translate_to_child(root, query->keys, input_rel);
 	query->eqops = equality_operators(*clauses);
 	query->aggregates = collect(list_concat_copy(query->target->exprs, query->having), T_Aggref);
+	if (stage == UPPERREL_GROUP_AGG)
+		query->sets = vx_agg_sets(root, *clauses);
 	return query;
 }
 
@@ -596,7 +628,8 @@ add_paths_of_many(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 	List	   *clauses;
 	VxAggQuery *query;
 
-	if (IS_OTHER_REL(input_rel) || !vx_has_table(root, input_rel))
+	if (IS_OTHER_REL(input_rel) || !vx_has_table(root, input_rel) ||
+		(stage == UPPERREL_GROUP_AGG && root->parse->groupingSets != NIL))
 		return;
 	if (stage == UPPERREL_ORDERED)
 	{

@@ -27,6 +27,7 @@ typedef struct VxAggQuery
 	List	   *aggregates;
 	List	   *having;
 	List	   *eqops;			/* of the keys */
+	List	   *sets;			/* vx_agg_sets() */
 	PathTarget *target;			/* what comes out */
 } VxAggQuery;
 
@@ -60,6 +61,18 @@ extern double vx_agg_count_groups(PlannerInfo *root, const VxAggQuery *query, do
 /* So many groups, or values of DISTINCT and percentiles, have room in memory. */
 extern bool vx_agg_groups_fit(const VxAggQuery *query, double ngroups);
 extern bool vx_agg_values_fit(PlannerInfo *root, const VxAggQuery *query, double nrows);
+
+/*
+ * vx_agg_sets_path.c.  Of GROUPING SETS the numbers of the keys, and then for
+ * each set those that it has; NIL: there are none.  The groups of all sets, and
+ * what is to be added to a path's costs for making them.
+ */
+extern List *vx_agg_sets(PlannerInfo *root, const List *clauses);
+extern bool vx_agg_sets_are_supported(const VxAggQuery *query);
+extern double vx_agg_count_set_groups(PlannerInfo *root, const VxAggQuery *query,
+									  double nrows);
+extern void vx_agg_cost_sets(PlannerInfo *root, CustomPath *path, const VxAggQuery *query,
+							 double nrows);
 
 /* A path of ours that gives groups; then what it groups. */
 extern bool vx_agg_is_path(Path *path, VxAggQuery *query);

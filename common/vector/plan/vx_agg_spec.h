@@ -18,12 +18,15 @@
 /*
  * A node of aggregation:
  *
- *	 plan->custom_scan_tlist	group keys, then the aggregates; a partial node
+ *	 plan->custom_scan_tlist	group keys, then the aggregates, then GROUPING()
+ *								of sets; a partial node
  *								has its output, a bytea, at the end
  *	 plan->custom_private		list of the keys' equality operators, list of
  *								one VxAggMode, and NIL or, for rows that the
  *								node makes vectors of, where in them each of
  *								vx_agg_operands() is (-1 alone: there are none);
+ *								NIL or, of GROUPING SETS, the keys' numbers and
+ *								then those of each set;
  *								and where only the first groups are wanted, the
  *								list of integers VxAggTopNField
  *	 plan->custom_exprs			parameters of it all, then LIMIT and OFFSET
@@ -37,7 +40,9 @@ typedef enum VxAggMode
 	VX_AGG_FINAL				/* those to groups */
 } VxAggMode;
 
-#define VX_AGG_PRIVATE_TOPN	3	/* in custom_private */
+/* In custom_private. */
+#define VX_AGG_PRIVATE_SETS	3
+#define VX_AGG_PRIVATE_TOPN	4
 
 typedef enum VxAggTopNField
 {
