@@ -3,7 +3,7 @@
  * vx_agg_path.c
  *	  Offers the planner aggregation over vectors.
  *
- * For create_upper_paths_hook.  Where a query groups or aggregates the rows
+ * For vx_upper_paths.c.  Where a query groups or aggregates the rows
  * of one table of the format, a custom path that takes vectors straight from
  * the scan stands beside the server's aggregation, and competes with it by
  * cost.  HAVING and the expressions above the aggregates are the node's qual
@@ -20,7 +20,6 @@
 
 #include <math.h>
 
-#include "access/table.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_type_d.h"
@@ -32,10 +31,8 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
-#include "optimizer/planner.h"
 #include "optimizer/prep.h"
 #include "optimizer/tlist.h"
-#include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
@@ -48,7 +45,6 @@
 #include "vx_paths.h"
 #include "vx_settings.h"
 #include "st_compat.h"
-#include "st_store.h"
 
 /* Share of a transition function's cost when it runs as a kernel. */
 #define VX_KERNEL_COST	0.1
@@ -86,8 +82,8 @@ collect_walker(Node *node, Collect *collect)
 	return expression_tree_walker(node, collect_walker, collect);
 }
 
-static List *
-collect(const void *exprs, NodeTag tag)
+List *
+vx_agg_collect(const void *exprs, NodeTag tag)
 {
 	Collect		result = {tag, NIL};
 
@@ -144,24 +140,13 @@ keys_are_supported(List *clauses, List *keys, Index relid)
 	return true;
 }
 
-static List *
-equality_operators(List *clauses)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-		result = lappend_oid(result, lfirst_node(SortGroupClause, lc)->eqop);
-	return result;
-}
-
 /* GROUPING() that the path's rows have; of a partial path none. */
 static List *
 collect_groupings(const CustomPath *path)
 {
 	List	   *having = lthird(path->custom_private);
 
-	return collect(list_concat_copy(path->path.pathtarget->exprs, having), T_GroupingFunc);
+	return vx_agg_collect(list_concat_copy(path->path.pathtarget->exprs, having), T_GroupingFunc);
 }
 
 static Plan *
@@ -192,7 +177,7 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->custom_private = private;
 	cscan->flags = best_path->flags;
 	cscan->methods = GetCustomScanMethods(vx_format->aggregate_name, false);
-	cscan->custom_exprs = collect(scan_tlist, T_Param);
+	cscan->custom_exprs = vx_agg_collect(scan_tlist, T_Param);
 	if (list_length(best_path->custom_private) > 4)
 	{
 		List	   *topn = list_nth(best_path->custom_private, 4);
@@ -483,7 +468,7 @@ add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	vx_agg_cost_path(root, final, query, ngroups * workers,
 					 count_results(root, query, input_rel->rows));
 	if (query->sets != NIL)
-		vx_agg_cost_sets(root, final, query, input_rel->rows);
+		vx_agg_cost_sets(final, query, ngroups);
 	add_path(grouped_rel, &final->path);
 }
 
@@ -492,7 +477,8 @@ vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid)
 {
 	ListCell   *lc;
 
-	if (query->sets != NIL && !vx_agg_sets_are_supported(query))
+	if (query->sets != NIL &&
+		!(vx_agg_sets_are_supported(query) && vx_agg_can_combine(query->aggregates)))
 		return false;
 	/* HAVING alone: the server knows that no row matters. */
 	if (query->keys == NIL && query->aggregates == NIL)
@@ -505,10 +491,9 @@ vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid)
 		!has_ungrouped_column((Node *) query->having, query->keys);
 }
 
-/* One table, all of whose rows are taken as vectors. */
-static void
-add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-				const VxAggQuery *query, List *clauses, Relation relation)
+void
+vx_agg_add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+					   const VxAggQuery *query, List *clauses, Relation relation)
 {
 	CustomPath *scan;
 	CustomPath *cpath;
@@ -531,134 +516,9 @@ add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 					 discount_footers(input_rel, relation, query, &scan->path) ? 0 :
 					 scan->path.rows, ngroups);
 	if (query->sets != NIL)
-		vx_agg_cost_sets(root, cpath, query, scan->path.rows);
+		vx_agg_cost_sets(cpath, query, vx_agg_count_groups(root, query, scan->path.rows));
 	add_path(grouped_rel, &cpath->path);
 	add_parallel_path(root, input_rel, grouped_rel, relation, query);
-}
-
-/* GROUPING() makes sense without grouping sets, too; only Agg knows it. */
-static bool
-uses_grouping(PlannerInfo *root)
-{
-	return collect(root->processed_tlist, T_GroupingFunc) != NIL ||
-		collect(root->parse->havingQual, T_GroupingFunc) != NIL;
-}
-
-static bool
-stage_is_ours(PlannerInfo *root, UpperRelationKind stage, void *extra)
-{
-	switch (stage)
-	{
-		case UPPERREL_ORDERED:
-			return true;
-		case UPPERREL_GROUP_AGG:
-			return vx_enable_vector_aggregate && extra != NULL &&
-				(root->parse->groupingSets != NIL || !uses_grouping(root));
-		case UPPERREL_DISTINCT:
-			return vx_enable_vector_aggregate && !root->parse->hasDistinctOn &&
-				!root->parse->hasTargetSRFs;
-		default:
-			return false;
-	}
-}
-
-/*
- * What the stage groups by and computes; clauses: GROUP BY, or DISTINCT,
- * which is grouping without aggregates.
- */
-static VxAggQuery *
-make_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-		   RelOptInfo *output_rel, void *extra, List **clauses)
-{
-	VxAggQuery *query = palloc0(sizeof(VxAggQuery));
-
-	if (stage == UPPERREL_DISTINCT)
-	{
-		*clauses = root->parse->distinctClause;
-		query->target = input_rel->reltarget;
-	}
-	else
-	{
-		*clauses = root->parse->groupClause;
-		query->target = output_rel->reltarget;
-		query->having = (List *) ((GroupPathExtraData *) extra)->havingQual;
-	}
-	query->keys = get_sortgrouplist_exprs(*clauses, root->processed_tlist);
-	if (IS_OTHER_REL(input_rel))
-		query->keys = st_translate_to_child(root, query->keys, input_rel);
-	query->eqops = equality_operators(*clauses);
-	query->aggregates = collect(list_concat_copy(query->target->exprs, query->having), T_Aggref);
-	if (stage == UPPERREL_GROUP_AGG)
-		query->sets = vx_agg_sets(root, *clauses);
-	return query;
-}
-
-/* The stage's paths for a table of ours. */
-static void
-add_paths_of_table(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-				   RelOptInfo *output_rel, void *extra)
-{
-	/* The planner holds a lock on it. */
-	Relation	relation = table_open(planner_rt_fetch(input_rel->relid, root)->relid, NoLock);
-
-	if (st_relation_format(relation) == vx_format->store)
-	{
-		if (stage == UPPERREL_ORDERED)
-			vx_topn_add_path(root, input_rel, output_rel, relation);
-		else
-		{
-			List	   *clauses;
-			VxAggQuery *query = make_query(root, stage, input_rel, output_rel, extra,
-										   &clauses);
-
-			add_table_paths(root, input_rel, output_rel, query, clauses, relation);
-		}
-	}
-	table_close(relation, NoLock);
-}
-
-/*
- * Partitions, children by inheritance, arms of UNION ALL, joins, security
- * barriers: with a table of ours among them.
- */
-static void
-add_paths_of_many(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-				  RelOptInfo *output_rel, void *extra)
-{
-	List	   *clauses;
-	VxAggQuery *query;
-
-	if (IS_OTHER_REL(input_rel) || !vx_has_table(root, input_rel) ||
-		(stage == UPPERREL_GROUP_AGG && root->parse->groupingSets != NIL))
-		return;
-	if (stage == UPPERREL_ORDERED)
-	{
-		if (IS_SIMPLE_REL(input_rel))
-			vx_topn_add_append_path(root, input_rel, output_rel);
-		return;
-	}
-	query = make_query(root, stage, input_rel, output_rel, extra, &clauses);
-	if (vx_agg_is_supported(query, clauses, 0))
-		vx_agg_add_append_paths(root, input_rel, output_rel, query);
-}
-
-void
-vx_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-				   RelOptInfo *output_rel, void *extra)
-{
-	RangeTblEntry *rte = NULL;
-
-	if (!stage_is_ours(root, stage, extra) || IS_DUMMY_REL(input_rel))
-		return;
-	if (stage == UPPERREL_ORDERED && IS_UPPER_REL(input_rel))
-		vx_agg_add_topn_paths(root, input_rel, output_rel);
-	if (IS_SIMPLE_REL(input_rel))
-		rte = planner_rt_fetch(input_rel->relid, root);
-	if (rte && !rte->inh && rte->rtekind == RTE_RELATION)
-		add_paths_of_table(root, stage, input_rel, output_rel, extra);
-	else if (IS_JOIN_REL(input_rel) || (rte && rte->inh) ||
-			 (rte && rte->rtekind == RTE_SUBQUERY && stage != UPPERREL_ORDERED))
-		add_paths_of_many(root, stage, input_rel, output_rel, extra);
 }
 
 void

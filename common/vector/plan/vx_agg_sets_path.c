@@ -6,7 +6,7 @@
  *
  * The node groups by all keys, and merges these groups into those of the
  * sets.  So states must be such that can be put together, and groups of all
- * sets must have room in memory.
+ * sets must have room in memory, which the caller looks at.
  *
  *-------------------------------------------------------------------------
  */
@@ -62,8 +62,7 @@ bool
 vx_agg_sets_are_supported(const VxAggQuery *query)
 {
 	return list_length(query->keys) <= MAX_KEYS && list_length(query->sets) <= MAX_SETS &&
-		query->keys != NIL && keys_are_distinct(query->keys) &&
-		vx_agg_can_combine(query->aggregates);
+		query->keys != NIL && keys_are_distinct(query->keys);
 }
 
 double
@@ -89,13 +88,12 @@ vx_agg_count_set_groups(PlannerInfo *root, const VxAggQuery *query, double nrows
 }
 
 void
-vx_agg_cost_sets(PlannerInfo *root, CustomPath *path, const VxAggQuery *query, double nrows)
+vx_agg_cost_sets(CustomPath *path, const VxAggQuery *query, double ngroups)
 {
-	double		fine = vx_agg_count_groups(root, query, nrows);
-
 	/* a group of all keys, into one of each set */
-	path->path.startup_cost += fine * (list_length(query->sets) - 1) *
+	Cost		cost = ngroups * (list_length(query->sets) - 1) *
 		cpu_operator_cost * (1 + list_length(query->aggregates));
-	path->path.total_cost += fine * (list_length(query->sets) - 1) *
-		cpu_operator_cost * (1 + list_length(query->aggregates));
+
+	path->path.startup_cost += cost;
+	path->path.total_cost += cost;
 }

@@ -146,7 +146,7 @@ extern double vx_topn_limit(PlannerInfo *root);
 extern void vx_topn_add_sorted_path(PlannerInfo *root, RelOptInfo *ordered_rel,
 									Path *path);
 
-/* ---- vx_agg_path.c ---- */
+/* ---- vx_upper_paths.c, vx_agg_path.c ---- */
 
 /* For create_upper_paths_hook. */
 extern void vx_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,

@@ -1,5 +1,6 @@
 -- GROUPING SETS, ROLLUP, CUBE out of the groups of all keys: as heap's.
 SET max_parallel_workers_per_gather = 0;
+SET jit = off;
 CREATE TABLE as_heap AS SELECT i, i % 7 AS a, CASE WHEN i % 5 > 0 THEN i % 5 END AS b, CASE WHEN i % 3 > 0 THEN 'x' || i % 3 END AS t, CASE WHEN i % 17 > 0 THEN (i % 11) / 10.0::numeric(8,3) ELSE 'NaN' END AS n,
 	(i % 13)::float8 AS f, date '2024-01-01' + i % 4 AS d, i::bigint * 400000000000000 AS h, i % 4 = 0 AS o FROM generate_series(1, 2500) i;
 INSERT INTO as_heap SELECT i, 8, NULL, 'z', (i / 7.0)::numeric(10,5), NULL, NULL, i, true FROM generate_series(1, 300) i;
