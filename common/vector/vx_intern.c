@@ -27,6 +27,13 @@
 
 #define INITIAL_SLOTS 256
 
+/* Bytes of a block of strings: each is twice as large as the last. */
+#define MIN_BLOCK	(8 * 1024)
+#define MAX_BLOCK	(1024 * 1024)
+
+/* Values that are looked up together: what they point to fits into the caches. */
+#define BLOCK_VALUES 128
+
 /* Of a dictionary. */
 #define MAX_VALUES	8192
 
@@ -55,6 +62,10 @@ struct VxIntern
 	uint32		nvalues;
 	uint32		capacity;
 	Datum	   *values;
+
+	char	   *room;			/* for strings, of which many share a block */
+	Size		left;
+	Size		block_bytes;	/* of the next one */
 };
 
 VxIntern *
@@ -99,6 +110,8 @@ vx_intern_reset(VxIntern *intern)
 	intern->capacity = INITIAL_SLOTS / 2;
 	intern->values = MemoryContextAlloc(intern->values_mcxt,
 										sizeof(Datum) * intern->capacity);
+	intern->left = 0;
+	intern->block_bytes = MIN_BLOCK;
 }
 
 /* The bytes that decide about equality. */
@@ -171,36 +184,60 @@ grow(VxIntern *intern)
 	intern->values = repalloc_huge(intern->values, sizeof(Datum) * intern->capacity);
 }
 
+/* A copy with a plain header. */
+static Datum
+copy_string(VxIntern *intern, Datum value)
+{
+	Size		len = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
+	Size		bytes = MAXALIGN(len + VARHDRSZ);
+	char	   *copy;
+
+	if (bytes > intern->left)
+	{
+		intern->left = Max(bytes, intern->block_bytes);
+		intern->room = MemoryContextAllocHuge(intern->values_mcxt, intern->left);
+		intern->block_bytes = Min(intern->block_bytes * 2, MAX_BLOCK);
+	}
+	copy = intern->room;
+	intern->room += bytes;
+	intern->left -= bytes;
+	SET_VARSIZE(copy, len + VARHDRSZ);
+	memcpy(VARDATA(copy), VARDATA_ANY(DatumGetPointer(value)), len);
+	return PointerGetDatum(copy);
+}
+
 static uint32
 add_value(VxIntern *intern, Datum value)
 {
 	MemoryContext old = MemoryContextSwitchTo(intern->values_mcxt);
 
 	intern->values[intern->nvalues] = intern->typlen == -1 ?
-		PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) :
-		datumCopy(value, intern->typbyval, intern->typlen);
+		copy_string(intern, value) : datumCopy(value, intern->typbyval, intern->typlen);
 	MemoryContextSwitchTo(old);
 	return intern->nvalues++;
+}
+
+/* A function may return what it got from another table as it stood there. */
+static inline Datum
+plain_value(const VxIntern *intern, Datum value)
+{
+	if (intern->typlen == -1 && VARATT_IS_EXTENDED(DatumGetPointer(value)))
+		return PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+	return value;
 }
 
 uint32
 vx_intern_hash(VxIntern *intern, Datum value)
 {
-	if (intern->typlen == -1 && VARATT_IS_EXTENDED(DatumGetPointer(value)))
-		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
-	return hash_value(intern, value);
+	return hash_value(intern, plain_value(intern, value));
 }
 
-uint32
-vx_intern(VxIntern *intern, Datum value, bool add)
+/* value: a plain one. */
+static uint32
+find_hashed(VxIntern *intern, Datum value, uint32 hash, bool add)
 {
-	uint32		hash;
 	uint32		at;
 
-	/* A function may return what it got from another table as it stood there. */
-	if (intern->typlen == -1 && VARATT_IS_EXTENDED(DatumGetPointer(value)))
-		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
-	hash = hash_value(intern, value);
 	if (intern->nvalues == intern->capacity)
 		grow(intern);
 	at = hash & (intern->nslots - 1);
@@ -216,6 +253,54 @@ vx_intern(VxIntern *intern, Datum value, bool add)
 	intern->slots[at].hash = hash;
 	intern->slots[at].number = add_value(intern, value);
 	return intern->slots[at].number;
+}
+
+uint32
+vx_intern(VxIntern *intern, Datum value, bool add)
+{
+	value = plain_value(intern, value);
+	return find_hashed(intern, value, hash_value(intern, value), add);
+}
+
+/* What a value will be compared with, if its first slot has that. */
+static inline const Datum *
+expected_value(const VxIntern *intern, uint32 hash)
+{
+	const Slot *slot = &intern->slots[hash & (intern->nslots - 1)];
+
+	return slot->number != VX_NO_WORD && slot->hash == hash ?
+		&intern->values[slot->number] : NULL;
+}
+
+static void
+find_block(VxIntern *intern, const Datum *values, int n, uint32 *numbers)
+{
+	Datum		plain[BLOCK_VALUES];
+	uint32		hashes[BLOCK_VALUES];
+	const Datum *expected;
+
+	for (int i = 0; i < n; i++)
+	{
+		plain[i] = plain_value(intern, values[i]);
+		hashes[i] = hash_value(intern, plain[i]);
+		__builtin_prefetch(&intern->slots[hashes[i] & (intern->nslots - 1)]);
+	}
+	for (int i = 0; i < n; i++)
+		if ((expected = expected_value(intern, hashes[i])) != NULL)
+			__builtin_prefetch(expected);
+	if (!intern->typbyval)
+		for (int i = 0; i < n; i++)
+			if ((expected = expected_value(intern, hashes[i])) != NULL)
+				__builtin_prefetch(DatumGetPointer(*expected));
+	for (int i = 0; i < n; i++)
+		numbers[i] = find_hashed(intern, plain[i], hashes[i], true);
+}
+
+void
+vx_intern_many(VxIntern *intern, const Datum *values, int n, uint32 *numbers)
+{
+	for (int start = 0; start < n; start += BLOCK_VALUES)
+		find_block(intern, values + start, Min(n - start, BLOCK_VALUES), numbers + start);
 }
 
 Datum *

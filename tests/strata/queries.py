@@ -420,12 +420,34 @@ class Generator:
             if self.rng.random() < 0.2
             else ""
         )
-        numbers = ", ".join(str(i + 1) for i in range(nkeys))
+        order = self.first_groups(nkeys, len(aggs)) if self.rng.random() < 0.3 else ""
         # a key that is a constant integer would be taken for a column number
         keys = [
             f"({key})" if i else f"coalesce({key}, NULL)" for i, key in enumerate(keys)
         ]
         return (
             f"SELECT {self._out(*keys, *aggs)} FROM TBL tbl{self.where()}"
-            f" GROUP BY {numbers}{having}"
+            f" GROUP BY {self.sets(nkeys)}{having}{order}"
         )
+
+    def sets(self, nkeys: int) -> str:
+        """What to group by: the first outputs, or sets of them."""
+        numbers = [str(i + 1) for i in range(nkeys)]
+        both = ", ".join(numbers)
+        if self.rng.random() < 0.75:
+            return both
+        some = [
+            f"({', '.join(n for n in numbers if self.rng.random() < 0.5)})"
+            for _ in range(self.rng.randrange(1, 4))
+        ]
+        return self.pick(
+            [f"ROLLUP ({both})", f"CUBE ({both})", f"GROUPING SETS ({', '.join(some)})"]
+        )
+
+    def first_groups(self, nkeys: int, naggs: int) -> str:
+        """ORDER BY an output, then all others, LIMIT."""
+        first = self.rng.randrange(nkeys + naggs) + 1
+        order = self.pick(["", " DESC", " NULLS FIRST", " DESC NULLS LAST"])
+        rest = "".join(f", {i + 1}" for i in range(nkeys + naggs) if i + 1 != first)
+        offset = f" OFFSET {self.rng.randrange(9)}" if self.rng.random() < 0.3 else ""
+        return f" ORDER BY {first}{order}{rest} LIMIT {self.rng.randrange(1, 40)}{offset}"

@@ -21,6 +21,7 @@
 #include "miscadmin.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
+#include "rewrite/rewriteManip.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "storage/smgr.h"
@@ -237,6 +238,17 @@ st_index_am_set_ordered(struct IndexAmRoutine *routine)
 	routine->amtranslatestrategy = bttranslatestrategy;
 	routine->amtranslatecmptype = bttranslatecmptype;
 #endif
+}
+
+List *
+st_group_input(PlannerInfo *root, List *keys)
+{
+#if PG_VERSION_NUM >= 180000
+	if (root->group_rtindex > 0)
+		return (List *) remove_nulling_relids((Node *) keys,
+											  bms_make_singleton(root->group_rtindex), NULL);
+#endif
+	return keys;
 }
 
 bool

@@ -272,6 +272,12 @@ extern AclResult st_function_aclcheck(Oid function, Oid role);
 extern bool st_is_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype,
 							  bool *descending);
 
+/*
+ * Keys of GROUPING SETS as they are before a set makes them null (18: they are
+ * marked for that, f5050f795ae).
+ */
+extern List *st_group_input(PlannerInfo *root, List *keys);
+
 /* 17: MAINTAIN (ecb0fd33720), before that the owner's right. */
 extern bool st_can_maintain(Relation rel);
 

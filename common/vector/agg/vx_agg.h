@@ -116,13 +116,17 @@ typedef struct VxGroups
 	double		expected;		/* groups, by the planner's estimate */
 	uint32		ngroups;
 	uint32		capacity;
-	uint64	   *words;			/* by group number */
 	char	   *states;			/* records, by group number */
-	Size		stride;			/* bytes of a record; first is the count of rows */
+	Size		state_bytes;	/* of them the states, first of all the count of rows; */
+	Size		stride;			/* the words of the keys follow */
 	char	   *initial;		/* record of a new group */
 
 	uint64	   *slots;			/* open addressing: hash << 32 | group + 1 */
 	uint32		nslots;			/* a power of two */
+	uint32	   *by_number;		/* of a single key's value: group, or VX_NO_GROUP */
+	uint32		nnumbers;
+	uint32		null_group;		/* of that key */
+	uint64	   *batch_words;	/* of the batch at hand, row by row */
 
 	/* by combination of local numbers of the keys, if there are few */
 	uint32	   *direct;
@@ -131,11 +135,14 @@ typedef struct VxGroups
 	uint64		direct_group;	/* row group it was made for */
 	bool		direct_failed;	/* not for this row group */
 	bool		full;			/* no memory for new groups */
+	bool		of_sets;		/* words tell sets apart, too */
 
 	uint32		gids[ST_VECTOR_SIZE];
 } VxGroups;
 
 typedef struct VxAggFeed VxAggFeed;
+typedef struct VxAggTopN VxAggTopN;
+typedef struct VxAggSets VxAggSets;
 
 typedef struct VxAggState
 {
@@ -164,6 +171,8 @@ typedef struct VxAggState
 	MemoryContext keys_mcxt;	/* values of keys and of DISTINCT arguments */
 	VxSpill    *spill;			/* rows on disk, or NULL: never any */
 
+	VxAggSets  *sets;			/* GROUPING SETS, or NULL */
+	VxAggTopN  *topn;			/* only the first groups are wanted, or NULL */
 	uint64		footer_group;	/* row group that from_footer is about; 0: none */
 	bool		filled;			/* groups are complete */
 	uint32		next;			/* that is to be returned */
@@ -228,11 +237,9 @@ extern bool vx_agg_footer(VxAggState *state);
 
 /* ---- vx_agg_group.c ---- */
 
-extern VxGroups *vx_groups_create(VxAggState *state, int nkeys, Size stride);
+/* state_bytes: of the states in a group's record. */
+extern VxGroups *vx_groups_create(VxAggState *state, int nkeys, Size state_bytes);
 extern void vx_groups_reset(VxGroups *groups);
-
-/* Makes the only group of an aggregation without keys. */
-extern void vx_groups_add_only(VxGroups *groups);
 
 /*
  * Group numbers of n rows to groups->gids, one after another; rows: their
@@ -240,9 +247,6 @@ extern void vx_groups_add_only(VxGroups *groups);
  * their rows go to disk and leave rows; returns how many are left.
  */
 extern int	vx_groups_assign(VxAggState *state, uint16 *rows, int n);
-
-/* Number of the group with these words; made if it is new. */
-extern uint32 vx_groups_find(VxGroups *groups, const uint64 *words);
 
 /* Hash of a row's keys, the same wherever equal keys come from. */
 extern uint64 vx_groups_hash(VxAggState *state, int row);
@@ -257,6 +261,10 @@ extern bool vx_key_word(VxAggState *state, VxAggKey *key, const VxVector *v, int
 /* Forgets the values of a key. */
 extern void vx_key_reset(VxAggKey *key);
 
+/* A key of the same input, whose values are numbered anew, in mcxt. */
+extern void vx_key_copy(VxAggState *state, VxAggKey *key, const VxAggKey *from, Oid eqop,
+						MemoryContext mcxt);
+
 /* A key, or an argument whose distinct values count. */
 extern void vx_key_init(VxAggState *state, VxAggKey *key, int input, Oid eqop);
 
@@ -268,6 +276,28 @@ vx_group_record(const VxGroups *groups, uint32 gid)
 {
 	return groups->states + (Size) gid * groups->stride;
 }
+
+/* Words of its keys, then a mask of those that are null. */
+static inline const uint64 *
+vx_group_words(const VxGroups *groups, uint32 gid)
+{
+	return (const uint64 *) (vx_group_record(groups, gid) + groups->state_bytes);
+}
+
+/* ---- vx_agg_table.c ---- */
+
+/* No groups, and room for as many as the planner expects. */
+extern void vx_table_reset(VxGroups *groups);
+
+/* Makes the only group of an aggregation without keys. */
+extern void vx_groups_add_only(VxGroups *groups);
+
+/*
+ * Number of the group with these words; made, or if there is no room
+ * VX_NO_GROUP, if it is new.  Find_many: of n times width words.
+ */
+extern uint32 vx_groups_find(VxGroups *groups, const uint64 *words);
+extern void vx_groups_find_many(VxGroups *groups, const uint64 *words, int n, uint32 *gids);
 
 /* ---- vx_agg_trans.c ---- */
 
@@ -326,6 +356,38 @@ extern bool vx_partial_write(VxAggState *state, Datum *result);
 
 /* Merges what another participant has written. */
 extern void vx_partial_merge(VxAggState *state, Datum value);
+extern void vx_states_merge(VxAggState *state, char *into, char *from, int *scales);
+
+/* ---- vx_agg_sets.c ---- */
+
+/* nentries: of custom_scan_tlist before GROUPING().  NULL: there are no sets. */
+extern VxAggSets *vx_agg_sets_create(VxAggState *state, int nkeys, int nentries);
+
+/* No groups. */
+extern void vx_agg_sets_start(VxAggState *state);
+
+/* The groups in memory are complete: takes them into those of the sets. */
+extern void vx_agg_sets_merge(VxAggState *state);
+
+/* All rows are in: the sets' groups are the next to be returned; false: they were. */
+extern bool vx_agg_sets_next(VxAggState *state);
+
+/* GROUPING() number so and so of a group. */
+extern int	vx_agg_sets_grouping(const VxAggState *state, uint32 gid, int number);
+extern int	vx_agg_sets_ngroupings(const VxAggState *state);
+
+/* ---- vx_agg_topn.c ---- */
+
+/* NULL: all groups are wanted. */
+extern VxAggTopN *vx_agg_topn_create(VxAggState *state);
+extern void vx_agg_topn_rescan(VxAggTopN *topn);
+
+/* The groups in memory are complete: finds out which may be among the first. */
+extern void vx_agg_topn_start(VxAggState *state);
+extern bool vx_agg_topn_passes(VxAggState *state, uint32 gid);
+
+/* For EXPLAIN: the entry of custom_scan_tlist, and groups left out. */
+extern int	vx_agg_topn_entry(const VxAggTopN *topn, uint64 *removed);
 
 /* ---- vx_agg_spill.c ---- */
 

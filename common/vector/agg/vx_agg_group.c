@@ -6,7 +6,7 @@
  * Every key of a row becomes a word of 64 bits: integers and what is ordered
  * like them are the word themselves, other values are numbered
  * (vx_intern.c).  A group is found by its words, and a mask of the keys
- * that are null, in a hash table with open addressing.
+ * that are null, in a hash table (vx_agg_table.c).
  *
  * Most rows never get there.  Where the keys of a row group have few
  * combinations (codes of dictionaries, integers of a small range according to
@@ -21,22 +21,17 @@
 
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "vx_agg.h"
 #include "st_numeric.h"
 
-/* Groups that there is room for at first. */
-#define INITIAL_GROUPS	64
-#define MAX_INITIAL		(1 << 20)
-
 /* Combinations that the direct table takes at most. */
 #define MAX_DIRECT		((uint64) 256 * 1024)
 
 VxGroups *
-vx_groups_create(VxAggState *state, int nkeys, Size stride)
+vx_groups_create(VxAggState *state, int nkeys, Size state_bytes)
 {
 	VxGroups   *groups = palloc0(sizeof(VxGroups));
 
@@ -44,50 +39,30 @@ vx_groups_create(VxAggState *state, int nkeys, Size stride)
 	groups->nkeys = nkeys;
 	groups->keys = palloc0(sizeof(VxAggKey) * (nkeys + 1));
 	groups->width = nkeys + 1;
-	groups->stride = stride;
+	groups->state_bytes = state_bytes;
+	groups->stride = state_bytes + (nkeys > 0 ? sizeof(uint64) * groups->width : 0);
 	groups->expected = state->css.ss.ps.plan->plan_rows;
-	groups->initial = palloc0(stride);
+	groups->initial = palloc0(groups->stride);
+	if (nkeys > 0)
+		groups->batch_words = palloc(sizeof(uint64) * groups->width * ST_VECTOR_SIZE);
 	return groups;
-}
-
-/* As many as the planner expects, within a quarter of the memory. */
-static uint32
-initial_groups(const VxGroups *groups)
-{
-	Size		bytes = groups->stride + sizeof(uint64) * (groups->width + 2);
-	double		limit = (double) get_hash_memory_limit() / 4 / bytes;
-
-	if (groups->nkeys == 0)
-		return 1;
-	return (uint32) Max(Min(Min(groups->expected, limit), MAX_INITIAL), INITIAL_GROUPS);
 }
 
 void
 vx_groups_reset(VxGroups *groups)
 {
-	/* The arrays are in the context that the caller has reset. */
-	groups->ngroups = 0;
-	groups->capacity = initial_groups(groups);
-	groups->words = MemoryContextAllocHuge(groups->mcxt, sizeof(uint64) * groups->width *
-										   groups->capacity);
-	groups->states = MemoryContextAllocHuge(groups->mcxt,
-											groups->stride * groups->capacity);
-	groups->nslots = pg_nextpower2_32(groups->capacity * 2);
-	groups->slots = MemoryContextAllocExtended(groups->mcxt,
-											   sizeof(uint64) * groups->nslots,
-											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	vx_table_reset(groups);
 	groups->direct = NULL;
 	groups->ndirect = 0;
 	groups->direct_capacity = 0;
 	groups->direct_group = 0;
 	groups->direct_failed = false;
-	groups->full = false;
 	for (int i = 0; i < groups->nkeys; i++)
 		vx_key_reset(&groups->keys[i]);
 }
 
-void
-vx_key_init(VxAggState *state, VxAggKey *key, int input, Oid eqop)
+static void
+init_key(VxAggState *state, VxAggKey *key, int input, Oid eqop, MemoryContext mcxt)
 {
 	Expr	   *expr = state->inputs[input].expr;
 	Oid			type = exprType((Node *) expr);
@@ -96,8 +71,21 @@ vx_key_init(VxAggState *state, VxAggKey *key, int input, Oid eqop)
 	key->input = input;
 	key->integer = vx_is_integer_key(type, eqop);
 	if (!key->integer)
-		key->intern = vx_intern_create(state->keys_mcxt, type, eqop, collation,
+		key->intern = vx_intern_create(mcxt, type, eqop, collation,
 									   vx_is_bytes_key(type, eqop, collation));
+}
+
+void
+vx_key_init(VxAggState *state, VxAggKey *key, int input, Oid eqop)
+{
+	init_key(state, key, input, eqop, state->keys_mcxt);
+}
+
+void
+vx_key_copy(VxAggState *state, VxAggKey *key, const VxAggKey *from, Oid eqop,
+			MemoryContext mcxt)
+{
+	init_key(state, key, from->input, eqop, mcxt);
 }
 
 void
@@ -228,107 +216,6 @@ vx_groups_hash(VxAggState *state, int row)
 	return hash * UINT64CONST(0xD6E8FEB86659FD93);
 }
 
-/* ---- the hash table ---- */
-
-static inline uint64
-hash_words(const uint64 *words, int width)
-{
-	uint64		h = 0;
-
-	for (int i = 0; i < width; i++)
-	{
-		h = (h ^ words[i]) * UINT64CONST(0x9E3779B97F4A7C15);
-		h ^= h >> 32;
-	}
-	return h;
-}
-
-static void
-grow_slots(VxGroups *groups)
-{
-	uint32		nslots = groups->nslots * 2;
-	uint64	   *slots = MemoryContextAllocExtended(groups->mcxt, sizeof(uint64) * nslots,
-												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-
-	for (uint32 gid = 0; gid < groups->ngroups; gid++)
-	{
-		uint32		hash = hash_words(groups->words + (Size) gid * groups->width,
-									  groups->width) >> 32;
-		uint32		at = hash & (nslots - 1);
-
-		while (slots[at] != 0)
-			at = (at + 1) & (nslots - 1);
-		slots[at] = (uint64) hash << 32 | (gid + 1);
-	}
-	pfree(groups->slots);
-	groups->slots = slots;
-	groups->nslots = nslots;
-}
-
-static uint32
-add_group(VxGroups *groups, const uint64 *words)
-{
-	uint32		gid = groups->ngroups;
-
-	if (gid == groups->capacity)
-	{
-		groups->capacity *= 2;
-		groups->words = repalloc_huge(groups->words, sizeof(uint64) * groups->width *
-									  groups->capacity);
-		groups->states = repalloc_huge(groups->states, groups->stride * groups->capacity);
-	}
-	if (groups->nkeys > 0)
-		memcpy(groups->words + (Size) gid * groups->width, words,
-			   sizeof(uint64) * groups->width);
-	memcpy(vx_group_record(groups, gid), groups->initial, groups->stride);
-	groups->ngroups++;
-	return gid;
-}
-
-void
-vx_groups_add_only(VxGroups *groups)
-{
-	(void) add_group(groups, NULL);
-}
-
-static inline bool
-words_are_equal(const uint64 *a, const uint64 *b, int width)
-{
-	for (int i = 0; i < width; i++)
-		if (a[i] != b[i])
-			return false;
-	return true;
-}
-
-/* Made, or if there is no room VX_NO_GROUP, if it is new. */
-uint32
-vx_groups_find(VxGroups *groups, const uint64 *words)
-{
-	uint32		hash = hash_words(words, groups->width) >> 32;
-	uint32		at;
-	uint32		gid;
-
-	if (groups->ngroups >= groups->nslots / 2)
-		grow_slots(groups);
-	at = hash & (groups->nslots - 1);
-	while (groups->slots[at] != 0)
-	{
-		if (groups->slots[at] >> 32 == hash)
-		{
-			gid = (uint32) groups->slots[at] - 1;
-			if (words_are_equal(groups->words + (Size) gid * groups->width, words,
-								groups->width))
-				return gid;
-		}
-		at = (at + 1) & (groups->nslots - 1);
-	}
-	if (groups->full)
-		return VX_NO_GROUP;
-	gid = add_group(groups, words);
-	groups->slots[at] = (uint64) hash << 32 | (gid + 1);
-	return gid;
-}
-
 static uint32
 group_of_row(VxAggState *state, int row)
 {
@@ -339,9 +226,66 @@ group_of_row(VxAggState *state, int row)
 	return vx_groups_find(state->groups, words);
 }
 
+/* Words of a key of n rows into every width'th place. */
+static void
+fill_words(VxAggState *state, int k, const uint16 *rows, int n, uint64 *words)
+{
+	VxGroups   *groups = state->groups;
+	VxAggKey   *key = &groups->keys[k];
+	const VxVector *v = vx_agg_vector(state, key->input);
+	int			width = groups->width;
+	Datum		values[ST_VECTOR_SIZE];
+	uint32		numbers[ST_VECTOR_SIZE];
+	uint16		at[ST_VECTOR_SIZE];
+	int			nvalues = 0;
+
+	if (key->integer && !v->has_nulls)
+	{
+		for (int i = 0; i < n; i++)
+			words[(Size) i * width + k] = v->u.i64[rows[i]];
+		return;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		uint64	   *word = &words[(Size) i * width + k];
+
+		*word = 0;
+		if (vx_vector_isnull(v, rows[i]))
+			words[(Size) i * width + groups->nkeys] |= UINT64CONST(1) << k;
+		else if (v->rep == VX_REP_DATUM)
+		{
+			values[nvalues] = v->u.datum[rows[i]];
+			at[nvalues++] = i;
+		}
+		else
+			(void) vx_key_word(state, key, v, rows[i], true, word);
+	}
+	vx_intern_many(key->intern, values, nvalues, numbers);
+	for (int i = 0; i < nvalues; i++)
+		words[(Size) at[i] * width + k] = numbers[i];
+}
+
+/* All groups that are new are made. */
+static void
+assign_many(VxAggState *state, const uint16 *rows, int n)
+{
+	VxGroups   *groups = state->groups;
+
+	for (int i = 0; i < n; i++)
+		groups->batch_words[(Size) i * groups->width + groups->nkeys] = 0;
+	for (int k = 0; k < groups->nkeys; k++)
+		fill_words(state, k, rows, n, groups->batch_words);
+	vx_groups_find_many(groups, groups->batch_words, n, groups->gids);
+}
+
 static void
 assign_by_hash(VxAggState *state, const uint16 *rows, int n)
 {
+	if (!state->groups->full)
+	{
+		assign_many(state, rows, n);
+		return;
+	}
 	for (int i = 0; i < n; i++)
 		state->groups->gids[i] = group_of_row(state, rows[i]);
 }
@@ -573,7 +517,7 @@ vx_groups_assign(VxAggState *state, uint16 *rows, int n)
 Datum
 vx_group_key(VxGroups *groups, uint32 gid, int k, bool *isnull)
 {
-	const uint64 *words = groups->words + (Size) gid * groups->width;
+	const uint64 *words = vx_group_words(groups, gid);
 	const VxAggKey *key = &groups->keys[k];
 
 	*isnull = (words[groups->nkeys] & (UINT64CONST(1) << k)) != 0;

@@ -136,14 +136,16 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 	List	   *tlist = plan->custom_scan_tlist;
 	List	   *eqops = linitial(plan->custom_private);
 	int			nkeys = list_length(eqops);
-	int			nentries = list_length(tlist);
+	int			nentries = 0;
 	PlanState  *child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 	VxGroups   *groups;
 
 	node->custom_ps = list_make1(child);
 	state->mode = linitial_int(lsecond(plan->custom_private));
-	if (state->mode == VX_AGG_PARTIAL)
-		nentries--;
+	while (nentries < list_length(tlist) &&
+		   (nentries < nkeys ||
+			IsA(list_nth_node(TargetEntry, tlist, nentries)->expr, Aggref)))
+		nentries++;
 	if (state->mode != VX_AGG_FINAL)
 		attach_input(state, plan, child, nkeys, nentries);
 	state->mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector groups",
@@ -168,7 +170,11 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 					list_nth_oid(eqops, i));
 	}
 	state->groups = groups;
+	state->topn = vx_agg_topn_create(state);
+	state->sets = vx_agg_sets_create(state, nkeys, nentries);
 	vx_agg_start(state);
+	if (state->sets)
+		vx_agg_sets_start(state);
 }
 
 /* The next batch: the scan's, or of rows that went to disk. */
@@ -255,10 +261,14 @@ next_group(VxAggState *state)
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 	VxGroups   *groups = state->groups;
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	uint32		gid = state->next++;
 	MemoryContext old;
+	uint32		gid;
 
 	ExecClearTuple(slot);
+	while (state->topn && state->next < groups->ngroups &&
+		   !vx_agg_topn_passes(state, state->next))
+		state->next++;
+	gid = state->next++;
 	if (gid >= groups->ngroups)
 		return NULL;
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
@@ -267,6 +277,13 @@ next_group(VxAggState *state)
 	for (int i = 0; i < state->noutputs; i++)
 		slot->tts_values[groups->nkeys + i] =
 			vx_agg_result(state, i, gid, &slot->tts_isnull[groups->nkeys + i]);
+	for (int i = 0; i < vx_agg_sets_ngroupings(state); i++)
+	{
+		int			at = groups->nkeys + state->noutputs + i;
+
+		slot->tts_values[at] = Int32GetDatum(vx_agg_sets_grouping(state, gid, i));
+		slot->tts_isnull[at] = false;
+	}
 	MemoryContextSwitchTo(old);
 	return ExecStoreVirtualTuple(slot);
 }
@@ -291,6 +308,38 @@ next_states(VxAggState *state)
 	return ExecStoreVirtualTuple(slot);
 }
 
+/* Makes the groups that are returned next. */
+static void
+make_groups(VxAggState *state)
+{
+	if (state->mode == VX_AGG_FINAL)
+		merge_groups(state);
+	else
+		fill_groups(state);
+	if (state->sets)
+		vx_agg_sets_merge(state);
+	if (state->topn)
+		vx_agg_topn_start(state);
+	state->filled = true;
+}
+
+/* All groups in memory are returned: makes more; false if there are none. */
+static bool
+make_more_groups(VxAggState *state)
+{
+	if (vx_spill_next(state))
+	{
+		vx_agg_start(state);
+		make_groups(state);
+		return true;
+	}
+	if (state->sets == NULL || !vx_agg_sets_next(state))
+		return false;
+	if (state->topn)
+		vx_agg_topn_start(state);
+	return true;
+}
+
 static TupleTableSlot *
 exec_agg(CustomScanState *node)
 {
@@ -299,13 +348,7 @@ exec_agg(CustomScanState *node)
 	ExprContext *econtext = ps->ps_ExprContext;
 
 	if (!state->filled)
-	{
-		if (state->mode == VX_AGG_FINAL)
-			merge_groups(state);
-		else
-			fill_groups(state);
-		state->filled = true;
-	}
+		make_groups(state);
 	for (;;)
 	{
 		TupleTableSlot *slot;
@@ -313,13 +356,8 @@ exec_agg(CustomScanState *node)
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
 		slot = state->mode == VX_AGG_PARTIAL ? next_states(state) : next_group(state);
-		if (slot == NULL && vx_spill_next(state))
-		{
-			vx_agg_start(state);
-			fill_groups(state);
-			state->filled = true;
+		if (slot == NULL && make_more_groups(state))
 			continue;
-		}
 		if (slot == NULL)
 			return ps->ps_ProjInfo ? ExecClearTuple(ps->ps_ResultTupleSlot) :
 				node->ss.ss_ScanTupleSlot;
@@ -347,7 +385,11 @@ rescan_agg(CustomScanState *node)
 		vx_agg_feed_rescan(state->feed);
 	if (state->exprs)
 		vx_exprs_rescan(state->exprs);
+	if (state->topn)
+		vx_agg_topn_rescan(state->topn);
 	vx_spill_reset(state);
+	if (state->sets)
+		vx_agg_sets_start(state);
 	vx_agg_start(state);
 }
 
@@ -367,6 +409,47 @@ deparse_all(const List *exprs, List *context, bool verbose)
 	foreach(lc, exprs)
 		result = lappend(result, deparse_expression(lfirst(lc), context, verbose, false));
 	return result;
+}
+
+/* The keys of each set, as the server shows those it hashes. */
+static void
+explain_sets(VxAggState *state, const List *keys, ExplainState *es)
+{
+	const CustomScan *plan = (const CustomScan *) state->css.ss.ps.plan;
+	List	   *fields = list_nth(plan->custom_private, VX_AGG_PRIVATE_SETS);
+	ListCell   *lc;
+
+	ExplainOpenGroup("Grouping Sets", "Grouping Sets", false, es);
+	for_each_from(lc, fields, 1)
+	{
+		List	   *of_set = NIL;
+		ListCell   *lc1;
+		ListCell   *lc2;
+
+		forboth(lc1, linitial(fields), lc2, keys)
+			if (list_member_int(lfirst(lc), lfirst_int(lc1)))
+				of_set = lappend(of_set, lfirst(lc2));
+		if (of_set == NIL && es->format == EXPLAIN_FORMAT_TEXT)
+			ExplainPropertyText("Group Key", "()", es);
+		else
+			ExplainPropertyList("Group Key", of_set, es);
+	}
+	ExplainCloseGroup("Grouping Sets", "Grouping Sets", false, es);
+}
+
+static void
+explain_topn(VxAggState *state, List *context, ExplainState *es)
+{
+	CustomScan *plan = (CustomScan *) state->css.ss.ps.plan;
+	uint64		removed;
+	int			entry = vx_agg_topn_entry(state->topn, &removed);
+	TargetEntry *tle = list_nth_node(TargetEntry, plan->custom_scan_tlist, entry);
+
+	ExplainPropertyText("Top N Key",
+						deparse_expression((Node *) tle->expr, context, es->verbose, false),
+						es);
+	if (es->analyze)
+		ExplainPropertyUInteger("Groups Removed by Top N", NULL, removed, es);
 }
 
 static void
@@ -391,8 +474,12 @@ explain_agg(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (state->mode != VX_AGG_PLAIN)
 		ExplainPropertyText("Aggregation", state->mode == VX_AGG_PARTIAL ? "partial" : "final",
 							es);
-	if (keys != NIL)
+	if (state->sets)
+		explain_sets(state, deparse_all(keys, context, es->verbose), es);
+	else if (keys != NIL)
 		ExplainPropertyList("Group Key", deparse_all(keys, context, es->verbose), es);
+	if (state->topn)
+		explain_topn(state, context, es);
 	if (es->verbose && by_server != NIL)
 		ExplainPropertyList("Row By Row", deparse_all(by_server, context, true), es);
 	if (es->analyze && state->groups && keys != NIL)

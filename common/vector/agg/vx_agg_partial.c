@@ -48,7 +48,7 @@ static void
 write_group(VxAggState *state, StringInfo out, uint32 gid)
 {
 	VxGroups   *groups = state->groups;
-	const uint64 *words = groups->words + (Size) gid * groups->width;
+	const uint64 *words = vx_group_words(groups, gid);
 	char	   *record = vx_group_record(groups, gid);
 
 	if (groups->nkeys > 0)
@@ -65,7 +65,7 @@ write_group(VxAggState *state, StringInfo out, uint32 gid)
 			write_datum(out, vx_intern_value(key->intern, words[k]),
 						&state->inputs[key->input]);
 	}
-	appendBinaryStringInfo(out, record, groups->stride);
+	appendBinaryStringInfo(out, record, groups->state_bytes);
 	for (int i = 0; i < state->ntrans; i++)
 		if (is_numeric(&state->trans[i]))
 			vx_numeric_write(out, (VxNumericState *) (record + state->trans[i].offset));
@@ -146,6 +146,34 @@ merge_state(VxAggState *state, VxAggTrans *trans, void *into, void *from, int64 
 	return bytes;
 }
 
+/*
+ * The same within a process: the group's states into those of another table,
+ * whose numerics have scales.
+ */
+void
+vx_states_merge(VxAggState *state, char *into, char *from, int *scales)
+{
+	*(int64 *) into += *(int64 *) from;
+	for (int i = 0; i < state->ntrans; i++)
+	{
+		VxAggTrans *trans = &state->trans[i];
+		void	   *s = from + trans->offset;
+		int64		count = *(int64 *) from - ((VxCountState *) s)->skipped;
+		int			scale = trans->scale;
+		StringInfoData slow = {0};
+
+		if (is_numeric(trans) && ((VxNumericState *) s)->slow != NULL)
+		{
+			initStringInfo(&slow);
+			vx_numeric_write(&slow, s);
+		}
+		trans->scale = scales[i];
+		(void) merge_state(state, trans, into + trans->offset, s, count, scale, slow.data);
+		scales[i] = trans->scale;
+		trans->scale = scale;
+	}
+}
+
 /* Words of a group's keys; returns what follows them. */
 static const char *
 read_keys(VxAggState *state, const char *p, uint64 *words)
@@ -192,8 +220,8 @@ merge_group(VxAggState *state, const int *scales, char *record, const char *p)
 		gid = vx_groups_find(groups, words);
 	}
 	into = vx_group_record(groups, gid);
-	memcpy(record, p, groups->stride);
-	p += groups->stride;
+	memcpy(record, p, groups->state_bytes);
+	p += groups->state_bytes;
 	*(int64 *) into += *(int64 *) record;
 	for (int i = 0; i < state->ntrans; i++)
 	{
@@ -211,7 +239,7 @@ vx_partial_merge(VxAggState *state, Datum value)
 {
 	const char *p = VARDATA_ANY(PG_DETOAST_DATUM_PACKED(value));
 	int		   *scales = palloc(sizeof(int) * (state->ntrans + 1));
-	char	   *record = palloc(state->groups->stride);
+	char	   *record = palloc(state->groups->state_bytes);
 	uint32		n;
 
 	memcpy(&n, p, sizeof(n));

@@ -7,12 +7,7 @@
  * numeric's floor at one scale, the bits of a float put in order, the first
  * eight bytes of a string; complemented if the order is descending.  Nulls
  * are at one end.  As images of different keys may be equal, rows are left
- * out only if they are worse, never if they are equal.
- *
- * The n best ranks stand in a heap with the worst on top.
- *
- * Memory: the heap has room for n ranks, at most work_mem; a larger limit is
- * none.
+ * out only if they are worse, never if they are equal (vx_ranks.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -21,9 +16,6 @@
 #include <math.h>
 
 #include "catalog/pg_type_d.h"
-#include "executor/executor.h"
-#include "lib/binaryheap.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
@@ -31,6 +23,7 @@
 #include "utils/numeric.h"
 
 #include "vx_paths.h"
+#include "vx_ranks.h"
 #include "vx_select.h"
 #include "vx_topn.h"
 #include "st_numeric.h"
@@ -47,14 +40,7 @@ struct VxTopN
 	bool		descending;
 	bool		nulls_first;
 	AttrNumber	attno;			/* the key is this column, or 0 */
-	ExprState  *limit;
-	ExprState  *offset;
-	ExprContext *econtext;
-	MemoryContext mcxt;
-
-	bool		ready;			/* bound is known, until rescan */
-	uint64		bound;			/* 0: there is none */
-	binaryheap *ranks;			/* worst first; NULL: none yet */
+	VxRanks    *ranks;
 	uint64		removed;
 };
 
@@ -88,17 +74,16 @@ vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs)
 	topn->type = getBaseType(exprType((Node *) topn->key_expr));
 	topn->descending = list_nth_int(fields, VX_TOPN_DESCENDING);
 	topn->nulls_first = list_nth_int(fields, VX_TOPN_NULLS_FIRST);
-	topn->limit = ExecInitExpr(list_nth(plan->custom_exprs, first + VX_TOPN_LIMIT), node);
-	topn->offset = ExecInitExpr(list_nth(plan->custom_exprs, first + VX_TOPN_OFFSET), node);
-	topn->econtext = node->ps_ExprContext;
-	topn->mcxt = CurrentMemoryContext;
+	topn->ranks = vx_ranks_create(list_nth(plan->custom_exprs, first + VX_TOPN_LIMIT),
+								  list_nth(plan->custom_exprs, first + VX_TOPN_OFFSET),
+								  node);
 	return topn;
 }
 
 void
 vx_topn_rescan(VxTopN *topn)
 {
-	topn->ready = false;
+	vx_ranks_rescan(topn->ranks);
 }
 
 Expr *
@@ -119,58 +104,16 @@ vx_topn_has_zones(const VxTopN *topn)
 	return topn->attno != InvalidAttrNumber;
 }
 
-static int
-compare_ranks(Datum a, Datum b, void *arg)
-{
-	int64		x = DatumGetInt64(a);
-	int64		y = DatumGetInt64(b);
-
-	return (x > y) - (x < y);
-}
-
-/* A bad LIMIT is the Limit node's to complain about: here it is none. */
-static void
-set_bound(VxTopN *topn)
-{
-	bool		isnull;
-	int64		limit = DatumGetInt64(ExecEvalExprSwitchContext(topn->limit, topn->econtext, &isnull));
-	int64		offset;
-	uint64		most = Min((Size) work_mem * 1024, MaxAllocSize / 2) / sizeof(Datum);
-	MemoryContext old;
-
-	topn->ready = true;
-	topn->bound = 0;
-	if (isnull || limit <= 0)
-		return;
-	offset = DatumGetInt64(ExecEvalExprSwitchContext(topn->offset, topn->econtext, &isnull));
-	if (isnull)
-		offset = 0;
-	if (offset < 0 || limit > most || offset > most || (uint64) limit + offset > most)
-		return;
-	topn->bound = limit + offset;
-	if (topn->ranks)
-		binaryheap_free(topn->ranks);
-	old = MemoryContextSwitchTo(topn->mcxt);
-	topn->ranks = binaryheap_allocate((int) topn->bound, compare_ranks, NULL);
-	MemoryContextSwitchTo(old);
-}
-
-static inline bool
-is_full(const VxTopN *topn)
-{
-	return topn->ready && topn->bound > 0 && topn->ranks->bh_size == (int) topn->bound;
-}
-
-static inline int64
-worst_rank(const VxTopN *topn)
-{
-	return DatumGetInt64(binaryheap_first(topn->ranks));
-}
-
 bool
 vx_topn_may_pass(const VxTopN *topn, int64 rank)
 {
-	return !is_full(topn) || rank <= worst_rank(topn);
+	return rank <= vx_ranks_last(topn->ranks);
+}
+
+void
+vx_topn_share(VxTopN *topn, pg_atomic_uint64 *last)
+{
+	vx_ranks_share(topn->ranks, last);
 }
 
 /* ---- ranks in ascending order of the keys ---- */
@@ -297,16 +240,14 @@ vx_topn_best(VxTopN *topn, StReader *reader, int64 vecno)
 		rank_of_datum(topn, zone.min, 0);
 }
 
+/* Leaves out rows that are worse than the n best known ones. */
 static void
-add_ranks(VxTopN *topn, const int64 *ranks, const uint64 *rows, int nrows)
+remove_worse(const VxTopN *topn, const int64 *ranks, VxBatch *batch)
 {
-	VX_FOREACH_ROW(row, rows, (nrows + 63) / 64)
-	{
-		if (!is_full(topn))
-			binaryheap_add(topn->ranks, Int64GetDatum(ranks[row]));
-		else if (ranks[row] < worst_rank(topn))
-			binaryheap_replace_first(topn->ranks, Int64GetDatum(ranks[row]));
-	}
+	int64		last = vx_ranks_last(topn->ranks);
+
+	if (last < PG_INT64_MAX)
+		vx_select_int64(ranks, batch->nrows, PG_INT64_MIN, last, false, batch->selection);
 }
 
 void
@@ -316,9 +257,7 @@ vx_topn_batch(VxTopN *topn, VxBatch *batch)
 	const VxVector *v;
 	int64		ranks[ST_VECTOR_SIZE];
 
-	if (!topn->ready)
-		set_bound(topn);
-	if (topn->bound == 0 || before == 0)
+	if (before == 0 || !vx_ranks_begin(topn->ranks))
 		return;
 	v = vx_expr_eval(topn->key, batch, batch->selection);
 	ascending_ranks(topn, v, batch->selection, ranks);
@@ -330,12 +269,12 @@ vx_topn_batch(VxTopN *topn, VxBatch *batch)
 			if (vx_vector_isnull(v, i))
 				ranks[i] = null_rank(topn);
 
-	if (is_full(topn))
-		vx_select_int64(ranks, batch->nrows, PG_INT64_MIN, worst_rank(topn), false,
-						batch->selection);
-	add_ranks(topn, ranks, batch->selection, batch->nrows);
-	if (is_full(topn))
-		vx_select_int64(ranks, batch->nrows, PG_INT64_MIN, worst_rank(topn), false,
-						batch->selection);
+	remove_worse(topn, ranks, batch);
+	VX_FOREACH_ROW(row, batch->selection, (batch->nrows + 63) / 64)
+	{
+		vx_ranks_add(topn->ranks, ranks[row]);
+	}
+	vx_ranks_publish(topn->ranks);
+	remove_worse(topn, ranks, batch);
 	topn->removed += before - vx_selection_count(batch->selection, batch->nrows);
 }

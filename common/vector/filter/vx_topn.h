@@ -19,6 +19,7 @@
 
 #include "vx_batch.h"
 #include "vx_expr.h"
+#include "vx_ranks.h"
 
 typedef struct VxTopN VxTopN;
 
@@ -43,6 +44,9 @@ extern int64 vx_topn_best(VxTopN *topn, StReader *reader, int64 vecno);
 
 /* A row of this rank may be among the first ones. */
 extern bool vx_topn_may_pass(const VxTopN *topn, int64 rank);
+
+/* Between participants of a parallel scan: vx_ranks_share(). */
+extern void vx_topn_share(VxTopN *topn, pg_atomic_uint64 *last);
 
 /* The key's zones tell something: it is a plain column. */
 extern bool vx_topn_has_zones(const VxTopN *topn);

@@ -3,7 +3,7 @@
  * vx_agg_path.c
  *	  Offers the planner aggregation over vectors.
  *
- * For create_upper_paths_hook.  Where a query groups or aggregates the rows
+ * For vx_upper_paths.c.  Where a query groups or aggregates the rows
  * of one table of the format, a custom path that takes vectors straight from
  * the scan stands beside the server's aggregation, and competes with it by
  * cost.  HAVING and the expressions above the aggregates are the node's qual
@@ -20,7 +20,6 @@
 
 #include <math.h>
 
-#include "access/table.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_type_d.h"
@@ -32,10 +31,8 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
-#include "optimizer/planner.h"
 #include "optimizer/prep.h"
 #include "optimizer/tlist.h"
-#include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
@@ -48,7 +45,6 @@
 #include "vx_paths.h"
 #include "vx_settings.h"
 #include "st_compat.h"
-#include "st_store.h"
 
 /* Share of a transition function's cost when it runs as a kernel. */
 #define VX_KERNEL_COST	0.1
@@ -86,8 +82,8 @@ collect_walker(Node *node, Collect *collect)
 	return expression_tree_walker(node, collect_walker, collect);
 }
 
-static List *
-collect(const void *exprs, NodeTag tag)
+List *
+vx_agg_collect(const void *exprs, NodeTag tag)
 {
 	Collect		result = {tag, NIL};
 
@@ -99,7 +95,8 @@ collect(const void *exprs, NodeTag tag)
 static bool
 has_ungrouped_column(Node *node, void *keys)
 {
-	if (node == NULL || IsA(node, Aggref) || list_member(keys, node))
+	if (node == NULL || IsA(node, Aggref) || IsA(node, GroupingFunc) ||
+		list_member(keys, node))
 		return false;
 	return IsA(node, Var) || expression_tree_walker(node, has_ungrouped_column, keys);
 }
@@ -143,15 +140,13 @@ keys_are_supported(List *clauses, List *keys, Index relid)
 	return true;
 }
 
+/* GROUPING() that the path's rows have; of a partial path none. */
 static List *
-equality_operators(List *clauses)
+collect_groupings(const CustomPath *path)
 {
-	List	   *result = NIL;
-	ListCell   *lc;
+	List	   *having = lthird(path->custom_private);
 
-	foreach(lc, clauses)
-		result = lappend_oid(result, lfirst_node(SortGroupClause, lc)->eqop);
-	return result;
+	return vx_agg_collect(list_concat_copy(path->path.pathtarget->exprs, having), T_GroupingFunc);
 }
 
 static Plan *
@@ -162,11 +157,13 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	List	   *keys = linitial(best_path->custom_private);
 	List	   *aggregates = lsecond(best_path->custom_private);
 	List	   *having = lthird(best_path->custom_private);
+	List	   *private = lfourth(best_path->custom_private);
 	List	   *scan_tlist = NIL;
 	ListCell   *lc;
 
 	aggregates = list_concat_copy(keys, aggregates);
-	if (linitial_int(lsecond(llast(best_path->custom_private))) == VX_AGG_PARTIAL)
+	aggregates = list_concat(aggregates, collect_groupings(best_path));
+	if (linitial_int(lsecond(private)) == VX_AGG_PARTIAL)
 		aggregates = lappend(aggregates, linitial(best_path->path.pathtarget->exprs));
 	foreach(lc, aggregates)
 		scan_tlist = lappend(scan_tlist, makeTargetEntry(lfirst(lc),
@@ -177,17 +174,27 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->scan.plan.qual = having;
 	cscan->custom_scan_tlist = scan_tlist;
 	cscan->custom_plans = custom_plans;
-	cscan->custom_private = llast(best_path->custom_private);
+	cscan->custom_private = private;
 	cscan->flags = best_path->flags;
 	cscan->methods = GetCustomScanMethods(vx_format->aggregate_name, false);
-	cscan->custom_exprs = collect(scan_tlist, T_Param);
+	cscan->custom_exprs = vx_agg_collect(scan_tlist, T_Param);
+	if (list_length(best_path->custom_private) > 4)
+	{
+		List	   *topn = list_nth(best_path->custom_private, 4);
+
+		cscan->custom_private = lappend(list_copy(private),
+										lcons_int(list_length(cscan->custom_exprs),
+												  list_copy(linitial(topn))));
+		cscan->custom_exprs = list_concat(cscan->custom_exprs, copyObject(lsecond(topn)));
+	}
 	return &cscan->scan.plan;
 }
 
 PathTarget *
 vx_agg_scan_target(PlannerInfo *root, const VxAggQuery *query)
 {
-	List	   *exprs = list_concat_copy(query->keys, query->aggregates);
+	List	   *exprs = list_concat_copy(st_group_input(root, query->keys),
+										 query->aggregates);
 	PathTarget *target = create_empty_pathtarget();
 	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
 									   PVC_INCLUDE_PLACEHOLDERS);
@@ -205,7 +212,7 @@ vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath, const VxAggQuery *query,
 				 double nrows, double ngroups)
 {
 	Path	   *below = linitial(cpath->custom_paths);
-	List	   *columns = lthird(llast(cpath->custom_private));
+	List	   *columns = lthird(lfourth(cpath->custom_private));
 	List	   *having = lthird(cpath->custom_private);
 	AggClauseCosts costs;
 	double		per_row;
@@ -261,6 +268,56 @@ vx_agg_values_fit(PlannerInfo *root, const VxAggQuery *query, double nrows)
 	return bytes <= (double) get_hash_memory_limit();
 }
 
+/* What is stored with a row group has it: as may_answer() of vx_agg_footer.c. */
+static bool
+is_in_footers(const Aggref *agg)
+{
+	VxAggSpec	spec;
+	Node	   *arg;
+
+	if (!vx_agg_resolve(agg, &spec) || agg->aggfilter != NULL || agg->aggdistinct != NIL)
+		return false;
+	if (agg->args == NIL)
+		return spec.trans == VX_TRANS_COUNT;
+	arg = (Node *) linitial_node(TargetEntry, agg->args)->expr;
+	if (list_length(agg->args) != 1 || !IsA(arg, Var))
+		return false;
+	switch (spec.trans)
+	{
+		case VX_TRANS_COUNT:
+		case VX_TRANS_MIN_INT:
+		case VX_TRANS_MAX_INT:
+			return true;
+		case VX_TRANS_SUM_INT:
+		case VX_TRANS_SUM_INT8:
+		case VX_TRANS_SUM_NUMERIC:
+			return vx_format->sum != NULL;
+		default:
+			return false;
+	}
+}
+
+/*
+ * Where footers give all that is wanted, nothing is read but them: the scan
+ * costs no more than looking into the row groups.  True if so.
+ */
+static bool
+discount_footers(RelOptInfo *rel, Relation relation, const VxAggQuery *query, Path *scan)
+{
+	Cost		groups = vx_group_cost(rel, relation, list_length(query->aggregates));
+	ListCell   *lc;
+
+	if (!vx_enable_footer_aggregate || query->keys != NIL || rel->baserestrictinfo != NIL)
+		return false;
+	foreach(lc, query->aggregates)
+		if (!is_in_footers(lfirst_node(Aggref, lc)))
+			return false;
+	if (scan->parallel_workers > 0)
+		groups /= vx_parallel_divisor(scan);
+	scan->total_cost = Min(scan->total_cost, scan->startup_cost + groups);
+	return true;
+}
+
 CustomPath *
 vx_agg_make_path(RelOptInfo *parent, PathTarget *target, const VxAggQuery *query,
 				 VxAggMode mode, List *columns, Path *below)
@@ -275,9 +332,36 @@ vx_agg_make_path(RelOptInfo *parent, PathTarget *target, const VxAggQuery *query
 	cpath->methods = &path_methods;
 	cpath->custom_paths = list_make1(below);
 	cpath->custom_private = list_make4(query->keys, query->aggregates, having,
-									   list_make3(query->eqops, list_make1_int(mode),
-												  columns));
+									   list_make4(query->eqops, list_make1_int(mode),
+												  columns, query->sets));
 	return cpath;
+}
+
+bool
+vx_agg_is_path(Path *path, VxAggQuery *query)
+{
+	CustomPath *cpath = (CustomPath *) path;
+	List	   *private;
+
+	if (!IsA(path, CustomPath) || cpath->methods != &path_methods)
+		return false;
+	private = lfourth(cpath->custom_private);
+	query->keys = linitial(cpath->custom_private);
+	query->aggregates = lsecond(cpath->custom_private);
+	query->having = lthird(cpath->custom_private);
+	query->eqops = linitial(private);
+	query->target = path->pathtarget;
+	return linitial_int(lsecond(private)) != VX_AGG_PARTIAL;
+}
+
+void
+vx_agg_set_topn(CustomPath *path, int entry, bool descending, bool nulls_first, bool any_tie,
+				List *limits)
+{
+	path->custom_private = lappend(list_copy(path->custom_private),
+								   list_make2(list_make4_int(entry, descending, nulls_first,
+															 any_tie),
+											  limits));
 }
 
 /*
@@ -322,7 +406,15 @@ double
 vx_agg_count_groups(PlannerInfo *root, const VxAggQuery *query, double nrows)
 {
 	return query->keys == NIL ? 1.0 :
-		estimate_num_groups(root, query->keys, nrows, NULL, NULL);
+		estimate_num_groups(root, st_group_input(root, query->keys), nrows, NULL, NULL);
+}
+
+/* Groups of all sets, if there are any. */
+static double
+count_results(PlannerInfo *root, const VxAggQuery *query, double nrows)
+{
+	return query->sets != NIL ? vx_agg_count_set_groups(root, query, nrows) :
+		vx_agg_count_groups(root, query, nrows);
 }
 
 bool
@@ -365,13 +457,18 @@ add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 							   NIL, &scan->path);
 	partial->path.parallel_safe = true;
 	partial->path.parallel_workers = workers;
-	vx_agg_cost_path(root, partial, query, scan->path.rows, ngroups);
+	vx_agg_cost_path(root, partial, query,
+					 discount_footers(input_rel, relation, query, &scan->path) ? 0 :
+					 scan->path.rows, ngroups);
 	rows = ceil(ngroups * VX_AGG_STATE_BYTES / 8192) * workers;
 	gather = (Path *) create_gather_path(root, grouped_rel, &partial->path,
 										 partial->path.pathtarget, NULL, &rows);
 
 	final = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_FINAL, NIL, gather);
-	vx_agg_cost_path(root, final, query, ngroups * workers, ngroups);
+	vx_agg_cost_path(root, final, query, ngroups * workers,
+					 count_results(root, query, input_rel->rows));
+	if (query->sets != NIL)
+		vx_agg_cost_sets(final, query, ngroups);
 	add_path(grouped_rel, &final->path);
 }
 
@@ -380,6 +477,9 @@ vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid)
 {
 	ListCell   *lc;
 
+	if (query->sets != NIL &&
+		!(vx_agg_sets_are_supported(query) && vx_agg_can_combine(query->aggregates)))
+		return false;
 	/* HAVING alone: the server knows that no row matters. */
 	if (query->keys == NIL && query->aggregates == NIL)
 		return false;
@@ -391,15 +491,18 @@ vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid)
 		!has_ungrouped_column((Node *) query->having, query->keys);
 }
 
-/* One table, all of whose rows are taken as vectors. */
-static void
-add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-				const VxAggQuery *query, List *clauses, Relation relation)
+void
+vx_agg_add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+					   const VxAggQuery *query, List *clauses, Relation relation)
 {
 	CustomPath *scan;
 	CustomPath *cpath;
+	double		ngroups;
 
 	if (!vx_agg_is_supported(query, clauses, input_rel->relid))
+		return;
+	ngroups = count_results(root, query, input_rel->rows);
+	if (query->sets != NIL && !vx_agg_groups_fit(query, ngroups))
 		return;
 	scan = vx_make_vector_scan_path(root, input_rel, relation,
 									vx_agg_scan_target(root, query), 0);
@@ -409,130 +512,13 @@ add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	cpath = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_PLAIN, NIL,
 							 &scan->path);
 	cpath->path.parallel_safe = grouped_rel->consider_parallel && scan->path.parallel_safe;
-	vx_agg_cost_path(root, cpath, query, scan->path.rows,
-					 vx_agg_count_groups(root, query, scan->path.rows));
+	vx_agg_cost_path(root, cpath, query,
+					 discount_footers(input_rel, relation, query, &scan->path) ? 0 :
+					 scan->path.rows, ngroups);
+	if (query->sets != NIL)
+		vx_agg_cost_sets(cpath, query, vx_agg_count_groups(root, query, scan->path.rows));
 	add_path(grouped_rel, &cpath->path);
 	add_parallel_path(root, input_rel, grouped_rel, relation, query);
-}
-
-/* GROUPING() makes sense without grouping sets, too; only Agg knows it. */
-static bool
-uses_grouping(PlannerInfo *root)
-{
-	return collect(root->processed_tlist, T_GroupingFunc) != NIL ||
-		collect(root->parse->havingQual, T_GroupingFunc) != NIL;
-}
-
-static bool
-stage_is_ours(PlannerInfo *root, UpperRelationKind stage, void *extra)
-{
-	switch (stage)
-	{
-		case UPPERREL_ORDERED:
-			return true;
-		case UPPERREL_GROUP_AGG:
-			return vx_enable_vector_aggregate && extra != NULL &&
-				root->parse->groupingSets == NIL && !uses_grouping(root);
-		case UPPERREL_DISTINCT:
-			return vx_enable_vector_aggregate && !root->parse->hasDistinctOn &&
-				!root->parse->hasTargetSRFs;
-		default:
-			return false;
-	}
-}
-
-/*
- * What the stage groups by and computes; clauses: GROUP BY, or DISTINCT,
- * which is grouping without aggregates.
- */
-static VxAggQuery *
-make_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-		   RelOptInfo *output_rel, void *extra, List **clauses)
-{
-	VxAggQuery *query = palloc0(sizeof(VxAggQuery));
-
-	if (stage == UPPERREL_DISTINCT)
-	{
-		*clauses = root->parse->distinctClause;
-		query->target = input_rel->reltarget;
-	}
-	else
-	{
-		*clauses = root->parse->groupClause;
-		query->target = output_rel->reltarget;
-		query->having = (List *) ((GroupPathExtraData *) extra)->havingQual;
-	}
-	query->keys = get_sortgrouplist_exprs(*clauses, root->processed_tlist);
-	if (IS_OTHER_REL(input_rel))
-		query->keys = st_translate_to_child(root, query->keys, input_rel);
-	query->eqops = equality_operators(*clauses);
-	query->aggregates = collect(list_concat_copy(query->target->exprs, query->having), T_Aggref);
-	return query;
-}
-
-/* The stage's paths for a table of ours. */
-static void
-add_paths_of_table(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-				   RelOptInfo *output_rel, void *extra)
-{
-	/* The planner holds a lock on it. */
-	Relation	relation = table_open(planner_rt_fetch(input_rel->relid, root)->relid, NoLock);
-
-	if (st_relation_format(relation) == vx_format->store)
-	{
-		if (stage == UPPERREL_ORDERED)
-			vx_topn_add_path(root, input_rel, output_rel, relation);
-		else
-		{
-			List	   *clauses;
-			VxAggQuery *query = make_query(root, stage, input_rel, output_rel, extra,
-										   &clauses);
-
-			add_table_paths(root, input_rel, output_rel, query, clauses, relation);
-		}
-	}
-	table_close(relation, NoLock);
-}
-
-/*
- * Partitions, children by inheritance, arms of UNION ALL, joins, security
- * barriers: with a table of ours among them.
- */
-static void
-add_paths_of_many(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-				  RelOptInfo *output_rel, void *extra)
-{
-	List	   *clauses;
-	VxAggQuery *query;
-
-	if (IS_OTHER_REL(input_rel) || !vx_has_table(root, input_rel))
-		return;
-	if (stage == UPPERREL_ORDERED)
-	{
-		if (IS_SIMPLE_REL(input_rel))
-			vx_topn_add_append_path(root, input_rel, output_rel);
-		return;
-	}
-	query = make_query(root, stage, input_rel, output_rel, extra, &clauses);
-	if (vx_agg_is_supported(query, clauses, 0))
-		vx_agg_add_append_paths(root, input_rel, output_rel, query);
-}
-
-void
-vx_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-				   RelOptInfo *output_rel, void *extra)
-{
-	RangeTblEntry *rte = NULL;
-
-	if (!stage_is_ours(root, stage, extra) || IS_DUMMY_REL(input_rel))
-		return;
-	if (IS_SIMPLE_REL(input_rel))
-		rte = planner_rt_fetch(input_rel->relid, root);
-	if (rte && !rte->inh && rte->rtekind == RTE_RELATION)
-		add_paths_of_table(root, stage, input_rel, output_rel, extra);
-	else if (IS_JOIN_REL(input_rel) || (rte && rte->inh) ||
-			 (rte && rte->rtekind == RTE_SUBQUERY && stage != UPPERREL_ORDERED))
-		add_paths_of_many(root, stage, input_rel, output_rel, extra);
 }
 
 void

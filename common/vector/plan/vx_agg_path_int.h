@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "nodes/pathnodes.h"
+#include "utils/relcache.h"
 
 #include "vx_agg_spec.h"
 
@@ -27,11 +28,20 @@ typedef struct VxAggQuery
 	List	   *aggregates;
 	List	   *having;
 	List	   *eqops;			/* of the keys */
+	List	   *sets;			/* vx_agg_sets() */
 	PathTarget *target;			/* what comes out */
 } VxAggQuery;
 
 /* relid: the table whose columns they are of; 0: not of one table. */
 extern bool vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid);
+
+/* What expressions have of one kind of node, each once; not what is within them. */
+extern List *vx_agg_collect(const void *exprs, NodeTag tag);
+
+/* One table, all of whose rows are taken as vectors. */
+extern void vx_agg_add_table_paths(PlannerInfo *root, RelOptInfo *input_rel,
+								   RelOptInfo *grouped_rel, const VxAggQuery *query,
+								   List *clauses, Relation relation);
 
 /*
  * columns: NIL if below is a scan of vectors or gives states; else, rows come
@@ -60,6 +70,32 @@ extern double vx_agg_count_groups(PlannerInfo *root, const VxAggQuery *query, do
 /* So many groups, or values of DISTINCT and percentiles, have room in memory. */
 extern bool vx_agg_groups_fit(const VxAggQuery *query, double ngroups);
 extern bool vx_agg_values_fit(PlannerInfo *root, const VxAggQuery *query, double nrows);
+
+/*
+ * vx_agg_sets_path.c.  Of GROUPING SETS the numbers of the keys, and then for
+ * each set those that it has; NIL: there are none.  The groups of all sets, and
+ * what is added to a path's costs for making them out of groups of all keys.
+ */
+extern List *vx_agg_sets(PlannerInfo *root, const List *clauses);
+extern bool vx_agg_sets_are_supported(const VxAggQuery *query);
+extern double vx_agg_count_set_groups(PlannerInfo *root, const VxAggQuery *query,
+									  double nrows);
+extern void vx_agg_cost_sets(CustomPath *path, const VxAggQuery *query, double ngroups);
+
+/* A path of ours that gives groups; then what it groups. */
+extern bool vx_agg_is_path(Path *path, VxAggQuery *query);
+
+/*
+ * Tells a path of ours that groups are sorted by entry of keys and aggregates
+ * and that only so many are wanted: limits is vx_topn_limits().  any_tie:
+ * which of equal groups come does not matter.
+ */
+extern void vx_agg_set_topn(CustomPath *path, int entry, bool descending,
+							bool nulls_first, bool any_tie, List *limits);
+
+/* vx_agg_topn_path.c: ORDER BY ... LIMIT, above input_rel that has such paths. */
+extern void vx_agg_add_topn_paths(PlannerInfo *root, RelOptInfo *input_rel,
+								  RelOptInfo *ordered_rel);
 
 /* vx_agg_append.c */
 extern void vx_agg_add_append_paths(PlannerInfo *root, RelOptInfo *input_rel,

@@ -18,12 +18,18 @@
 /*
  * A node of aggregation:
  *
- *	 plan->custom_scan_tlist	group keys, then the aggregates; a partial node
+ *	 plan->custom_scan_tlist	group keys, then the aggregates, then GROUPING()
+ *								of sets; a partial node
  *								has its output, a bytea, at the end
  *	 plan->custom_private		list of the keys' equality operators, list of
  *								one VxAggMode, and NIL or, for rows that the
  *								node makes vectors of, where in them each of
- *								vx_agg_operands() is (-1 alone: there are none)
+ *								vx_agg_operands() is (-1 alone: there are none);
+ *								NIL or, of GROUPING SETS, the keys' numbers and
+ *								then those of each set;
+ *								and where only the first groups are wanted, the
+ *								list of integers VxAggTopNField
+ *	 plan->custom_exprs			parameters of it all, then LIMIT and OFFSET
  *	 plan->custom_plans			the scan below; what returns rows; or what
  *								returns states of partial nodes
  */
@@ -33,6 +39,19 @@ typedef enum VxAggMode
 	VX_AGG_PARTIAL,				/* in a parallel worker: rows to states of groups */
 	VX_AGG_FINAL				/* those to groups */
 } VxAggMode;
+
+/* In custom_private. */
+#define VX_AGG_PRIVATE_SETS	3
+#define VX_AGG_PRIVATE_TOPN	4
+
+typedef enum VxAggTopNField
+{
+	VX_AGG_TOPN_FIRST_EXPR,		/* LIMIT in custom_exprs */
+	VX_AGG_TOPN_ENTRY,			/* of custom_scan_tlist: the first sort key */
+	VX_AGG_TOPN_DESCENDING,
+	VX_AGG_TOPN_NULLS_FIRST,
+	VX_AGG_TOPN_ANY_TIE			/* there is no other sort key */
+} VxAggTopNField;
 
 /* What is kept per group while rows are read. */
 typedef enum VxTransKind

@@ -132,7 +132,21 @@ extern void vx_topn_add_path(PlannerInfo *root, RelOptInfo *input_rel,
 extern void vx_topn_add_append_path(PlannerInfo *root, RelOptInfo *input_rel,
 									RelOptInfo *ordered_rel);
 
-/* ---- vx_agg_path.c ---- */
+/* The first sort key, if it has ranks; NULL: not a query for us. */
+extern Node *vx_topn_first_key(PlannerInfo *root, SortGroupClause **clause,
+							   bool *descending);
+
+/* LIMIT and OFFSET, a null constant where there is none. */
+extern List *vx_topn_limits(PlannerInfo *root);
+
+/* Their sum; -1: not known yet. */
+extern double vx_topn_limit(PlannerInfo *root);
+
+/* The server's Sort above the path, and the query's target list. */
+extern void vx_topn_add_sorted_path(PlannerInfo *root, RelOptInfo *ordered_rel,
+									Path *path);
+
+/* ---- vx_upper_paths.c, vx_agg_path.c ---- */
 
 /* For create_upper_paths_hook. */
 extern void vx_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,

@@ -32,6 +32,7 @@
 #include "vx_settings.h"
 #include "vx_vector.h"
 #include "st_compat.h"
+#include "st_zone_cost.h"
 
 /* The type's own order is one that the executor's ranks follow. */
 static bool
@@ -73,6 +74,43 @@ limit_or_null(Node *expr)
 	return expr ? expr : (Node *) makeNullConst(INT8OID, -1, InvalidOid);
 }
 
+List *
+vx_topn_limits(PlannerInfo *root)
+{
+	return list_make2(limit_or_null(root->parse->limitCount),
+					  limit_or_null(root->parse->limitOffset));
+}
+
+/* The server's root->limit_tuples is for queries without groups alone. */
+double
+vx_topn_limit(PlannerInfo *root)
+{
+	double		sum = 0;
+	ListCell   *lc;
+
+	foreach(lc, vx_topn_limits(root))
+	{
+		Const	   *value = lfirst(lc);
+
+		if (!IsA(value, Const))
+			return -1;
+		if (!value->constisnull)
+			sum += DatumGetInt64(value->constvalue);
+		else if (foreach_current_index(lc) == 0)
+			return -1;
+	}
+	return Max(sum, 1);
+}
+
+/* Of the rows that pass the conditions, so many are wanted. */
+static double
+bound_rows(PlannerInfo *root, double rows)
+{
+	double		limit = vx_topn_limit(root);
+
+	return Max(1, limit > 0 ? limit : rows * 0.1);
+}
+
 /*
  * Of rows in random order, as many come out as the bound is improved: those
  * in the first bound of them, and then less and less often.
@@ -80,18 +118,15 @@ limit_or_null(Node *expr)
 static double
 rows_handed_out(PlannerInfo *root, double rows)
 {
-	double		bound = root->limit_tuples > 0 ? root->limit_tuples : rows * 0.1;
+	double		bound = bound_rows(root, rows);
 
-	if (bound < 1)
-		bound = 1;
 	if (bound >= rows)
 		return rows;
 	return clamp_row_est(bound * (1 + log(rows / bound)));
 }
 
-/* The first sort key, if a scan can use it; NULL: not a query for us. */
-static Node *
-first_key(PlannerInfo *root, SortGroupClause **clause, bool *descending)
+Node *
+vx_topn_first_key(PlannerInfo *root, SortGroupClause **clause, bool *descending)
 {
 	Query	   *parse = root->parse;
 	Node	   *key;
@@ -102,25 +137,51 @@ first_key(PlannerInfo *root, SortGroupClause **clause, bool *descending)
 		return NULL;
 	*clause = linitial_node(SortGroupClause, parse->sortClause);
 	key = get_sortgroupclause_expr(*clause, root->processed_tlist);
-	if (!contain_var_clause(key) || contain_volatile_functions(key) ||
-		contain_subplans(key) || !has_ranks(key, (*clause)->sortop, descending))
+	if (contain_volatile_functions(key) || contain_subplans(key) ||
+		!has_ranks(key, (*clause)->sortop, descending))
 		return NULL;
 	return key;
 }
 
-/* A scan that knows key and limit, or NULL. */
+/*
+ * Share of the vectors that are read: where the key follows the order of the
+ * rows, those with the best keys come first, and when the limit is met the
+ * zones of the others rule them out.
+ */
+static double
+vectors_read(PlannerInfo *root, RelOptInfo *rel, Node *key)
+{
+	double		found = Max(rel->rows, 1);
+	double		least;
+
+	if (!IsA(key, Var) || !vx_enable_pruning || rel->tuples <= 0)
+		return 1.0;
+	/* of the rows that pass, the bound; and a vector more */
+	least = bound_rows(root, found) / found + ST_VECTOR_SIZE / rel->tuples;
+	least = Min(least, 1.0);
+	return least + (1.0 - st_squared_correlation(root, (Var *) key)) * (1.0 - least);
+}
+
+/*
+ * A scan that knows key and limit, or NULL; with workers, one for each of
+ * them, which share what they know.
+ */
 static Path *
 make_topn_scan(PlannerInfo *root, RelOptInfo *rel, Relation relation, PathTarget *target,
-			   Node *key, bool descending, bool nulls_first)
+			   Node *key, bool descending, bool nulls_first, int workers)
 {
-	Query	   *parse = root->parse;
-	CustomPath *scan = vx_make_vector_scan_path(root, rel, relation, target, 0);
+	CustomPath *scan = vx_make_vector_scan_path(root, rel, relation, target, workers);
+	Cost		groups;
 	double		rows;
 
 	if (scan == NULL)
 		return NULL;
-	scan->custom_private = list_make2(list_make3(key, limit_or_null(parse->limitCount),
-												 limit_or_null(parse->limitOffset)),
+	/* row groups are all looked into, to find their order */
+	groups = Min(vx_group_cost(rel, relation, 1),
+				 scan->path.total_cost - scan->path.startup_cost);
+	scan->path.total_cost -= (scan->path.total_cost - scan->path.startup_cost - groups) *
+		(1.0 - vectors_read(root, rel, key));
+	scan->custom_private = list_make2(lcons(key, vx_topn_limits(root)),
 									  list_make2_int(descending, nulls_first));
 	rows = rows_handed_out(root, scan->path.rows);
 	scan->path.total_cost -= (scan->path.rows - rows) *
@@ -130,13 +191,48 @@ make_topn_scan(PlannerInfo *root, RelOptInfo *rel, Relation relation, PathTarget
 	return &scan->path;
 }
 
-static void
-add_sorted_path(PlannerInfo *root, RelOptInfo *ordered_rel, Path *path)
+void
+vx_topn_add_sorted_path(PlannerInfo *root, RelOptInfo *ordered_rel, Path *path)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
 
 	path = (Path *) create_sort_path(root, ordered_rel, path, root->sort_pathkeys,
-									 root->limit_tuples);
+									 vx_topn_limit(root));
+	if (path->pathtarget != target)
+		path = apply_projection_to_path(root, ordered_rel, path, target);
+	add_path(ordered_rel, path);
+}
+
+/*
+ * Each participant sorts what its share of the scan hands out.  The server
+ * offers the same over its own partial paths, which know no limit.
+ */
+static void
+add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel,
+				  Relation relation, Node *key, bool descending, bool nulls_first)
+{
+	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
+	Query	   *parse = root->parse;
+	Path	   *path;
+	double		rows;
+	int			workers;
+
+	if (!ordered_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
+		!is_parallel_safe(root, key) || !is_parallel_safe(root, parse->limitCount) ||
+		!is_parallel_safe(root, parse->limitOffset))
+		return;
+	workers = ((Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
+	if (workers == 0)
+		return;
+	path = make_topn_scan(root, input_rel, relation, input_rel->reltarget, key, descending,
+						  nulls_first, workers);
+	if (path == NULL || !path->parallel_safe)
+		return;
+	rows = path->rows * workers;
+	path = (Path *) create_sort_path(root, ordered_rel, path, root->sort_pathkeys,
+									 vx_topn_limit(root));
+	path = (Path *) create_gather_merge_path(root, ordered_rel, path, path->pathtarget,
+											 root->sort_pathkeys, NULL, &rows);
 	if (path->pathtarget != target)
 		path = apply_projection_to_path(root, ordered_rel, path, target);
 	add_path(ordered_rel, path);
@@ -148,15 +244,18 @@ vx_topn_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_r
 {
 	SortGroupClause *clause;
 	bool		descending;
-	Node	   *key = first_key(root, &clause, &descending);
+	Node	   *key = vx_topn_first_key(root, &clause, &descending);
 	Path	   *scan;
 
-	if (key == NULL)
+	if (key == NULL || !contain_var_clause(key))
 		return;
 	scan = make_topn_scan(root, input_rel, relation, input_rel->reltarget, key, descending,
-						  clause->nulls_first);
-	if (scan)
-		add_sorted_path(root, ordered_rel, scan);
+						  clause->nulls_first, 0);
+	if (scan == NULL)
+		return;
+	vx_topn_add_sorted_path(root, ordered_rel, scan);
+	add_parallel_path(root, input_rel, ordered_rel, relation, key, descending,
+					  clause->nulls_first);
 }
 
 /* The child's first rows, or if it is none of ours, all of its rows. */
@@ -178,7 +277,7 @@ child_path(PlannerInfo *root, RelOptInfo *child, PathTarget *parent_target, Node
 										  NoLock);
 
 		path = make_topn_scan(root, child, relation, target, key, descending,
-							  clause->nulls_first);
+							  clause->nulls_first, 0);
 		table_close(relation, NoLock);
 	}
 	if (path == NULL && child->cheapest_total_path->param_info == NULL)
@@ -192,12 +291,13 @@ vx_topn_add_append_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *or
 {
 	SortGroupClause *clause;
 	bool		descending;
-	Node	   *key = first_key(root, &clause, &descending);
+	Node	   *key = vx_topn_first_key(root, &clause, &descending);
 	List	   *children = NIL;
 	List	   *subpaths = NIL;
 	ListCell   *lc;
 
-	if (key == NULL || !vx_collect_children(root, input_rel, &children) || children == NIL)
+	if (key == NULL || !contain_var_clause(key) ||
+		!vx_collect_children(root, input_rel, &children) || children == NIL)
 		return;
 	foreach(lc, children)
 	{
@@ -207,7 +307,7 @@ vx_topn_add_append_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *or
 			return;
 		subpaths = lappend(subpaths, path);
 	}
-	add_sorted_path(root, ordered_rel, (Path *)
+	vx_topn_add_sorted_path(root, ordered_rel, (Path *)
 					create_append_path(root, input_rel, subpaths, NIL, NIL, NULL, 0, false,
 									   -1));
 }

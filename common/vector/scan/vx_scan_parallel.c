@@ -10,6 +10,10 @@
  * others can help with what is left when no row group is untouched any more.
  * A row group that the zone tests rule out gets no chunks left.
  *
+ * Under ORDER BY ... LIMIT the leader puts row groups, and each participant
+ * the vectors of one, in the order of the best keys, and all share the worst
+ * rank that may still be among the first ones (vx_ranks.h).
+ *
  * All coordination is by atomic counters; there are no locks.
  *
  * Counters for EXPLAIN stand in shared memory, one set per worker, where the
@@ -48,12 +52,21 @@ source_of(CustomScanState *node)
 	return ((VxScanState *) node)->source;
 }
 
+static void
+set_shared(VxSource *source, VxSharedScan *shared)
+{
+	source->shared = shared;
+	if (source->filter->topn)
+		vx_topn_share(source->filter->topn, shared ? &shared->topn_rank : NULL);
+}
+
 Size
 vx_scan_estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 {
 	VxSource   *source = source_of(node);
 
 	vx_source_start(source);
+	vx_source_order_groups(source);
 	return add_size(stats_offset(source->groups->ngroups),
 					mul_size(sizeof(VxScanStats), pcxt->nworkers));
 }
@@ -76,9 +89,11 @@ vx_scan_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 		shared->groups[i].group = source->groups->groups[i];
 		pg_atomic_init_u32(&shared->groups[i].next_chunk, 0);
 		pg_atomic_init_u32(&shared->groups[i].entered, 0);
+		shared->groups[i].order = source->group_order ? source->group_order[i] : i;
 	}
 	memset(worker_stats(shared, 0), 0, sizeof(VxScanStats) * pcxt->nworkers);
-	source->shared = shared;
+	pg_atomic_init_u64(&shared->topn_rank, VX_RANKS_NONE);
+	set_shared(source, shared);
 	vx_source_count_pass(source);
 }
 
@@ -88,6 +103,7 @@ vx_scan_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coo
 	VxSharedScan *shared = coordinate;
 
 	vx_source_count_pass(source_of(node));
+	pg_atomic_write_u64(&shared->topn_rank, VX_RANKS_NONE);
 	pg_atomic_write_u32(&shared->next_group, 0);
 	pg_atomic_write_u32(&shared->next_delta, 0);
 	for (uint32 i = 0; i < shared->ngroups; i++)
@@ -110,7 +126,7 @@ vx_scan_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
 	for (uint32 i = 0; i < shared->ngroups; i++)
 		list->groups[i] = shared->groups[i].group;
 	source->groups = list;
-	source->shared = shared;
+	set_shared(source, shared);
 	source->stats = worker_stats(shared, ParallelWorkerNumber);
 }
 
@@ -131,7 +147,7 @@ vx_scan_shutdown(CustomScanState *node)
 		return;
 	vx_shared_stats(state->shared, &state->workers);
 	state->shared = NULL;
-	state->source->shared = NULL;
+	set_shared(state->source, NULL);
 }
 
 /* Takes a chunk of the row group at hand. */
@@ -173,7 +189,10 @@ take_chunk_of(VxSource *source, uint32 group)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (vx_source_enter(source, group))
+	{
+		vx_source_order_vectors(source);
 		return take_chunk(source);
+	}
 	pg_atomic_write_u32(&source->shared->groups[group].next_chunk, NOTHING_LEFT);
 	return false;
 }
@@ -202,7 +221,7 @@ vx_shared_take(VxSource *source)
 		return VX_SOURCE_BATCH;
 
 	while ((n = take_number(&shared->next_group, shared->ngroups)) < shared->ngroups)
-		if (take_chunk_of(source, n))
+		if (take_chunk_of(source, shared->groups[n].order))
 			return VX_SOURCE_BATCH;
 
 	n = take_number(&shared->next_delta, shared->ndelta);
@@ -215,7 +234,7 @@ vx_shared_take(VxSource *source)
 	/* Help the others. */
 	for (; source->steal_from < shared->ngroups; source->steal_from++)
 	{
-		n = source->steal_from;
+		n = shared->groups[source->steal_from].order;
 		if (pg_atomic_read_u32(&shared->groups[n].next_chunk) < NOTHING_LEFT &&
 			take_chunk_of(source, n))
 			return VX_SOURCE_BATCH;

@@ -198,13 +198,17 @@ is_ordered(const VxSource *source)
 		vx_topn_has_zones(source->filter->topn);
 }
 
-static void
-order_groups(VxSource *source)
+void
+vx_source_order_groups(VxSource *source)
 {
 	uint32		n = source->groups->ngroups;
-	MemoryContext oldcontext = MemoryContextSwitchTo(source->mcxt);
-	RankedUnit *units = palloc(sizeof(RankedUnit) * n);
+	MemoryContext oldcontext;
+	RankedUnit *units;
 
+	if (!is_ordered(source) || source->group_order != NULL || n <= 1)
+		return;
+	oldcontext = MemoryContextSwitchTo(source->mcxt);
+	units = palloc(sizeof(RankedUnit) * n);
 	for (uint32 i = 0; i < n; i++)
 	{
 		StReader   *reader = vx_format->store->reader_open(source->rel,
@@ -220,13 +224,18 @@ order_groups(VxSource *source)
 	MemoryContextSwitchTo(oldcontext);
 }
 
-static void
-order_vectors(VxSource *source)
+/* Zones alone decide: all participants of a parallel scan find the same order. */
+void
+vx_source_order_vectors(VxSource *source)
 {
 	uint32		n = vx_format->vectors(source->reader);
-	MemoryContext oldcontext = MemoryContextSwitchTo(source->group_mcxt);
-	RankedUnit *units = palloc(sizeof(RankedUnit) * n);
+	MemoryContext oldcontext;
+	RankedUnit *units;
 
+	if (!is_ordered(source) || source->vector_order != NULL)
+		return;
+	oldcontext = MemoryContextSwitchTo(source->group_mcxt);
+	units = palloc(sizeof(RankedUnit) * n);
 	for (uint32 i = 0; i < n; i++)
 	{
 		units[i].number = i;
@@ -296,8 +305,7 @@ take_serial(VxSource *source)
 {
 	if (source->bitmap)
 		return take_bitmap(source);
-	if (is_ordered(source) && source->group_order == NULL && source->groups->ngroups > 1)
-		order_groups(source);
+	vx_source_order_groups(source);
 	while (source->next_group < source->groups->ngroups)
 	{
 		uint32		group = source->next_group++;
@@ -307,8 +315,7 @@ take_serial(VxSource *source)
 			group = source->group_order[group];
 		if (vx_source_enter(source, group))
 		{
-			if (is_ordered(source) && source->vector_order == NULL)
-				order_vectors(source);
+			vx_source_order_vectors(source);
 			source->vecno = 0;
 			source->vec_end = vx_format->vectors(source->reader);
 			return VX_SOURCE_BATCH;

@@ -50,6 +50,7 @@ typedef struct VxSharedGroup
 	StGroup		group;
 	pg_atomic_uint32 next_chunk;	/* first that is not taken yet */
 	pg_atomic_uint32 entered;	/* participants that have */
+	uint32		order;			/* the group that is taken at this position */
 } VxSharedGroup;
 
 /* What vx_source_next() has taken. */
@@ -69,6 +70,7 @@ typedef struct VxSharedScan
 {
 	pg_atomic_uint32 next_group;
 	pg_atomic_uint32 next_delta;
+	pg_atomic_uint64 topn_rank; /* vx_ranks_share() */
 	uint32		ndelta;			/* chunks */
 	uint32		ngroups;
 	uint32		nworkers;
@@ -101,7 +103,7 @@ typedef struct VxSource
 	bool		pass_counted;	/* totals of this pass over the table are in stats */
 	uint32		next_group;		/* serial */
 	uint32		next_delta;
-	uint32	   *group_order;	/* serial: best for ORDER BY first, or NULL */
+	uint32	   *group_order;	/* best for ORDER BY first, or NULL */
 	uint32	   *vector_order;	/* the same of the row group at hand */
 	uint32		steal_from;		/* parallel: groups before are all taken */
 	int			group;			/* index of the row group at hand, or -1 */
@@ -165,11 +167,16 @@ extern void vx_shared_stats(VxSharedScan *shared, VxScanStats *sum);
  * For the files of the source only.  Start finds the row groups if that is
  * not done yet.  Count_pass counts all of them, once per pass over the table
  * and in the leader only.  Enter makes a row group the one at hand, and is false if
- * its zones rule it out.  Take sets a chunk of vectors or of the delta.
+ * its zones rule it out.  Order_groups puts row groups, and order_vectors the
+ * vectors of the one at hand, in the order of the best keys for a scan under
+ * ORDER BY ... LIMIT; they do nothing for others.  Take sets a chunk of vectors
+ * or of the delta.
  */
 extern void vx_source_start(VxSource *source);
 extern void vx_source_count_pass(VxSource *source);
 extern bool vx_source_enter(VxSource *source, uint32 group);
+extern void vx_source_order_groups(VxSource *source);
+extern void vx_source_order_vectors(VxSource *source);
 extern VxSourceUnit vx_shared_take(VxSource *source);
 
 #endif							/* VX_SOURCE_H */

@@ -41,7 +41,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line ~ 'Top N Key|Row Groups|Vectors' THEN
+		IF line ~ 'Top N Key|Groups Removed|Row Groups|Vectors' THEN
 			RETURN NEXT btrim(line);
 		END IF;
 	END LOOP;
@@ -81,5 +81,59 @@ SELECT count(*), count(i2), sum(i2) FROM (SELECT DISTINCT i2, o, d - k / 100 FRO
 SELECT DISTINCT o, NULL::int AS n, 1 AS one FROM tn ORDER BY o LIMIT 5;
 SELECT DISTINCT ON (o) o, k FROM tn ORDER BY o, k;
 SELECT DISTINCT o FROM tn WHERE false;
+
+-- groups: rows are made of the first ones only
+SELECT tn_explain('SELECT i2, count(*), sum(k) FROM tn GROUP BY i2 ORDER BY 3 DESC, 1 LIMIT 5');
+CREATE FUNCTION tn_group_diff() RETURNS TABLE (query text) LANGUAGE plpgsql AS $$
+DECLARE
+	ours text;
+	heap text;
+BEGIN
+	FOR query IN
+		SELECT format('SELECT %s, count(*) AS c, count(i) AS ci, sum(i2) AS s, sum(b) AS sb, min(i) AS lo, max(d) AS hi, min(t), avg(i2) AS a, sum(f) FROM TBL GROUP BY %1$s ORDER BY %2$s%3$s, %1$s LIMIT %4$s', key, sort, dir, lim)
+		FROM unnest(ARRAY['i2', 'u, o', 'i, x']) key, unnest(ARRAY['c', 'ci', 's', 'sb', 'lo', 'a', '1']) sort,
+			unnest(ARRAY['', ' DESC NULLS LAST']) dir, unnest(ARRAY['40 OFFSET 20']) lim
+	LOOP
+		EXECUTE format('SELECT string_agg(q::text, '','') FROM (%s) q', replace(query, 'TBL', 'tn')) INTO ours;
+		EXECUTE format('SELECT string_agg(q::text, '','') FROM (%s) q', replace(query, 'TBL', 'tn_heap')) INTO heap;
+		IF ours IS DISTINCT FROM heap THEN
+			RETURN NEXT;
+		END IF;
+	END LOOP;
+END $$;
+SET extra_float_digits = -3;
+SELECT * FROM tn_group_diff();
+SET work_mem = '64kB';
+SELECT * FROM tn_group_diff() LIMIT 5;
+RESET work_mem;
+-- of equal groups any will do if nothing else sorts them, but n of them come; ties all of them
+SELECT count(*), min(c), max(c) FROM (SELECT k, count(*) AS c FROM tn GROUP BY k ORDER BY c DESC LIMIT 7 OFFSET 3) q;
+SELECT count(*), min(c), max(c) FROM (SELECT k % 100 AS m, count(*) AS c FROM tn GROUP BY 1 ORDER BY c DESC FETCH FIRST 3 ROWS WITH TIES) q;
+SELECT count(*), min(c), max(c) FROM (SELECT k % 100 AS m, count(*) AS c FROM tn_heap GROUP BY 1 ORDER BY c DESC FETCH FIRST 3 ROWS WITH TIES) q;
+-- not where HAVING drops groups, or the order is not an integer's
+SELECT tn_explain('SELECT i2, count(*) FROM tn GROUP BY i2 HAVING count(*) < 9 ORDER BY 2 DESC LIMIT 5');
+SELECT tn_explain('SELECT i2, avg(i) FROM tn GROUP BY i2 ORDER BY 2 DESC LIMIT 5');
+-- the limit may change, and rescans start over
+SET plan_cache_mode = force_generic_plan;
+PREPARE tn_g (bigint, bigint) AS SELECT i2, sum(k) FROM tn GROUP BY i2 ORDER BY 2 DESC LIMIT $1 OFFSET $2;
+EXECUTE tn_g (2, 0);
+EXECUTE tn_g (1, 2);
+RESET plan_cache_mode;
+SELECT g, q.* FROM generate_series(1, 3) g, LATERAL (SELECT i2, max(k) FROM tn WHERE i2 > g * 20 GROUP BY i2 ORDER BY 2 DESC LIMIT 2) q;
+
+-- workers share the worst key that may be among the first
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT count(*) FROM tn_explain('SELECT k, f FROM tn ORDER BY f, k LIMIT 10') line WHERE line ~ 'Top N Key';
+EXPLAIN (COSTS OFF) SELECT k, f FROM tn WHERE i2 >= 0 ORDER BY f, k LIMIT 10;
+SELECT * FROM tn_diff();
+SELECT g, (SELECT array_agg(k) FROM (SELECT k FROM tn WHERE i2 <> g ORDER BY b, k LIMIT 3) q) FROM generate_series(1, 2) g;
+SELECT g, (SELECT array_agg(k) FROM (SELECT k FROM tn_heap WHERE i2 <> g ORDER BY b, k LIMIT 3) q) FROM generate_series(1, 2) g;
+RESET max_parallel_workers_per_gather;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
 DROP TABLE tn, tn_heap;
-DROP FUNCTION tn_diff, tn_explain;
+DROP FUNCTION tn_diff, tn_group_diff, tn_explain;
