@@ -28,6 +28,7 @@ typedef struct VxAggQuery
 	List	   *having;
 	List	   *eqops;			/* of the keys */
 	PathTarget *target;			/* what comes out */
+	bool		algebra;		/* sums of x + c from the sum of x (vx_agg_linear.c) */
 } VxAggQuery;
 
 /* relid: the table whose columns they are of; 0: not of one table. */

@@ -21,7 +21,8 @@
  *	 plan->custom_scan_tlist	group keys, then the aggregates; a partial node
  *								has its output, a bytea, at the end
  *	 plan->custom_private		list of the keys' equality operators, list of
- *								one VxAggMode, and NIL or, for rows that the
+ *								one VxAggMode and whether sums of linear
+ *								expressions are derived, and NIL or, for rows that the
  *								node makes vectors of, where in them each of
  *								vx_agg_operands() is (-1 alone: there are none)
  *	 plan->custom_plans			the scan below; what returns rows; or what
