@@ -15,6 +15,7 @@ bool		vx_enable_vector_filter = true;
 bool		vx_enable_vector_expressions = true;
 bool		vx_enable_path_columns = true;
 bool		vx_enable_vector_aggregate = true;
+bool		vx_enable_aggregate_algebra = true;
 bool		vx_enable_footer_aggregate = true;
 bool		vx_enable_topn = true;
 bool		vx_enable_join_filter = true;
@@ -48,6 +49,9 @@ const VxSwitch vx_switches[] = {
 	{"enable_vector_aggregate",
 		"Enables the planner's use of aggregation over vectors of compressed columns.",
 	&vx_enable_vector_aggregate},
+	{"enable_aggregate_algebra",
+		"Computes sums of x + constant, x * constant and the like from the sum of x.",
+	&vx_enable_aggregate_algebra},
 	{"enable_footer_aggregate",
 		"Takes counts, sums and bounds of whole row groups from what is stored with them.",
 	&vx_enable_footer_aggregate},

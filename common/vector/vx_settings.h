@@ -27,6 +27,7 @@ extern bool vx_enable_vector_filter;
 extern bool vx_enable_vector_expressions;
 extern bool vx_enable_path_columns;
 extern bool vx_enable_vector_aggregate;
+extern bool vx_enable_aggregate_algebra;
 extern bool vx_enable_footer_aggregate;
 extern bool vx_enable_topn;
 extern bool vx_enable_join_filter;

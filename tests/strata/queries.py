@@ -352,10 +352,26 @@ class Generator:
         self.outputs += exprs
         return ", ".join(exprs)
 
+    def linear(self) -> str:
+        """Steps with constants over an integer column."""
+        expr = self.leaf(self.pick(INTS))
+        for _ in range(self.rng.randrange(1, 4)):
+            constant = self.pick(CONSTANTS[self.pick(INTS)])
+            op = self.pick("++-*")
+            if self.rng.random() < 0.1:
+                expr = f"(- {expr})"
+            elif self.rng.random() < 0.1:
+                expr = f"({expr})::{self.pick(INTS)}"
+            elif self.rng.random() < 0.3:
+                expr = f"({constant} {op} {expr})"
+            else:
+                expr = f"({expr} {op} {constant})"
+        return expr
+
     def aggregate(self) -> str:
         depth = self.rng.randrange(3)
         typ = self.pick(NUMBERS)
-        kind = self.rng.randrange(10)
+        kind = self.rng.randrange(12)
         if kind == 0:
             agg = "count(*)"
         elif kind == 1:
@@ -369,8 +385,10 @@ class Generator:
         elif kind == 6:
             fn = self.pick(["stddev", "variance", "var_pop", "stddev_pop"])
             agg = f"{fn}({self.expr(self.pick(['int4', 'numeric', 'int2']), depth)})"
-        else:
+        elif kind < 10:
             agg = f"{self.pick(['sum', 'avg'])}({self.expr(typ, depth)})"
+        else:
+            agg = f"{self.pick(['sum', 'avg'])}({self.linear()})"
         if self.rng.random() < 0.2:
             agg += f" FILTER (WHERE {self.cond(1)})"
         return agg

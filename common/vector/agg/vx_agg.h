@@ -10,6 +10,7 @@
  *	 vx_agg_group.c		from keys to group numbers
  *	 vx_agg_trans.c		states of groups: made, advanced by a batch, finished
  *	 vx_agg_kernels.c	the loops that do it
+ *	 vx_agg_linear.c	sums of x + c from the sum of x
  *	 vx_agg_numeric.c	sums and bounds of numerics
  *	 vx_agg_distinct.c	DISTINCT arguments
  *	 vx_agg_ordered.c	percentiles, mode
@@ -32,6 +33,7 @@
 #include "vx_agg_spec.h"
 #include "vx_expr.h"
 #include "vx_intern.h"
+#include "vx_linear.h"
 #include "vx_scan.h"
 
 /* No group number: the row's group has no room in memory. */
@@ -56,6 +58,7 @@ typedef struct VxAggInput
 
 typedef struct VxServerAgg VxServerAgg;
 typedef struct VxDistinct VxDistinct;
+typedef struct VxAggGuard VxAggGuard;
 
 /* What is kept per group for one or more aggregates. */
 typedef struct VxAggTrans
@@ -70,12 +73,15 @@ typedef struct VxAggTrans
 	bool		from_footer;	/* has the row group at hand already */
 	VxDistinct *distinct;		/* of the argument's values; NULL: all count */
 	VxServerAgg *server;		/* VX_TRANS_SERVER */
+	VxAggGuard *guard;			/* what linear expressions of the argument need, or NULL */
 } VxAggTrans;
 
 /* One output column behind the keys. */
 typedef struct VxAggOutput
 {
 	int			trans;
+	int64		factor;			/* of sums of integers: sum * factor + count * offset */
+	int64		offset;
 	VxAggSpec	spec;
 	Oid			type;
 	ExprState  *direct;			/* percentile's fraction, or NULL */
@@ -149,6 +155,7 @@ typedef struct VxAggState
 	CustomScanState css;		/* must be first */
 
 	VxAggMode	mode;
+	bool		algebra;		/* sums of linear expressions from those of their base */
 	VxScanState *scan;			/* NULL: rows or states come from below */
 	VxAggFeed  *feed;			/* what makes vectors of those rows, or NULL */
 	List	   *operands;		/* and fused: in terms of the scan's columns, where */
@@ -166,6 +173,7 @@ typedef struct VxAggState
 	VxAggTrans *trans;
 	int			noutputs;
 	VxAggOutput *outputs;
+	int			nderived;		/* of the outputs: sums of linear expressions */
 	VxGroups   *groups;
 
 	MemoryContext keys_mcxt;	/* values of keys and of DISTINCT arguments */
@@ -315,6 +323,25 @@ extern void vx_agg_advance(VxAggState *state, const uint16 *rows, int n, bool al
 
 /* Result of an aggregate for a group, in the current memory context. */
 extern Datum vx_agg_result(VxAggState *state, int output, uint32 gid, bool *isnull);
+
+/* ---- vx_agg_linear.c ---- */
+
+/*
+ * The aggregate of the base, if the argument is linear in one and that is
+ * enough; changes spec to its.  Or NULL.
+ */
+extern const Aggref *vx_agg_linear_base(VxAggState *state, const Aggref *ref, VxAggSpec *spec,
+										VxLinear *linear);
+
+/* Has the transition of the base raise what the argument of ref would. */
+extern void vx_agg_guard(VxAggState *state, VxAggTrans *trans, const Aggref *ref,
+						 const VxLinear *linear);
+
+/* Values within these bounds raise nothing. */
+extern bool vx_agg_guard_allows(const VxAggTrans *trans, int64 least, int64 greatest);
+
+/* Raises what there is to raise for n rows of the batch. */
+extern void vx_agg_check_guards(VxAggState *state, const uint16 *rows, int n);
 
 /* ---- vx_agg_numeric.c ---- */
 

@@ -127,6 +127,15 @@ gets_whole_group(VxAggState *state)
 	return vx_shared_take_rest(source);
 }
 
+/* No linear expression of the argument can raise an error. */
+static bool
+zone_is_guarded(const VxAggTrans *trans, const VxAggInput *input, const StZone *zone)
+{
+	return zone->has_minmax && !zone->max_truncated &&
+		vx_agg_guard_allows(trans, vx_datum_to_int(input->type, input->typlen, zone->min),
+							vx_datum_to_int(input->type, input->typlen, zone->max));
+}
+
 /* False: the transition needs the row group's vectors. */
 static bool
 answer(VxAggState *state, VxAggTrans *trans)
@@ -150,6 +159,9 @@ answer(VxAggState *state, VxAggTrans *trans)
 	if (deleted != NULL && (zone.nnulls > 0 || trans->kind != VX_TRANS_COUNT) &&
 		(vx_format->sum_rows == NULL ||
 		 !vx_format->sum_rows(reader, input->attno, deleted, &deleted_sum, &deleted_nulls)))
+		return false;
+	if (trans->guard != NULL && zone.nnulls < zone.nrows &&
+		!zone_is_guarded(trans, input, &zone))
 		return false;
 	switch (trans->kind)
 	{

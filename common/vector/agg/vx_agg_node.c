@@ -58,11 +58,22 @@ static void
 init_output(VxAggState *state, const Aggref *ref)
 {
 	VxAggOutput *output = &state->outputs[state->noutputs++];
+	const Aggref *base;
+	VxLinear	linear;
 
 	vx_agg_check_rights(ref);
 	if (!vx_agg_resolve(ref, &output->spec))
 		elog(ERROR, "aggregate %u has no vector form", ref->aggfnoid);
-	output->trans = vx_agg_trans(state, ref, &output->spec);
+	output->factor = 1;
+	base = vx_agg_linear_base(state, ref, &output->spec, &linear);
+	output->trans = vx_agg_trans(state, base ? base : ref, &output->spec);
+	if (base)
+	{
+		output->factor = linear.factor;
+		output->offset = linear.offset;
+		vx_agg_guard(state, &state->trans[output->trans], ref, &linear);
+		state->nderived++;
+	}
 	output->type = ref->aggtype;
 	if (ref->aggdirectargs != NIL)
 		output->direct = ExecInitExpr(linitial(ref->aggdirectargs), &state->css.ss.ps);
@@ -146,6 +157,7 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 		   (nentries < nkeys ||
 			IsA(list_nth_node(TargetEntry, tlist, nentries)->expr, Aggref)))
 		nentries++;
+	state->algebra = lsecond_int(lsecond(plan->custom_private)) != 0;
 	if (state->mode != VX_AGG_FINAL)
 		attach_input(state, plan, child, nkeys, nentries);
 	state->mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector groups",
@@ -480,6 +492,8 @@ explain_agg(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyList("Group Key", deparse_all(keys, context, es->verbose), es);
 	if (state->topn)
 		explain_topn(state, context, es);
+	if (es->verbose && state->nderived > 0)
+		ExplainPropertyInteger("Derived Sums", NULL, state->nderived, es);
 	if (es->verbose && by_server != NIL)
 		ExplainPropertyList("Row By Row", deparse_all(by_server, context, true), es);
 	if (es->analyze && state->groups && keys != NIL)

@@ -20,6 +20,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "utils/float.h"
 #include "utils/fmgrprotos.h"
@@ -371,6 +372,7 @@ vx_agg_advance(VxAggState *state, const uint16 *rows, int n, bool all)
 	VxGroups   *groups = state->groups;
 	VxAggRows	r = {.n = n, .rows = all ? NULL : rows};
 
+	vx_agg_check_guards(state, rows, n);
 	if (groups->nkeys > 0)
 		r.gids = groups->gids;
 	if (r.gids && n >= LONG_RUN && vx_agg_count_changes(r.gids, n) < n / LONG_RUN)
@@ -395,6 +397,16 @@ average_of(Datum sum, int64 count)
 {
 	return DirectFunctionCall2(numeric_div, sum,
 							   NumericGetDatum(int64_to_numeric(count)));
+}
+
+static Datum
+int_result(const VxAggOutput *output, int128 sum, int64 count)
+{
+	sum = sum * output->factor + (int128) output->offset * count;
+	if (output->type == INT8OID)
+		return Int64GetDatum((int64) sum);
+	return output->spec.average ? average_of(numeric_of_int128(sum), count) :
+		numeric_of_int128(sum);
 }
 
 static Datum
@@ -436,13 +448,9 @@ vx_agg_result(VxAggState *state, int number, uint32 gid, bool *isnull)
 	switch (trans->kind)
 	{
 		case VX_TRANS_SUM_INT:
-			if (!output->spec.average)
-				return Int64GetDatum(((VxInt64State *) s)->value);
-			sum = NumericGetDatum(int64_to_numeric(((VxInt64State *) s)->value));
-			return average_of(sum, count);
+			return int_result(output, ((VxInt64State *) s)->value, count);
 		case VX_TRANS_SUM_INT8:
-			sum = numeric_of_int128(((VxInt128State *) s)->sum);
-			return output->spec.average ? average_of(sum, count) : sum;
+			return int_result(output, ((VxInt128State *) s)->sum, count);
 		case VX_TRANS_MIN_INT:
 		case VX_TRANS_MAX_INT:
 			return (Datum) ((VxInt64State *) s)->value;

@@ -295,3 +295,30 @@ const VxKernelEntry vx_arith_kernels[] = {
 	{F_INT8_FLOAT4, float_to_int, 8},
 	{InvalidOid, NULL, 0}
 };
+
+static const VxKernelEntry *
+find_entry(Oid funcid)
+{
+	const VxKernelEntry *e = vx_arith_kernels;
+
+	while (OidIsValid(e->funcid) && e->funcid != funcid)
+		e++;
+	return e;
+}
+
+bool
+vx_is_int_arith(Oid funcid, VxArith *arith)
+{
+	const VxKernelEntry *e = find_entry(funcid);
+
+	*arith = OP_ARITH(e->op);
+	return e->kernel == int_arith;
+}
+
+int
+vx_int_sign(Oid funcid)
+{
+	VxKernel	kernel = find_entry(funcid)->kernel;
+
+	return kernel == int_to_int ? 1 : kernel == int_minus ? -1 : 0;
+}

@@ -30,6 +30,7 @@
 #include "nodes/primnodes.h"
 
 #include "vx_expr.h"
+#include "vx_vec.h"
 
 typedef struct VxNode VxNode;
 
@@ -275,6 +276,13 @@ extern const VxKernelEntry vx_arith_kernels[];	/* vx_expr_arith.c */
 extern const VxKernelEntry vx_decimal_kernels[];	/* vx_expr_decimal.c */
 extern const VxKernelEntry vx_time_kernels[];	/* vx_expr_time.c */
 extern const VxKernelEntry vx_text_kernels[];	/* vx_expr_text.c */
+
+/*
+ * vx_expr_arith.c.  A function that adds, subtracts or multiplies integers;
+ * and 1 for a cast from one to another, -1 for a change of sign, else 0.
+ */
+extern bool vx_is_int_arith(Oid funcid, VxArith *arith);
+extern int	vx_int_sign(Oid funcid);
 
 /* Comparison operators: sets node->truth; vx_expr_compare.c. */
 extern bool vx_compare_set(VxNode *node, Oid opno);

@@ -332,7 +332,8 @@ vx_agg_make_path(RelOptInfo *parent, PathTarget *target, const VxAggQuery *query
 	cpath->methods = &path_methods;
 	cpath->custom_paths = list_make1(below);
 	cpath->custom_private = list_make4(query->keys, query->aggregates, having,
-									   list_make4(query->eqops, list_make1_int(mode),
+									   list_make4(query->eqops,
+												  list_make2_int(mode, query->algebra),
 												  columns, query->sets));
 	return cpath;
 }
@@ -495,6 +496,7 @@ void
 vx_agg_add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 					   const VxAggQuery *query, List *clauses, Relation relation)
 {
+	VxAggQuery	own = *query;
 	CustomPath *scan;
 	CustomPath *cpath;
 	double		ngroups;
@@ -509,7 +511,9 @@ vx_agg_add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gro
 	if (scan == NULL || !vx_agg_values_fit(root, query, scan->path.rows))
 		return;
 
-	cpath = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_PLAIN, NIL,
+	/* participants must agree on the states, whatever the setting is by then */
+	own.algebra = vx_enable_aggregate_algebra;
+	cpath = vx_agg_make_path(grouped_rel, query->target, &own, VX_AGG_PLAIN, NIL,
 							 &scan->path);
 	cpath->path.parallel_safe = grouped_rel->consider_parallel && scan->path.parallel_safe;
 	vx_agg_cost_path(root, cpath, query,
@@ -518,7 +522,7 @@ vx_agg_add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gro
 	if (query->sets != NIL)
 		vx_agg_cost_sets(cpath, query, vx_agg_count_groups(root, query, scan->path.rows));
 	add_path(grouped_rel, &cpath->path);
-	add_parallel_path(root, input_rel, grouped_rel, relation, query);
+	add_parallel_path(root, input_rel, grouped_rel, relation, &own);
 }
 
 void

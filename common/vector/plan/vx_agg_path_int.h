@@ -30,6 +30,7 @@ typedef struct VxAggQuery
 	List	   *eqops;			/* of the keys */
 	List	   *sets;			/* vx_agg_sets() */
 	PathTarget *target;			/* what comes out */
+	bool		algebra;		/* sums of x + c from the sum of x (vx_agg_linear.c) */
 } VxAggQuery;
 
 /* relid: the table whose columns they are of; 0: not of one table. */

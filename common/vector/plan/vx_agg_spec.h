@@ -22,7 +22,8 @@
  *								of sets; a partial node
  *								has its output, a bytea, at the end
  *	 plan->custom_private		list of the keys' equality operators, list of
- *								one VxAggMode, and NIL or, for rows that the
+ *								one VxAggMode and whether sums of linear
+ *								expressions are derived, and NIL or, for rows that the
  *								node makes vectors of, where in them each of
  *								vx_agg_operands() is (-1 alone: there are none);
  *								NIL or, of GROUPING SETS, the keys' numbers and
