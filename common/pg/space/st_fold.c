@@ -34,13 +34,21 @@ bool		st_fold_enabled = true;
 #define DUE_TOMBSTONES	1000
 #define DUE_SHARE		0.02
 
-/* Is the deleter older than every snapshot? */
+/*
+ * Is the deleter older than every snapshot, and were the row's index entries
+ * removed for that reason?  A frozen tombstone need not be: another VACUUM, of
+ * TOAST alone, may have had a later horizon.  A frozen xid that seems to lie in
+ * the future is more than two billion transactions old.
+ */
 static bool
 is_old(const StCatalogEntry *entry, TransactionId oldest_xmin)
 {
-	TransactionId xmin = HeapTupleHeaderGetXmin(entry->tuple->t_data);
+	HeapTupleHeader header = entry->tuple->t_data;
+	TransactionId xmin = HeapTupleHeaderGetRawXmin(header);
 
-	return !TransactionIdIsNormal(xmin) || TransactionIdPrecedes(xmin, oldest_xmin);
+	return !TransactionIdIsNormal(xmin) || TransactionIdPrecedes(xmin, oldest_xmin) ||
+		(HeapTupleHeaderXminFrozen(header) &&
+		 TransactionIdFollowsOrEquals(xmin, ReadNextTransactionId()));
 }
 
 /*

@@ -412,8 +412,7 @@ delete_entries(StCatalog *cat, StKeyBase base, const StGroup *group)
 	StCatalogEntry *entry;
 
 	st_catalog_scan_begin(&scan, cat, base, group->first_row,
-						  group->first_row + group->nrows - 1,
-						  GetActiveSnapshot());
+						  group->first_row + group->nrows - 1, SnapshotSelf);
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
 		ItemPointerData tid = entry->tuple->t_self;

@@ -449,6 +449,12 @@ st_descriptor_folded(StCatalog *cat, const StGroup *group)
 
 		LockBuffer(entry->buffer, BUFFER_LOCK_EXCLUSIVE);
 		memcpy(&payload, entry->payload, Min(entry->len, sizeof(payload)));
+		if (entry->len > sizeof(payload) ||
+			!descriptor_is_intact(&payload.base, entry->len))
+		{
+			LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
+			st_entry_corrupt(cat->rel, entry, "descriptor");
+		}
 		payload.base.version = ST_DESCRIPTOR_VERSION;
 		payload.base.flags |= ST_DESCRIPTOR_FOLDED;
 		if (entry->len == ST_DESCRIPTOR_V1_SIZE)
