@@ -3,8 +3,10 @@ heap twin whatever is done to it before, meanwhile and afterwards."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
+import time
 
 import psycopg
 import pytest
@@ -12,6 +14,7 @@ from strata import replica
 from strata.samples import NO_INPUT, SAMPLES
 from strata.threads import repeated
 from strata.twin import Session, Twin, execute
+from strata.wait import wait_until
 
 BULK = 20_000
 
@@ -393,9 +396,7 @@ def test_lock_is_awaited_with_patience(t):
     other = t.session()
     other.ok("BEGIN")
     other.ok("SELECT count(*) FROM t")
-    outcome = execute(
-        t.ours, f"SELECT {t.am}.adopt('t', patience => '0.3 seconds')"
-    )
+    outcome = execute(t.ours, f"SELECT {t.am}.adopt('t', patience => '0.3 seconds')")
     assert outcome.sqlstate == "55P03"
     # nobody stands behind it meanwhile
     done = []
@@ -441,6 +442,221 @@ def test_dump(t, cluster):
     assert f"SET default_table_access_method = {t.am}" in text
 
 
+# ---- release() ----
+
+
+def release(twin: Twin, table: str = "t", **options) -> None:
+    words = "".join(f", {name} => {value}" for name, value in options.items())
+    twin.ours.execute(f"CALL {twin.am}.release(%s::regclass{words})", [table])
+
+
+def is_heap(twin: Twin, table: str = "t") -> None:
+    """A heap table equal to its twin, of which nothing is ours any more."""
+    assert method(twin.ours, table) == "heap"
+    assert depends(twin.ours, table) == 0
+    twin.check(table)
+    labels = twin.ours.execute(
+        "SELECT * FROM pg_seclabels WHERE objoid = %s::regclass", [table]
+    ).fetchall()
+    assert labels == []
+    (toast,) = twin.ours.execute(
+        "SELECT reltoastrelid::regclass::text FROM pg_class WHERE oid = %s::regclass",
+        [table],
+    ).fetchone()
+    if toast != "-":
+        entries = twin.ours.execute(
+            f"SELECT chunk_id, chunk_seq FROM {toast} WHERE chunk_id < 10000"
+        ).fetchall()
+        assert entries == []
+    if twin.ours.execute(
+        "SELECT FROM pg_available_extensions WHERE name = 'amcheck'"
+    ).fetchall():
+        twin.ours.execute("CREATE EXTENSION IF NOT EXISTS amcheck SCHEMA public")
+        assert (
+            twin.ours.execute(
+                "SELECT * FROM verify_heapam(%s::regclass)", [table]
+            ).fetchall()
+            == []
+        )
+        twin.ours.execute(
+            "SELECT bt_index_check(indexrelid, true) FROM pg_index i"
+            " JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam"
+            " WHERE indrelid = %s::regclass AND amname = 'btree'",
+            [table],
+        )
+
+
+def test_release_without_row_groups(t):
+    adopt(t)
+    t.ours.execute("BEGIN")
+    t.ours.execute("SAVEPOINT s")
+    release(t)
+    t.ours.execute("ROLLBACK TO s")
+    t.check()
+    release(t)
+    t.ours.execute("ROLLBACK")
+    assert method(t.ours) == t.am
+    whole(t)
+    release(t, verify=True)
+    is_heap(t)
+    change(t)
+    is_heap(t)
+
+
+def test_release_of_row_groups(t):
+    adopt(t)
+    t.ours.execute(f"SELECT {t.am}.set_options('t', level => 3)")
+    compress(t)
+    t.ok("DELETE FROM t WHERE id % 4 = 2")
+    t.ours.execute("VACUUM (INDEX_CLEANUP ON) t")
+    change(t)
+    t.ours.execute("BEGIN")
+    outcome = execute(t.ours, f"CALL {t.am}.release('t')")
+    assert outcome.sqlstate == "25001"
+    t.ours.execute("ROLLBACK")
+    release(t, verify=True)
+    is_heap(t)
+    change_again(t)
+    t.ok("VACUUM t")
+    is_heap(t)
+    t.ours.execute(f"DROP EXTENSION {t.am}")
+    t.check()
+
+
+def change_again(session: Session) -> None:
+    session.ok("DELETE FROM t WHERE id = -1")
+    change(session)
+
+
+def test_there_and_back_and_there(t):
+    for _ in range(3):
+        adopt(t)
+        compress(t)
+        t.ok("DELETE FROM t WHERE id = -1")
+        change(t)
+        release(t)
+        is_heap(t)
+        t.ok("VACUUM t")
+        t.ok("UPDATE t SET v = v || '!' WHERE id % 50 = 1")
+    adopt(t)
+    compress(t)
+    t.ours.execute("CREATE TABLE fresh AS TABLE t")
+    t.ours.execute(f"ALTER TABLE fresh SET ACCESS METHOD {t.am}")
+    size, fresh = t.ours.execute(
+        "SELECT pg_relation_size('t'), pg_relation_size('fresh')"
+    ).fetchone()
+    assert size <= fresh * 1.3, f"{size} bytes, a fresh table has {fresh}"
+
+
+def test_release_of_a_table_made_for_us(twin):
+    """Its metapage is at block 0, which heap then uses."""
+    twin.ok("CREATE TABLE t (id int PRIMARY KEY, k int, v text, big text)")
+    twin.ok(
+        f"INSERT INTO t SELECT i, i % 7, md5(i::text) FROM generate_series(1, {BULK}) i"
+    )
+    assert twin.row_groups() > 0
+    release(twin)
+    is_heap(twin)
+    change(twin)
+    twin.ok("VACUUM t")
+    is_heap(twin)
+    release_of_none(twin)
+
+
+def release_of_none(twin: Twin) -> None:
+    outcome = execute(twin.ours, f"CALL {twin.am}.release('t')")
+    assert outcome.sqlstate == "42809"
+
+
+def test_release_finds_what_a_cancelled_load_left(t):
+    """Index entries to rows of no row group, which VACUUM has no way to find."""
+    adopt(t)
+    compress(t)
+    t.ours.execute("BEGIN")
+    t.ours.execute(
+        f"INSERT INTO t SELECT -i, i % 50, md5(i::text) FROM generate_series(100, {BULK}) i"
+    )
+    t.ours.execute("ROLLBACK")
+    (toast,) = t.ours.execute(
+        "SELECT reltoastrelid::regclass::text FROM pg_class WHERE oid = 't'::regclass"
+    ).fetchone()
+    t.ours.execute(f"VACUUM {toast}")
+    release(t)
+    is_heap(t)
+    t.ok("INSERT INTO t (id, k) VALUES (-500, 1)")
+
+
+def test_release_beside_writers(t):
+    def writer(number):
+        keys = itertools.count((number + 1) * 1_000_000)
+
+        def write(conn):
+            key = next(keys)
+            for schema in ("ours", "heap"):
+                conn.execute(f"INSERT INTO {schema}.t (id, k) VALUES ({key}, 1)")
+                conn.execute(f"DELETE FROM {schema}.t WHERE id = {key - 5}")
+                conn.execute(
+                    f"UPDATE {schema}.t SET k = k + 1 WHERE id = {1 + key % 9000}"
+                )
+
+        return write
+
+    adopt(t)
+    compress(t)
+    with repeated(t.database, [writer(n) for n in range(2)]):
+        release(t)
+    is_heap(t)
+
+
+def test_release_and_row_locks(t):
+    """Locked rows and old snapshots are awaited, not broken; compact() undoes it."""
+    adopt(t)
+    compress(t)
+    other = t.session()
+    other.ok("BEGIN")
+    other.ok("SELECT * FROM t WHERE id IN (5, 50) FOR UPDATE")
+    outcome = execute(t.ours, f"CALL {t.am}.release('t', patience => '0.5 seconds')")
+    assert outcome.sqlstate == "55P03"
+    whole(t)
+    other.ok("UPDATE t SET k = -1 WHERE id = 5")
+    other.ok("COMMIT")
+    whole(t)
+
+    t.ok("INSERT INTO t SELECT -i, i FROM generate_series(1, 5000) i")
+    other.ok("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    expected = other.ok("SELECT count(*), sum(id) FROM t").rows
+    t.ok("DELETE FROM t WHERE id % 11 = 0")
+    outcome = execute(t.ours, f"CALL {t.am}.release('t', patience => '0.5 seconds')")
+    assert outcome.sqlstate == "55P03"
+    whole(t)
+    assert other.ok("SELECT count(*), sum(id) FROM t").rows == expected
+    other.ok("COMMIT")
+
+    t.ours.execute(f"CALL {t.am}.merge('t')")
+    whole(t)
+    t.ok("INSERT INTO t SELECT -i, i FROM generate_series(6000, 9000) i")
+    assert t.row_groups() > 0
+    release(t)
+    is_heap(t)
+
+
+def test_release_cancelled_anywhere(t, rng):
+    adopt(t)
+    compress(t)
+    for attempt in range(25):
+        t.ours.execute(f"SET statement_timeout = {rng.randrange(5, 2500)}")
+        outcome = execute(t.ours, f"CALL {t.am}.release('t')")
+        t.ours.execute("RESET statement_timeout")
+        if outcome.sqlstate is None:
+            break
+        assert outcome.sqlstate == "57014", outcome
+        if attempt % 5 == 0:
+            whole(t)
+    else:
+        release(t)
+    is_heap(t)
+
+
 # ---- fingerprints ----
 
 
@@ -477,7 +693,7 @@ def test_fingerprint_of_type(heaps, type_):
     if not heaps.ours.execute("SELECT to_regtype(%s)", [type_]).fetchone()[0]:
         pytest.skip("a type of later servers")
     heaps.ok(f'CREATE TABLE t (n int, v "{type_}", w "{type_}"[])')
-    for number, value in enumerate(SAMPLES[type_]):
+    for value in SAMPLES[type_]:
         heaps.ok(f'INSERT INTO t SELECT i, %s::"{type_}", ARRAY[%s::"{type_}", NULL]'
                  " FROM generate_series(1, 300) i", [value, value])  # fmt: skip
     adopt(heaps)
@@ -577,9 +793,7 @@ def test_unlogged_table_is_empty_after_a_crash(make_cluster, am):
     twin = Twin(database, am)
     for table in ("t", "u"):
         assert twin.ok(f"SELECT count(*) FROM {table}").rows == [(0,)]
-        twin.ok(
-            f"INSERT INTO {table} SELECT i, i FROM generate_series(1, {BULK}) i"
-        )
+        twin.ok(f"INSERT INTO {table} SELECT i, i FROM generate_series(1, {BULK}) i")
         twin.check(table)
     whole(twin)
     adopt(twin, "u")
@@ -603,6 +817,8 @@ def test_standby(make_cluster, am):
         lambda: twin.ours.execute("VACUUM (INDEX_CLEANUP ON) t"),
         lambda: twin.ours.execute(f"CALL {am}.merge('t')"),
         lambda: twin.ok("DELETE FROM t WHERE id % 4 = 1"),
+        lambda: release(twin),
+        lambda: twin.ok("UPDATE t SET k = k + 1 WHERE id % 4 = 2"),
     )
     for step in steps:
         step()
@@ -617,3 +833,71 @@ class StandbyDatabase:
 
     def connect(self, **kwargs):
         return self.cluster.connect(self.name, **kwargs)
+
+
+@pytest.mark.crash
+def test_crashes_of_release(make_cluster, am, rng):
+    """kill -9 at random moments; the table is its twin, and at last heap."""
+    cluster = make_cluster("crash", autovacuum="off")
+    database = OwnDatabase(cluster, am)
+    twin = Twin(database, am)
+    fill(twin)
+    adopt(twin)
+    twin.ours.execute(f"CALL {am}.merge('t')")
+
+    def call():
+        with contextlib.suppress(psycopg.Error), database.connect() as conn:
+            conn.execute(f"CALL {am}.release('ours.t')")
+
+    for _ in range(4):
+        thread = threading.Thread(target=call)
+        thread.start()
+        time.sleep(rng.random() * 1.5)
+        cluster.crash()
+        thread.join()
+        twin = Twin(database, am)
+        twin.check()
+        if method(twin.ours) == "heap":
+            break
+        whole(twin)
+    else:
+        release(twin)
+    is_heap(twin)
+    cluster.crash()
+    twin = Twin(database, am)
+    is_heap(twin)
+
+
+def test_subscriber(make_cluster, am):
+    """Logical replication goes on, and hears of the changes of rows alone."""
+    publisher = make_cluster("publisher", autovacuum="off", wal_level="logical")
+    database = OwnDatabase(publisher, am)
+    twin = Twin(database, am)
+    fill(twin)
+    twin.ours.execute("CREATE PUBLICATION pub FOR TABLE ours.t")
+    subscriber = make_cluster("subscriber", autovacuum="off")
+    with subscriber.connect() as conn:
+        conn.execute("CREATE SCHEMA ours")
+        conn.execute("CREATE TABLE ours.t (id int PRIMARY KEY, k int, v text)")
+        conn.execute(
+            f"CREATE SUBSCRIPTION sub CONNECTION '{publisher.dsn('own')}' PUBLICATION pub"
+        )
+        query = "SELECT count(*), sum(id), sum(k), md5(string_agg(v, '' ORDER BY id)) FROM ours.t"
+        steps = (
+            lambda: adopt(twin),
+            lambda: change(twin),
+            lambda: twin.ours.execute(f"CALL {am}.merge('t')"),
+            lambda: change_again(twin),
+            lambda: release(twin),
+            lambda: change_again(twin),
+        )
+        for step in steps:
+            step()
+            expected = twin.ours.execute(query).fetchone()
+            wait_until(
+                lambda expected=expected: conn.execute(query).fetchone() == expected,
+                "the subscriber to have the same rows",
+                60,
+            )
+        conn.execute("DROP SUBSCRIPTION sub")
+    is_heap(twin)

@@ -41,4 +41,7 @@ extern void st_switch_compare(Relation rel, const char *am_name,
 /* adopt(relation, verify, patience) */
 extern void st_adopt_call(FunctionCallInfo fcinfo, const char *am_name);
 
+/* release(relation, verify, patience), a procedure: st_release.c */
+extern void st_release_call(FunctionCallInfo fcinfo, const char *am_name);
+
 #endif							/* ST_SWITCH_H */

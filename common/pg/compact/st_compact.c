@@ -181,7 +181,7 @@ with_catalog(Relation rel, StCompactJob *job, LOCKMODE lockmode, bool run)
 	bool		found = false;
 
 	st_flush_pending(rel);
-	if (st_catalog_open(&catalog, rel, lockmode))
+	if (!st_meta_leaving(rel) && st_catalog_open(&catalog, rel, lockmode))
 	{
 		bool		released = false;
 

@@ -67,6 +67,13 @@ typedef struct StCompactJob
  */
 extern bool st_compact_step(Relation rel, StCompactJob *job);
 
+/*
+ * The other direction, under the same rules: puts rows of row groups into the
+ * delta.  False if there was none, or none that nobody holds (_left()).
+ */
+extern bool st_expand_step(Relation rel, StCompactJob *job);
+extern bool st_expand_left(Relation rel, StCompactJob *job);
+
 /* A cheap look from outside: would a step find work? */
 extern bool st_compact_needed(Relation rel, StCompactJob *job);
 

@@ -52,6 +52,7 @@
 
 #include "st_compact.h"
 #include "st_compat.h"
+#include "st_file.h"
 #include "st_store.h"
 
 /* merge() runs VACUUM so many times at most. */
@@ -227,9 +228,18 @@ run_steps_and_vacuum(CompactCall *call, Oid relid)
 	}
 }
 
+/* Who calls this has changed his mind about a release() that did not end. */
+static bool
+stay(Relation rel, StCompactJob *job)
+{
+	st_meta_set_leaving(rel, false);
+	return true;
+}
+
 static void
 compact_table(CompactCall *call, Oid relid)
 {
+	(void) ask(call, relid, stay);
 	run_steps_and_vacuum(call, relid);
 	if (call->to_the_end && ask(call, relid, st_toast_wastes) &&
 		run_step(call, relid, st_toast_pack))

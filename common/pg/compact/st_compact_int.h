@@ -35,6 +35,13 @@ typedef struct StCompactIndexes
 	bool	   *needed;			/* columns, or NULL for all */
 } StCompactIndexes;
 
+/* Of all indexes that take entries; slot is where the row is. */
+extern void st_indexes_open(StCompactIndexes *ix, Relation rel);
+extern void st_indexes_close(StCompactIndexes *ix);
+
+/* Entries for the row in the slot. */
+extern void st_index_row(StCompactIndexes *ix, Relation rel);
+
 typedef struct StCompactSink
 {
 	Relation	rel;

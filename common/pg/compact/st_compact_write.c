@@ -56,8 +56,8 @@ needed_columns(Relation rel, const StCompactIndexes *ix)
 	return all;
 }
 
-static void
-indexes_open(StCompactIndexes *ix, Relation rel)
+void
+st_indexes_open(StCompactIndexes *ix, Relation rel)
 {
 	List	   *list = RelationGetIndexList(rel);
 	ListCell   *lc;
@@ -89,8 +89,8 @@ indexes_open(StCompactIndexes *ix, Relation rel)
 	ix->needed = needed_columns(rel, ix);
 }
 
-static void
-indexes_close(StCompactIndexes *ix)
+void
+st_indexes_close(StCompactIndexes *ix)
 {
 	for (int i = 0; i < ix->n; i++)
 		index_close(ix->relations[i], NoLock);
@@ -100,9 +100,8 @@ indexes_close(StCompactIndexes *ix)
 		FreeExecutorState(ix->estate);
 }
 
-/* Entries for the row in the slot. */
-static void
-index_row(StCompactIndexes *ix, Relation rel)
+void
+st_index_row(StCompactIndexes *ix, Relation rel)
 {
 	ExprContext *econtext = GetPerTupleExprContext(ix->estate);
 
@@ -140,7 +139,7 @@ index_group(StCompactSink *sink, const StGroup *group)
 	{
 		CHECK_FOR_INTERRUPTS();
 		st_row_reader_fetch(&rows, group, row, ix->slot);
-		index_row(ix, sink->rel);
+		st_index_row(ix, sink->rel);
 	}
 	ExecClearTuple(ix->slot);
 	st_row_reader_end(&rows);
@@ -250,7 +249,7 @@ st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 	if (sink->sort != NULL)
 		sink->sort_slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	sink->order_hash = st_orderby_hash(rel);
-	indexes_open(&sink->indexes, rel);
+	st_indexes_open(&sink->indexes, rel);
 }
 
 static void
@@ -341,7 +340,7 @@ st_sink_finish(StCompactSink *sink, const StGroupVersion *groups, int ngroups)
 		write_sorted(sink);
 	finish_group(sink, false);
 	write_origins(sink, groups, ngroups);
-	indexes_close(&sink->indexes);
+	st_indexes_close(&sink->indexes);
 	if (sink->moved != NULL)
 		pfree(sink->moved);
 	sink->moved = NULL;

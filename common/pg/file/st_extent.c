@@ -187,6 +187,33 @@ st_extent_claim_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
 	return true;
 }
 
+void
+st_write_heap_page(Relation rel, Buffer buffer, Buffer vmbuffer)
+{
+	PGAlignedBlock image;
+
+	PageInit((Page) image.data, BLCKSZ, 0);
+	PageSetAllVisible((Page) image.data);
+	st_wal_write_page(rel, buffer, image.data, RelationNeedsWAL(rel), vmbuffer);
+}
+
+bool
+st_extent_yield_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
+					 BufferAccessStrategy strategy)
+{
+	Buffer		buffer;
+	bool		is_extent;
+
+	visibilitymap_pin(rel, block, vmbuffer);
+	buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	is_extent = st_extent_header(BufferGetPage(buffer)) != NULL;
+	if (is_extent)
+		st_write_heap_page(rel, buffer, *vmbuffer);
+	UnlockReleaseBuffer(buffer);
+	return is_extent;
+}
+
 StExtentPageHeader *
 st_extent_header(Page page)
 {

@@ -41,6 +41,7 @@ typedef struct StMeta
 	uint64		incarnation;	/* random, new after every truncation */
 	bool		has_row_groups; /* false: TOAST holds no descriptor, do not
 								 * look there (it may be stale, see README) */
+	bool		leaving;		/* release() is at work: no new row groups */
 } StMeta;
 
 /*
@@ -75,6 +76,19 @@ extern BlockNumber st_delta_start(Relation rel);
  */
 typedef BlockNumber (*StMetaPlace) (Relation rel);
 extern void st_meta_place_init(StMetaPlace place);
+
+/*
+ * Is the table on its way back to heap?  Says so, or not any more: not undone
+ * by an abort, forgotten when the file is made anew.
+ */
+extern bool st_meta_leaving(Relation rel);
+extern void st_meta_set_leaving(Relation rel, bool leaving);
+
+/*
+ * Makes a page of heap of what was the metapage of a table that is heap now.
+ * ShareUpdateExclusiveLock.
+ */
+extern void st_meta_erase(Relation rel, BlockNumber block);
 
 /*
  * Gives a heap table that becomes ours, locked with AccessExclusiveLock, a
@@ -155,6 +169,17 @@ extern void st_extent_fill_page(Page page, const StImage *img,
  * magic; its checksum is not examined), or NULL.  The caller holds a lock.
  */
 extern StExtentPageHeader *st_extent_header(Page page);
+
+/*
+ * Makes an empty page of the delta of a page of an extent, which nothing refers
+ * to; false if it is none.
+ */
+extern bool st_extent_yield_page(Relation rel, BlockNumber block,
+								 Buffer *vmbuffer,
+								 BufferAccessStrategy strategy);
+
+/* Writes an empty page of heap: all-visible, with vmbuffer pinned for it. */
+extern void st_write_heap_page(Relation rel, Buffer buffer, Buffer vmbuffer);
 
 /* Is it a page of the delta without any line pointer in use? */
 extern bool st_page_is_unused(Page page);

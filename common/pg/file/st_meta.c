@@ -45,6 +45,7 @@
 
 /* StMetaPage.flags */
 #define ST_META_HAS_ROW_GROUPS	0x0001
+#define ST_META_LEAVING			0x0002
 
 typedef struct StMetaPage
 {
@@ -381,6 +382,7 @@ st_meta_read(Relation rel, StMeta *out)
 	out->next_row = meta->next_row;
 	out->incarnation = meta->incarnation;
 	out->has_row_groups = (meta->flags & ST_META_HAS_ROW_GROUPS) != 0;
+	out->leaving = (meta->flags & ST_META_LEAVING) != 0;
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -490,7 +492,47 @@ st_release_rows(Relation rel, uint64 used_end, uint64 reserved_end)
 	meta_change_end(rel, &change);
 }
 
-/* ---- a heap table that becomes ours ---- */
+/* ---- from heap and back ---- */
+
+bool
+st_meta_leaving(Relation rel)
+{
+	StMeta		meta;
+
+	st_meta_read(rel, &meta);
+	return meta.leaving;
+}
+
+void
+st_meta_set_leaving(Relation rel, bool leaving)
+{
+	MetaChange	change;
+	StMetaPage *meta;
+
+	if (RelationGetNumberOfBlocks(rel) == 0 || st_meta_leaving(rel) == leaving)
+		return;
+	meta = meta_change_begin(rel, &change);
+	meta->flags = leaving ? meta->flags | ST_META_LEAVING :
+		meta->flags & ~ST_META_LEAVING;
+	meta_change_end(rel, &change);
+}
+
+void
+st_meta_erase(Relation rel, BlockNumber block)
+{
+	Buffer		vmbuffer = InvalidBuffer;
+	Buffer		buffer;
+
+	if (block >= RelationGetNumberOfBlocks(rel))
+		return;
+	visibilitymap_pin(rel, block, &vmbuffer);
+	buffer = ReadBuffer(rel, block);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if (is_meta(BufferGetPage(buffer)))
+		st_write_heap_page(rel, buffer, vmbuffer);
+	UnlockReleaseBuffer(buffer);
+	ReleaseBuffer(vmbuffer);
+}
 
 /* Makes a page that is a metapage already a fresh one. */
 static void

@@ -119,6 +119,35 @@ st_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
 	return result;
 }
 
+/*
+ * Puts the row into the delta as it is: an UPDATE that changes nothing, and of
+ * which logical decoding hears nothing.  TM_Ok: slot has the new TID; index
+ * entries are the caller's business.  Never waits: TM_BeingModified.
+ */
+TM_Result
+st_move_to_delta(Relation rel, ItemPointer otid, TupleTableSlot *slot,
+				 CommandId cid, TM_FailureData *tmfd)
+{
+	StRowOp		op;
+	TM_Result	result;
+
+	st_row_op_begin(&op, rel, otid, cid, tmfd);
+	op.new_row = slot;
+	result = acquire_for_change(&op, InvalidSnapshot, false, XLTW_Update, "move");
+	if (result == TM_Ok)
+	{
+		CheckForSerializableConflictIn(rel, otid,
+									   ItemPointerGetBlockNumber(otid));
+		st_heapam()->tuple_insert(rel, slot, cid, HEAP_INSERT_NO_LOGICAL, NULL);
+		if (op.mode == LockTupleNoKeyExclusive)
+			st_copy_key_locks(&op, &slot->tts_tid);
+		bury(&op, &slot->tts_tid);
+		pgstat_count_heap_insert(rel, -1);
+	}
+	st_row_op_end(&op);
+	return result;
+}
+
 /* table_tuple_update(). */
 TM_Result
 st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,

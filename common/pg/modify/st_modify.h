@@ -25,6 +25,10 @@ extern TM_Result st_tuple_update(Relation rel, ItemPointer otid,
 								 LockTupleMode *lockmode,
 								 TU_UpdateIndexes *update_indexes);
 
+extern TM_Result st_move_to_delta(Relation rel, ItemPointer otid,
+								  TupleTableSlot *slot, CommandId cid,
+								  TM_FailureData *tmfd);
+
 /*
  * Tells logical decoding about the deletion of a row-group row, where the
  * relation's replica identity asks for it.

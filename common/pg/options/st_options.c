@@ -341,6 +341,15 @@ write_label(Oid relid, char **settings)
 	invalidate_tree(relid);
 }
 
+void
+st_options_remove(Oid relid)
+{
+	ObjectAddress address = label_address(relid);
+
+	SetSecurityLabel(&address, option_set->provider, NULL);
+	invalidate_tree(relid);
+}
+
 /* Checks the settings, and writes them in their canonical form. */
 static void
 write_checked(Relation rel, char **settings)

@@ -140,6 +140,9 @@ extern void st_options_change(Relation rel, List *changes);
  */
 extern void st_options_set_new(Oid relid, List *changes);
 
+/* Removes the options of a table that is to be ours no more. */
+extern void st_options_remove(Oid relid);
+
 /* Body of the label provider's check function: raises if label is not fit. */
 extern void st_options_check_label(const ObjectAddress *object, const char *label);
 

@@ -274,7 +274,8 @@ st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
 	BlockNumber wanted;
 
 	st_meta_read(rel, &meta);
-	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, RowExclusiveLock))
+	if (!meta.has_row_groups || meta.leaving ||
+		!st_catalog_open(&cat, rel, RowExclusiveLock))
 		return;
 	bring_meta_home(&cat, strategy);
 	p.rel = rel;

@@ -78,6 +78,31 @@ extern StGroupVersions *st_known_extents(Relation rel, StCatalog *cat,
 										 TransactionId oldest_xmin,
 										 StExtentRanges *out);
 
+/* ---- a table that leaves us: st_give_back.c ---- */
+
+/*
+ * Has VACUUM done with all row groups, and is every free extent older than
+ * oldest_xmin, so that nobody can look into its pages?
+ */
+extern bool st_groups_are_gone(Relation rel, StCatalog *cat,
+							   TransactionId oldest_xmin);
+
+/*
+ * Removes index entries of rows with numbers below end: nobody has such a row.
+ * There are some, if a load was cancelled whose entries no VACUUM has found.
+ */
+extern void st_sweep_indexes(Relation rel, uint64 end);
+
+/*
+ * In one transaction, empties the directory of free extents, which *out then
+ * lists; in the next one, makes pages of the delta of these.  An abort or a
+ * crash between them leaves orphans (st_orphan.c); what is in the directory
+ * again is spared.
+ */
+extern void st_free_extents_forget(StCatalog *cat, StExtentRanges *out,
+								   MemoryContext mcxt);
+extern void st_free_extents_yield(StCatalog *cat, const StExtentRanges *ranges);
+
 /* ------------------------------------------------------------------------
  * What VACUUM does: st_reclaim.c
  * ------------------------------------------------------------------------

@@ -20,6 +20,7 @@
 #include "access/htup_details.h"
 #include "access/relscan.h"
 #include "access/stratnum.h"
+#include "miscadmin.h"
 #include "utils/fmgroids.h"
 #include "utils/snapmgr.h"
 
@@ -193,20 +194,43 @@ st_catalog_scan_next(StCatalogScan *scan, ScanDirection direction)
 	return NULL;
 }
 
+/* All that has a chunk_id of ours. */
+static SysScanDesc
+scan_all(StCatalog *cat, ScanKeyData *key)
+{
+	ScanKeyInit(key, TOAST_CHUNK_ID, BTLessStrategyNumber, F_OIDLT,
+				ObjectIdGetDatum(ST_KEYS_END));
+	return systable_beginscan_ordered(cat->toast, cat->index, SnapshotSelf, 1,
+									  key);
+}
+
 bool
 st_catalog_any(StCatalog *cat)
 {
 	ScanKeyData key;
-	SysScanDesc scan;
-	bool		found;
+	SysScanDesc scan = scan_all(cat, &key);
+	bool		found = systable_getnext_ordered(scan, ForwardScanDirection) != NULL;
 
-	ScanKeyInit(&key, TOAST_CHUNK_ID, BTLessStrategyNumber, F_OIDLT,
-				ObjectIdGetDatum(ST_KEYS_END));
-	scan = systable_beginscan_ordered(cat->toast, cat->index, SnapshotSelf, 1,
-									  &key);
-	found = systable_getnext_ordered(scan, ForwardScanDirection) != NULL;
 	systable_endscan_ordered(scan);
 	return found;
+}
+
+bool
+st_catalog_delete_all(StCatalog *cat)
+{
+	ScanKeyData key;
+	SysScanDesc scan = scan_all(cat, &key);
+	HeapTuple	tuple;
+	bool		done = true;
+
+	while (done &&
+		   (tuple = systable_getnext_ordered(scan, ForwardScanDirection)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		done = st_catalog_delete(cat, &tuple->t_self);
+	}
+	systable_endscan_ordered(scan);
+	return done;
 }
 
 bool

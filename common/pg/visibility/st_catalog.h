@@ -279,8 +279,12 @@ extern StCatalogEntry *st_catalog_scan_next(StCatalogScan *scan,
 											ScanDirection direction);
 extern void st_catalog_scan_end(StCatalogScan *scan);
 
-/* Does SnapshotSelf see anything with a chunk_id of ours? */
+/*
+ * Does SnapshotSelf see anything with a chunk_id of ours?  _delete_all() deletes
+ * that; false if somebody else is at it.
+ */
 extern bool st_catalog_any(StCatalog *cat);
+extern bool st_catalog_delete_all(StCatalog *cat);
 
 /* Is it an entry of the base, and for which row?  Of a tuple from any scan. */
 extern bool st_catalog_tuple_row(const StCatalog *cat, HeapTuple tuple,

@@ -282,7 +282,7 @@ relation_delta_only(Relation rel)
 	ListCell   *lc;
 	bool		exclusion = false;
 
-	if (RelationIsLogicallyLogged(rel))
+	if (RelationIsLogicallyLogged(rel) || st_meta_leaving(rel))
 		return true;
 
 	indexes = RelationGetIndexList(rel);

@@ -4,7 +4,7 @@ CREATE VIEW adopt_methods AS
 SELECT c.relname, a.amname, EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
 		AND d.refclassid = 'pg_am'::regclass) AS depends, c.reltoastrelid <> 0 AS has_toast
 FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE c.relname LIKE 'ad\_%' AND c.relkind IN ('r', 'm');
-SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = '@am@'::regnamespace AND proname IN ('adopt', 'fingerprint') ORDER BY 1;
+SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = '@am@'::regnamespace AND proname IN ('adopt', 'fingerprint', 'release') ORDER BY 1;
 
 CREATE TABLE ad_t (id int PRIMARY KEY, v int) USING heap;
 INSERT INTO ad_t SELECT i, i % 7 FROM generate_series(1, 3000) i;
@@ -120,6 +120,36 @@ SELECT @am@.fingerprint_of(NULL::ad_fp);
 SET ROLE regress_adopt_other;
 SELECT * FROM @am@.fingerprint('ad_fp2');
 RESET ROLE;
+
+-- release(): back to heap, with row groups and without
+SELECT * FROM adopt_methods WHERE relname IN ('ad_t', 'ad_brin') ORDER BY 1;
+BEGIN;
+CALL @am@.release('ad_t');
+\echo :LAST_ERROR_SQLSTATE
+ROLLBACK;
+BEGIN;
+CALL @am@.release('ad_brin');
+SELECT * FROM adopt_methods WHERE relname = 'ad_brin';
+ROLLBACK;
+CALL @am@.release('ad_t', verify => true);
+CALL @am@.release('ad_brin');
+SELECT * FROM adopt_methods WHERE relname IN ('ad_t', 'ad_brin') ORDER BY 1;
+SELECT count(*), sum(v) FROM ad_t;
+SET enable_seqscan = off;
+SELECT * FROM ad_t WHERE id = 2000;
+RESET enable_seqscan;
+SELECT count(*) FROM pg_seclabels WHERE objoid = 'ad_t'::regclass;
+CALL @am@.release('ad_t');
+\echo :LAST_ERROR_SQLSTATE
+CALL @am@.release('ad_part');
+\echo :LAST_ERROR_SQLSTATE
+CALL @am@.release(NULL);
+\echo :LAST_ERROR_SQLSTATE
+SET ROLE regress_adopt_other;
+CALL @am@.release('ad_fp');
+RESET ROLE;
+DO $$ BEGIN CALL @am@.release('ad_fp'); END $$;
+\echo :LAST_ERROR_SQLSTATE
 
 DROP MATERIALIZED VIEW ad_mat;
 DROP TABLE ad_t, ad_back, ad_part, ad_brin, ad_used, ad_toast, ad_fp, ad_fp2;

@@ -1,0 +1,193 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_expand.c
+ *	  The other direction of compaction: rows of row groups go back to the
+ *	  delta, for release().
+ *
+ * To everybody else a step is an UPDATE of some rows that changes nothing: the
+ * new version is a tuple of the delta, the old row has a tombstone that
+ * forwards there, and entries are made in all indexes.  So snapshots, writers
+ * that come late, key locks and aborts need no thought of their own; a group
+ * whose rows are all gone is VACUUM's, as any other.  Compaction's origin maps
+ * would spare the tombstones, but lead to row groups only.
+ *
+ * A row that somebody is changing or has locked is left out; the caller comes
+ * again.  The transaction is serializable, as that of a compaction is.
+ *
+ * Bounds: a step moves so many rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "st_compact_int.h"
+#include "st_modify.h"
+#include "st_wal.h"
+
+#define STEP_ROWS	50000
+
+typedef struct Expand
+{
+	Relation	rel;
+	const StFormat *format;
+	StCompactIndexes indexes;
+	TupleTableSlot *slot;
+	int64		moved;
+} Expand;
+
+/* Is the bit of the row set?  deleted may be NULL. */
+static inline bool
+is_deleted(const uint64 *deleted, uint32 row)
+{
+	return deleted != NULL &&
+		(deleted[row >> 6] & (UINT64CONST(1) << (row & 63))) != 0;
+}
+
+static uint64 *
+deleted_rows(Relation rel, const StGroup *group, MemoryContext mcxt)
+{
+	StCatalog	cat;
+	uint64	   *deleted;
+
+	if (!st_catalog_open(&cat, rel, AccessShareLock))
+		return NULL;
+	deleted = st_deleted_rows_in(&cat, group, SnapshotSelf, mcxt, NULL, NULL);
+	st_catalog_close(&cat);
+	return deleted;
+}
+
+/* Moves one row that the reader has put into the slot's arrays. */
+static void
+move_row(Expand *e, uint64 row)
+{
+	TupleDesc	desc = RelationGetDescr(e->rel);
+	TM_FailureData tmfd;
+	ItemPointerData tid;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (TupleDescAttr(desc, i)->attisdropped)
+			e->slot->tts_isnull[i] = true;
+	}
+	ExecStoreVirtualTuple(e->slot);
+	st_tid_from_row(&tid, row);
+	if (st_move_to_delta(e->rel, &tid, e->slot, GetCurrentCommandId(true),
+						 &tmfd) != TM_Ok)
+		return;
+	if (e->indexes.n > 0)
+		st_index_row(&e->indexes, e->rel);
+	e->moved++;
+}
+
+static void
+expand_group(Expand *e, const StGroup *group)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "row group to be given up",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext row_mcxt = AllocSetContextCreate(mcxt, "row",
+												   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcxt = CurrentMemoryContext;
+	uint64	   *deleted = deleted_rows(e->rel, group, mcxt);
+	StReader   *reader = e->format->reader_open(e->rel, group, mcxt);
+
+	for (uint32 row = 0; row < group->nrows && e->moved < STEP_ROWS; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (is_deleted(deleted, row))
+			continue;
+		ExecClearTuple(e->slot);
+		memset(e->slot->tts_isnull, true,
+			   RelationGetNumberOfAttributes(e->rel) * sizeof(bool));
+		e->format->reader_row(reader, row, NULL, e->slot->tts_values,
+							  e->slot->tts_isnull);
+		MemoryContextSwitchTo(row_mcxt);
+		move_row(e, group->first_row + row);
+		MemoryContextSwitchTo(oldcxt);
+		MemoryContextReset(row_mcxt);
+		st_wal_keep_up();
+	}
+	ExecClearTuple(e->slot);
+	e->format->reader_close(reader);
+	MemoryContextDelete(mcxt);
+}
+
+/* Index expressions are computed from our slot, not from that of a group. */
+static TupleTableSlot *
+use_slot(Expand *e, TupleTableSlot *slot)
+{
+	TupleTableSlot *before = e->indexes.slot;
+
+	if (e->indexes.estate != NULL)
+		GetPerTupleExprContext(e->indexes.estate)->ecxt_scantuple = slot;
+	e->indexes.slot = slot;
+	return before;
+}
+
+bool
+st_expand_step(Relation rel, StCompactJob *job)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "expansion",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
+	StGroupVersions *versions;
+	TupleTableSlot *before;
+	Expand		e = {.rel = rel,.format = st_relation_format(rel)};
+
+	Assert(CheckRelationLockedByMe(rel, ShareUpdateExclusiveLock, true));
+	st_flush_pending(rel);
+	versions = st_group_versions(rel, RecentXmin, mcxt);
+	e.slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsVirtual);
+	st_indexes_open(&e.indexes, rel);
+	before = use_slot(&e, e.slot);
+	for (int i = 0; i < versions->n && e.moved < STEP_ROWS; i++)
+	{
+		if (versions->v[i].state == HEAPTUPLE_LIVE && versions->v[i].finished)
+			expand_group(&e, &versions->v[i].group);
+	}
+	(void) use_slot(&e, before);
+	st_indexes_close(&e.indexes);
+	ExecDropSingleTupleTableSlot(e.slot);
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextDelete(mcxt);
+	job->delta_rows += e.moved;
+	return e.moved > 0;
+}
+
+/* Has any group a row that is not deleted, or may it still get one? */
+bool
+st_expand_left(Relation rel, StCompactJob *job)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "expansion",
+											   ALLOCSET_DEFAULT_SIZES);
+	StGroupVersions *versions;
+	bool		left = false;
+
+	st_flush_pending(rel);
+	versions = st_group_versions_all(rel, RecentXmin, mcxt);
+	for (int i = 0; i < versions->n && !left; i++)
+	{
+		const StGroupVersion *v = &versions->v[i];
+		uint64	   *deleted;
+
+		CHECK_FOR_INTERRUPTS();
+		if (v->state == HEAPTUPLE_INSERT_IN_PROGRESS)
+			left = true;
+		if (v->state != HEAPTUPLE_LIVE || !v->finished)
+			continue;
+		deleted = deleted_rows(rel, &v->group, mcxt);
+		for (uint32 row = 0; row < v->group.nrows && !left; row++)
+			left = !is_deleted(deleted, row);
+	}
+	MemoryContextDelete(mcxt);
+	return left;
+}

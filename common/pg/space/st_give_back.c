@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_give_back.c
+ *	  Space of a table that goes back to heap: whether its row groups are
+ *	  gone, index entries that lead to none, and free extents as heap's pages.
+ *
+ * Pages of free extents look full to heap and would never be used.  So they
+ * become empty pages of heap, which the free space map knows.  The directory is
+ * emptied first: what is in it, a row group may take.
+ *
+ * Lock: ShareUpdateExclusiveLock on the table, so no VACUUM or compaction.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/freespace.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "st_space.h"
+
+/* Is there an entry of the kind, younger than oldest_xmin if that is valid? */
+static bool
+has_entry(StCatalog *cat, StKeyBase base, TransactionId oldest_xmin)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	bool		found = false;
+
+	st_catalog_scan_begin(&scan, cat, base, 0, ST_MAX_ROW_NUMBER, SnapshotSelf);
+	while (!found &&
+		   (entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		found = !TransactionIdIsValid(oldest_xmin) ||
+			!TransactionIdPrecedes(HeapTupleHeaderGetXmin(entry->tuple->t_data),
+								   oldest_xmin);
+	}
+	st_catalog_scan_end(&scan);
+	return found;
+}
+
+bool
+st_groups_are_gone(Relation rel, StCatalog *cat, TransactionId oldest_xmin)
+{
+	StGroupVersions *versions = st_group_versions_all(rel, oldest_xmin,
+													  CurrentMemoryContext);
+
+	for (int i = 0; i < versions->n; i++)
+	{
+		if (versions->v[i].state != HEAPTUPLE_DEAD)
+			return false;
+	}
+	return !has_entry(cat, ST_RETIRED, InvalidTransactionId) &&
+		!has_entry(cat, ST_TOMBSTONE, InvalidTransactionId) &&
+		!has_entry(cat, ST_PIECE, InvalidTransactionId) &&
+		!has_entry(cat, ST_FREE_EXTENT, oldest_xmin);
+}
+
+/* IndexBulkDeleteCallback */
+static bool
+is_below(ItemPointer tid, void *state)
+{
+	return st_tid_is_virtual(tid) && st_row_from_tid(tid) < *(uint64 *) state;
+}
+
+void
+st_sweep_indexes(Relation rel, uint64 end)
+{
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_VACUUM);
+	Relation   *indexes;
+	int			nindexes;
+
+	vac_open_indexes(rel, RowExclusiveLock, &nindexes, &indexes);
+	for (int i = 0; i < nindexes; i++)
+	{
+		IndexVacuumInfo info = {0};
+		IndexBulkDeleteResult *result;
+
+		CHECK_FOR_INTERRUPTS();
+		info.index = indexes[i];
+		st_index_vacuum_info_set_heap(&info, rel);
+		info.estimated_count = true;
+		info.message_level = DEBUG2;
+		info.num_heap_tuples = rel->rd_rel->reltuples;
+		info.strategy = strategy;
+		result = index_bulk_delete(&info, NULL, is_below, &end);
+		(void) index_vacuum_cleanup(&info, result);
+	}
+	vac_close_indexes(nindexes, indexes, NoLock);
+	FreeAccessStrategy(strategy);
+}
+
+void
+st_free_extents_forget(StCatalog *cat, StExtentRanges *out, MemoryContext mcxt)
+{
+	MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+
+	out->v = st_free_extent_all(cat, SnapshotSelf, &out->n);
+	MemoryContextSwitchTo(oldcxt);
+	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, ST_MAX_ROW_NUMBER,
+						  SnapshotSelf);
+	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		ItemPointerData tid = entry->tuple->t_self;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!st_catalog_delete(cat, &tid))
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("free extents of relation \"%s\" are being used",
+							RelationGetRelationName(cat->rel))));
+	}
+	st_catalog_scan_end(&scan);
+	if (out->n > 0)
+		st_orphans_from(cat, out->v[0].start);
+}
+
+void
+st_free_extents_yield(StCatalog *cat, const StExtentRanges *ranges)
+{
+	Relation	rel = cat->rel;
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_VACUUM);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	Buffer		vmbuffer = InvalidBuffer;
+
+	for (int i = 0; i < ranges->n; i++)
+	{
+		BlockNumber end = Min(ranges->v[i].end, nblocks);
+
+		for (BlockNumber block = ranges->v[i].start; block < end; block++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (!st_free_extent_known(cat, block) &&
+				st_extent_yield_page(rel, block, &vmbuffer, strategy))
+				RecordPageWithFreeSpace(rel, block,
+										BLCKSZ - SizeOfPageHeaderData -
+										sizeof(ItemIdData));
+		}
+		if (ranges->v[i].start < end)
+			FreeSpaceMapVacuumRange(rel, ranges->v[i].start, end);
+	}
+	if (BufferIsValid(vmbuffer))
+		ReleaseBuffer(vmbuffer);
+	FreeAccessStrategy(strategy);
+}
