@@ -10,7 +10,9 @@
  * where it has not.
  *
  * Understood are ->, ->>, #>, #>>, ?, ?|, ?& and subscripts with constants,
- * -> in a row, and @> (<@) with an object of scalars and objects.
+ * -> in a row, and @> (<@) with an object of scalars and objects.  What else
+ * looks at some places alone is evaluated by the server, over the *part* of
+ * the document that agrees with it there.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,6 +46,15 @@ extern VxPathSet *vx_path_set_create(TupleDesc desc, Index varno);
  * system column, or has a subplan, is left alone.
  */
 extern Node *vx_path_set_replace(VxPathSet *set, Node *node);
+
+/*
+ * A copy of an expression (or list) with parts of the documents of a column in
+ * place of these: they agree in the places (vx_path_use.h).
+ */
+extern Node *vx_path_set_swap(VxPathSet *set, Node *node, AttrNumber attno, List *places);
+
+/* For EXPLAIN: a string for each part of a document that is looked at. */
+extern List *vx_path_set_describe(const VxPathSet *set);
 
 /* The row type of the table with path columns behind; as of now. */
 extern TupleDesc vx_path_set_desc(const VxPathSet *set);
