@@ -285,24 +285,43 @@ def test_errors(conn, am, tables):
         e = e.replace("{", "{{").replace("}", "}}")
         compare(conn, tables, f"SELECT count(({e})::text) FROM {{}}")
         for i in range(1, 60, 7):
-            compare(conn, tables, f"SELECT id, {e} FROM {{}} WHERE id BETWEEN {i} AND {i + 1} ORDER BY id")
-            compare(conn, tables, f"SELECT count(*) FROM {{}} WHERE id = {i} AND ({e})::text > '1'")
+            compare(
+                conn,
+                tables,
+                f"SELECT id, {e} FROM {{}} WHERE id BETWEEN {i} AND {i + 1} ORDER BY id",
+            )
+            compare(
+                conn,
+                tables,
+                f"SELECT count(*) FROM {{}} WHERE id = {i} AND ({e})::text > '1'",
+            )
 
 
 def test_rows_of_documents(conn, am, tables):
     """The scan hands up the parts that functions above it look at."""
     for f, value in ROWS_OF:
         f = f.replace("{", "{{").replace("}", "}}")
-        text = f"({value})::text COLLATE \"C\""
+        text = f'({value})::text COLLATE "C"'
         for source in (f"(SELECT id, {f} AS e FROM {{}}) s", f"{{}}, {f} AS e"):
-            compare(conn, tables, f"SELECT {text}, count(*), sum(id) FROM {source} GROUP BY 1 ORDER BY 1")
+            compare(
+                conn,
+                tables,
+                f"SELECT {text}, count(*), sum(id) FROM {source} GROUP BY 1 ORDER BY 1",
+            )
             compare(
                 conn,
                 tables,
                 f"SELECT id, {text} FROM {source} WHERE id % 7 < 3 ORDER BY 1, 2 LIMIT 300",
             )
     # other uses of the document beside: none of them may lose anything
-    for select in ("d", "d -> 'b'", "d ->> 'os', count(d) OVER ()", "d = d", "s", "(SELECT d)"):
+    for select in (
+        "d",
+        "d -> 'b'",
+        "d ->> 'os', count(d) OVER ()",
+        "d = d",
+        "s",
+        "(SELECT d)",
+    ):
         compare(
             conn,
             tables,

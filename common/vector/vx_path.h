@@ -77,6 +77,7 @@ typedef struct VxPath
 	/* vector at hand */
 	MemoryContext mcxt;			/* values that it points to */
 	VxVector	v;
+	VxVector	integers;		/* numbers at the path, as integers */
 	int64	   *words;			/* ST_VECTOR_SIZE values of up to 8 bytes */
 	VxCodes		dictionary;		/* of strings, for TEXT */
 	uint32	   *codes;			/* as words, */

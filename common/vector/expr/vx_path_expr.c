@@ -682,12 +682,20 @@ path_column_vector(VxBatch *batch, VxPath *path)
 	return v != NULL ? v : document_values(batch, path);
 }
 
+/* Types that text of an integer can be cast to; length 0: none. */
+static int16
+integer_length(Oid type)
+{
+	return type == INT8OID ? 8 : type == INT4OID ? 4 : type == INT2OID ? 2 : 0;
+}
+
 bool
 vx_is_path_number(Node *node)
 {
 	Node	   *arg = NULL;
+	Oid			type = exprType(node);
 
-	if (IsA(node, CoerceViaIO) && ((CoerceViaIO *) node)->resulttype == NUMERICOID)
+	if (IsA(node, CoerceViaIO) && (type == NUMERICOID || integer_length(type) > 0))
 		arg = (Node *) ((CoerceViaIO *) node)->arg;
 	else if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid == F_NUMERIC_JSONB)
 		arg = linitial(((FuncExpr *) node)->args);
@@ -695,11 +703,39 @@ vx_is_path_number(Node *node)
 		(((Var *) arg)->vartype == TEXTOID || ((Var *) arg)->vartype == JSONBOID);
 }
 
-const VxVector *
-vx_path_column_numbers(VxBatch *batch, AttrNumber attno, const uint64 *rows)
+/* Numbers without a fraction, all of which the type holds, as its values; or NULL. */
+static const VxVector *
+integers_of(VxPath *path, const VxVector *numbers, Oid type, const uint64 *rows)
 {
+	int16		length = integer_length(type);
+	int64		limit = length == 8 ? PG_INT64_MAX : length == 4 ? PG_INT32_MAX : PG_INT16_MAX;
+
+	if (path->kind != VX_PATH_TEXT || numbers->rep != VX_REP_DECIMAL64 || numbers->scale != 0)
+		return NULL;
+	VX_FOREACH_ROW(row, rows, (numbers->n + 63) / 64)
+	{
+		int64		value = numbers->u.i64[row];
+
+		if ((value > limit || value < -limit - 1) && !vx_vector_isnull(numbers, row))
+			return NULL;
+	}
+	path->integers = *numbers;
+	path->integers.rep = VX_REP_INT64;
+	path->integers.typlen = length;
+	return &path->integers;
+}
+
+const VxVector *
+vx_path_column_numbers(VxBatch *batch, AttrNumber attno, Oid type, const uint64 *rows)
+{
+	VxPath	   *path;
+	const VxVector *numbers;
+
 	if (attno <= batch->natts || batch->reader == NULL || vx_format->path_numbers == NULL)
 		return NULL;
-	return vx_format->path_numbers(batch->reader, batch->paths[attno - batch->natts - 1],
-								  batch->vecno, rows);
+	path = batch->paths[attno - batch->natts - 1];
+	numbers = vx_format->path_numbers(batch->reader, path, batch->vecno, rows);
+	if (numbers == NULL || type == NUMERICOID)
+		return numbers;
+	return integers_of(path, numbers, type, rows);
 }

@@ -63,12 +63,13 @@ extern TupleDesc vx_path_set_desc(const VxPathSet *set);
 extern void vx_path_set_attach(VxPathSet *set, VxBatch *batch);
 
 /*
- * Is it a cast of a column of documents' values to numeric?  If the column is
- * a path column, and selected rows have numbers there, the result needs no
- * text: vx_path_column_numbers() gives it, or NULL.
+ * Is it a cast of a column of documents' values to numeric, or of their text to
+ * an integer?  If the column is a path column, and selected rows have numbers
+ * there, and integers for these, the result of that type needs no text:
+ * vx_path_column_numbers() gives it, or NULL.
  */
 extern bool vx_is_path_number(Node *node);
-extern const VxVector *vx_path_column_numbers(VxBatch *batch, AttrNumber attno,
+extern const VxVector *vx_path_column_numbers(VxBatch *batch, AttrNumber attno, Oid type,
 											  const uint64 *rows);
 
 #endif							/* VX_PATH_EXPR_H */
