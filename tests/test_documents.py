@@ -58,6 +58,19 @@ MADE = """CASE g % 5
     ELSE jsonb_build_object('os', 'o' || g % 7, 'a', g, 'b', jsonb_build_object('c', g % 3, 'a', (g % 5)::text), 'c', 'x')
     END"""
 
+# every kind of value at a, at a.b and below, often and seldom, and rare keys beside
+NESTED = """CASE g % 13 WHEN 12 THEN jsonb '{}' ELSE jsonb_build_object('os', 'o' || g % 7) END
+    || CASE g % 11
+    WHEN 0 THEN jsonb '{"a": "key"}' WHEN 1 THEN '{"a": ["key", {"b": "x"}, 3]}' WHEN 2 THEN '{"a": null}'
+    WHEN 3 THEN '{"a": {}}' WHEN 4 THEN jsonb_build_object('a', jsonb_build_object('c', g % 9)) WHEN 5 THEN '{"b": {"c": "deep"}}'
+    ELSE jsonb_build_object('a', jsonb_build_object('b', CASE g % 9
+        WHEN 0 THEN jsonb '"x"' WHEN 1 THEN '"y"' WHEN 2 THEN to_jsonb(g % 5) WHEN 3 THEN '{"key": 1, "c": [1, {"n": 7}]}'
+        WHEN 4 THEN jsonb_build_object('key', jsonb_build_object('deep', g)) WHEN 5 THEN '[{"b": 1, "n": 5}, {"n": 9}, "key"]'
+        WHEN 6 THEN 'true' WHEN 7 THEN 'null' ELSE to_jsonb('s' || g) END, 'l', CASE g % 4 WHEN 0 THEN '["en"]' WHEN 1 THEN '[]' ELSE '["de", "en"]' END::jsonb))
+    END
+    || CASE WHEN g % 97 = 0 THEN jsonb_build_object('rare', g) ELSE '{}' END
+    || CASE WHEN g % 101 = 0 THEN jsonb '{"a": {"rare": [1], "b": {"rare": {"key": 2}, "key": "x"}}}' ELSE '{}' END"""
+
 EXPRESSIONS = [
     "d -> 'a'",
     "d ->> 'a'",
@@ -95,7 +108,85 @@ EXPRESSIONS = [
     "length(d ->> 'a')",
     "coalesce(d ->> 'a', d -> 'b' ->> 'c')",
     "jsonb_typeof(d -> 'a')",
+    "jsonb_typeof(d)",
+    "jsonb_typeof(d -> 'a' -> 'b')",
+    "jsonb_typeof(d #> '{a,b,c}')",
+    "jsonb_typeof(d -> 'a' -> 0)",
+    "jsonb_typeof(d['a']['b']['key'])",
+    "(d -> 'a') ? 'key'",
+    "(d -> 'a' -> 'b') ? 'key'",
+    "(d -> 'a' -> 'b') ?| '{rare,c}'",
+    "(d -> 'a' -> 'b') ?& '{key,c}'",
+    "(d -> 'a' -> 0) ? 'key'",
+    "(d -> 'a' -> 'b') IS NULL",
+    "(d -> 'a') IS NOT NULL",
+    "d - 'a'",
+    "d - 'nothing'",
+    "d - 'a' -> 'os'",
+    "CASE WHEN jsonb_typeof(d) = 'object' AND jsonb_typeof(d -> 'a') = 'object' THEN d #- '{a,b}' END",
+    "CASE WHEN jsonb_typeof(d) = 'object' THEN d - 'a' - 'k57' END",
+    """(d -> 'a') @> '{"b": "x"}'""",
+    """(d -> 'a' -> 'b') @> '{"key": 1}'""",
+    """d @> '{"a": {"b": ["key"]}}'""",
+    """d @> '{"a": {"b": {"rare": {}}, "l": ["en"]}}'""",
+    """d @> '{"a": {}}'""",
+    """d @? '$.a.b ? (@ == "x")'""",
+    """d @? '$.a[*] ? (@.b == "x")'""",
+    """d @? '$.a.b[*] ? (@.n > 5)'""",
+    """d @? 'strict $.a.b'""",
+    """d @? '$ ? (@.a.b == 3)'""",
+    """d @@ '$.a.b == "x"'""",
+    """d @@ '$.a.b == $.a.c || $.os starts with "o1"'""",
+    """d @@ 'exists($.a.b.key.deep) && !($.rare > 0)'""",
+    """d @@ '$.os like_regex "[12]$"'""",
+    """(d -> 'a') @? '$.b'""",
+    """(d -> 'a') @@ '$.b.key == 1'""",
+    """(d -> 'a' -> 0) @? '$.b'""",
+    """jsonb_path_exists(d, '$.a.b ? (@ > $min)', '{"min": 2}')""",
+    """jsonb_path_exists(d, '$.a.b ? (@ == $v.os)', jsonb_build_object('v', d))""",
+    """jsonb_path_exists(d, 'strict $.a.b', silent => true)""",
+    """jsonb_path_match(d, '$.a.b == 3', silent => true)""",
+    """jsonb_path_query_first(d, '$.a.b.type()')""",
+    """jsonb_path_query_first(d, '$.a.l[last]')""",
+    """jsonb_path_query_array(d, '$.a.*')""",
+    """jsonb_path_query_array(d, '$.a.b.**')""",
+    """jsonb_path_query_array(d, '$.a.keyvalue()')""",
+    """jsonb_path_query_array(d, '$.a[$.b.c to last]', silent => true)""",
+    """jsonb_path_query_array(d, '$.keyvalue().id')""",
 ]
+# where SQL/JSON has them
+STANDARD = [
+    "json_value(d, '$.a.b')",
+    "json_value(d, '$.a.b' RETURNING int DEFAULT -1 ON EMPTY DEFAULT -2 ON ERROR)",
+    "json_value(d, 'strict $.a.b' DEFAULT 'none' ON ERROR)",
+    "json_query(d, '$.a.l')",
+    "json_query(d, '$.a.b[*].n' WITH WRAPPER)",
+    "json_exists(d, '$.a.b[*] ? (@.n > $min)' PASSING 5 AS min)",
+    "json_exists(d -> 'a', '$.b.key')",
+]
+# each raises where a document has something else
+STRICT = [
+    "jsonb_path_match(d, '$.a.b')",
+    "jsonb_path_query_first(d, 'strict $.a.b')",
+    "jsonb_path_query_first(d, '$.a.b.double()')",
+    "jsonb_array_length(d -> 'a' -> 'l')",
+    "jsonb_array_length(d -> 'a' -> 'b')",
+    "d - 'os' - 0",
+]
+# functions that return rows, in the target list and beside the table
+ROWS_OF = [
+    ("jsonb_array_elements_text(d -> 'a' -> 'l')", "e"),
+    ("jsonb_array_elements(d -> 'a' -> 'b')", "e"),
+    ("jsonb_path_query(d, '$.a.b[*].n')", "e"),
+    ("jsonb_path_query(d, '$.a.**')", "e"),
+    ("jsonb_object_keys(d -> 'b')", "e"),
+    ("jsonb_object_keys(d)", "e"),
+    ("jsonb_each(d -> 'b')", "(e).value"),
+]
+ROWS_STANDARD = (
+    "json_table(d, '$.a.b[*]' COLUMNS (o FOR ORDINALITY, n int PATH '$.n',"
+    " b text PATH '$.b' DEFAULT '-' ON EMPTY)) AS e(o, n, b)"
+)
 # each of these raises on some documents, and on none of the rows that pass the condition
 CASTS = [
     ("(d ->> 'a')::int", "d ->> 'a' ~ '^ ?[0-9]{1,5} ?$'"),
@@ -132,6 +223,7 @@ def tables(conn, am):
         "blocks": f"SELECT g AS id, CASE WHEN g % 50 = 0 THEN {MADE} ELSE d END AS d"
         f" FROM generate_series(1, {ROWS}) g JOIN kinds ON n = g / 400 % {n}",
         "made": f"SELECT g AS id, {MADE} AS d FROM generate_series(1, {ROWS}) g",
+        "nested": f"SELECT g AS id, {NESTED} AS d FROM generate_series(1, {ROWS}) g",
         "few": f"SELECT g AS id, d FROM generate_series(1, {ROWS}) g JOIN kinds ON n = g % 4 + 12",
         "delta": f"SELECT g AS id, CASE WHEN g % 3 = 0 THEN {MADE} ELSE d END AS d"
         f" FROM generate_series(1, 400) g JOIN kinds ON n = g % {n}",
@@ -157,8 +249,12 @@ def compare(conn, tables: list[str], sql: str) -> None:
         assert ours == outcome(conn, sql.format(f"heap_{table}")), (table, sql)
 
 
+def expressions(conn) -> list[str]:
+    return EXPRESSIONS + (STANDARD if conn.info.server_version >= 170000 else [])
+
+
 def test_paths(conn, am, tables):
-    for e in EXPRESSIONS:
+    for e in expressions(conn):
         e = e.replace("{", "{{").replace("}", "}}")
         compare(
             conn,
@@ -181,6 +277,88 @@ def test_paths(conn, am, tables):
             "SELECT count(*), sum(id) FROM {} WHERE id % 3 < 2"
             " AND ((" + e + ")::text > 'b' OR (" + e + ") IS NULL)",
         )
+
+
+def test_errors(conn, am, tables):
+    """What raises on one document raises the same here, and nothing else does."""
+    for e in STRICT:
+        e = e.replace("{", "{{").replace("}", "}}")
+        compare(conn, tables, f"SELECT count(({e})::text) FROM {{}}")
+        for i in range(1, 60, 7):
+            compare(
+                conn,
+                tables,
+                f"SELECT id, {e} FROM {{}} WHERE id BETWEEN {i} AND {i + 1} ORDER BY id",
+            )
+            compare(
+                conn,
+                tables,
+                f"SELECT count(*) FROM {{}} WHERE id = {i} AND ({e})::text > '1'",
+            )
+
+
+def test_rows_of_documents(conn, am, tables):
+    """The scan hands up the parts that functions above it look at."""
+    for f, value in ROWS_OF:
+        f = f.replace("{", "{{").replace("}", "}}")
+        text = f'({value})::text COLLATE "C"'
+        for source in (f"(SELECT id, {f} AS e FROM {{}}) s", f"{{}}, {f} AS e"):
+            compare(
+                conn,
+                tables,
+                f"SELECT {text}, count(*), sum(id) FROM {source} GROUP BY 1 ORDER BY 1",
+            )
+            compare(
+                conn,
+                tables,
+                f"SELECT id, {text} FROM {source} WHERE id % 7 < 3 ORDER BY 1, 2 LIMIT 300",
+            )
+    # other uses of the document beside: none of them may lose anything
+    for select in (
+        "d",
+        "d -> 'b'",
+        "d ->> 'os', count(d) OVER ()",
+        "d = d",
+        "s",
+        "(SELECT d)",
+    ):
+        compare(
+            conn,
+            tables,
+            f"SELECT id, {select}, e FROM {{}} s LEFT JOIN LATERAL jsonb_path_query(d, '$.a.b') e ON true"
+            " WHERE id % 5 = 0 ORDER BY id, e LIMIT 500",
+        )
+    compare(
+        conn,
+        tables,
+        "SELECT count(*) FROM {0} x JOIN {0} y ON x.d -> 'a' -> 'b' = y.d -> 'a' -> 'b'"
+        " WHERE x.id < 200 AND y.id < 400",
+    )
+    if conn.info.server_version >= 170000:
+        compare(
+            conn,
+            tables,
+            f"SELECT id, o, n, b FROM {{}}, {ROWS_STANDARD} ORDER BY 1, 2 LIMIT 500",
+        )
+
+
+def test_parts_are_handed_up(conn, am, tables):
+    """A locked row is seen whole; a cursor that turns round sees what it saw."""
+    sql = "SELECT id, jsonb_path_query(d, '$.a.b') FROM ours_nested"
+    conn.execute("BEGIN")
+    conn.execute(f"DECLARE c SCROLL CURSOR FOR {sql}")
+    forth = conn.execute("FETCH 50 FROM c").fetchall()
+    assert conn.execute("FETCH BACKWARD 49 FROM c").fetchall() == forth[-2::-1]
+    conn.execute("COMMIT")
+    compare(
+        conn,
+        ["nested"],
+        "SELECT id, (d -> 'a') ? 'b', d FROM {} WHERE id < 30 ORDER BY id FOR UPDATE",
+    )
+    for name in ("path_columns", "document_parts"):
+        on = conn.execute(f"{sql} ORDER BY 1, 2").fetchall()
+        conn.execute(f"SET {am}.enable_{name} = off")
+        assert conn.execute(f"{sql} ORDER BY 1, 2").fetchall() == on
 
 
 STRINGS = {

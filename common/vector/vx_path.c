@@ -15,25 +15,35 @@
 #include "vx_path.h"
 
 Datum
-vx_path_call(VxPath *path, Datum document, bool *isnull)
+vx_path_call_behind(VxPath *path, int nkeys, Datum value, bool *isnull)
 {
-	Datum		value = document;
-
 	*isnull = false;
 	for (int i = 0; i < path->nsteps && !*isnull; i++)
 	{
 		VxPathStep *step = &path->steps[i];
 		LOCAL_FCINFO(fcinfo, 2);
 
+		if (nkeys > 0 && nkeys >= step->nkeys)
+		{
+			nkeys -= step->nkeys;
+			continue;
+		}
 		InitFunctionCallInfoData(*fcinfo, &step->function, 2, step->collation, NULL, NULL);
 		fcinfo->args[0].value = value;
 		fcinfo->args[0].isnull = false;
-		fcinfo->args[1].value = step->arg;
+		fcinfo->args[1].value = nkeys > 0 ? step->behind[nkeys] : step->arg;
 		fcinfo->args[1].isnull = false;
 		value = FunctionCallInvoke(fcinfo);
 		*isnull = fcinfo->isnull;
+		nkeys = 0;
 	}
 	return value;
+}
+
+Datum
+vx_path_call(VxPath *path, Datum document, bool *isnull)
+{
+	return vx_path_call_behind(path, 0, document, isnull);
 }
 
 VxVector *
@@ -96,6 +106,21 @@ find_value(const uint8 *document, uint32 len, int nkeys, const StStr *keys,
 		len = inner.len;
 	}
 	return st_jsonb_find(document, len, keys[last], &hints[last], item);
+}
+
+bool
+vx_path_touches(const VxPath *path, const uint8 *document, uint32 len)
+{
+	for (int i = 0; i < path->nplaces; i++)
+	{
+		const VxPathPlace *place = &path->places[i];
+
+		if (place->nkeys == 0 || place->use == VX_USE_OTHERS ||
+			find_value(document, len, place->nkeys, place->keys, place->hints,
+					   NULL) != ST_NOTFIT)
+			return true;
+	}
+	return false;
 }
 
 /* An aligned copy of a numeric or container, behind room bytes. */

@@ -15,12 +15,14 @@
 #include "fmgr.h"
 
 #include "vx_intern.h"
+#include "vx_path_use.h"
 #include "st_jsonb.h"
 
 typedef enum VxPathKind
 {
 	VX_PATH_TEXT,				/* ->>, #>>: text */
 	VX_PATH_JSON,				/* ->, #>: jsonb */
+	VX_PATH_PART,				/* a document that agrees with the row's in some places */
 	VX_PATH_EXISTS,				/* ?: bool */
 	VX_PATH_CONTAINS			/* @>: bool */
 } VxPathKind;
@@ -34,12 +36,23 @@ typedef struct VxPathTest
 	StJsonbItem value;
 } VxPathTest;
 
+/* Of a PART: where it agrees (vx_path_use.h). */
+typedef struct VxPathPlace
+{
+	VxPlaceUse	use;
+	int			nkeys;
+	StStr	   *keys;
+	StJsonbHint *hints;			/* one for each key */
+} VxPathPlace;
+
 /* An operator with a constant right side. */
 typedef struct VxPathStep
 {
 	FmgrInfo	function;
 	Oid			collation;
 	Datum		arg;
+	int			nkeys;			/* that it takes */
+	Datum	   *behind;			/* the right side for what stands behind some of them */
 } VxPathStep;
 
 #define VX_PATH_MAX_STEPS 8
@@ -53,15 +66,18 @@ typedef struct VxPath
 	int			nsteps;
 	VxPathStep	steps[VX_PATH_MAX_STEPS];
 
-	int			nkeys;			/* all but CONTAINS */
+	int			nkeys;			/* all but CONTAINS and PART */
 	StStr	   *keys;
 	StJsonbHint *hints;			/* one for each key */
 	int			ntests;			/* CONTAINS */
 	VxPathTest *tests;
+	int			nplaces;		/* PART */
+	VxPathPlace *places;
 
 	/* vector at hand */
 	MemoryContext mcxt;			/* values that it points to */
 	VxVector	v;
+	VxVector	integers;		/* numbers at the path, as integers */
 	int64	   *words;			/* ST_VECTOR_SIZE values of up to 8 bytes */
 	VxCodes		dictionary;		/* of strings, for TEXT */
 	uint32	   *codes;			/* as words, */
@@ -70,6 +86,12 @@ typedef struct VxPath
 
 /* The operators themselves, on any document. */
 extern Datum vx_path_call(VxPath *path, Datum document, bool *isnull);
+
+/* The same for what stands behind the first nkeys keys. */
+extern Datum vx_path_call_behind(VxPath *path, int nkeys, Datum value, bool *isnull);
+
+/* May the document have something in the places of a PART? */
+extern bool vx_path_touches(const VxPath *path, const uint8 *document, uint32 len);
 
 /* The path's own vector, no nulls, for values of that form. */
 extern VxVector *vx_path_begin(VxPath *path, VxRep rep, int n);

@@ -14,6 +14,7 @@ bool		vx_enable_pruning = true;
 bool		vx_enable_vector_filter = true;
 bool		vx_enable_vector_expressions = true;
 bool		vx_enable_path_columns = true;
+bool		vx_enable_document_parts = true;
 bool		vx_enable_vector_aggregate = true;
 bool		vx_enable_aggregate_algebra = true;
 bool		vx_enable_footer_aggregate = true;
@@ -46,6 +47,9 @@ const VxSwitch vx_switches[] = {
 	{"enable_path_columns",
 		"Takes values at paths of jsonb columns from sub-columns, or from the bytes of documents.",
 	&vx_enable_path_columns},
+	{"enable_document_parts",
+		"Evaluates what looks at parts of a jsonb document on documents of these parts alone.",
+	&vx_enable_document_parts},
 	{"enable_vector_aggregate",
 		"Enables the planner's use of aggregation over vectors of compressed columns.",
 	&vx_enable_vector_aggregate},

@@ -26,6 +26,7 @@ extern bool vx_enable_pruning;
 extern bool vx_enable_vector_filter;
 extern bool vx_enable_vector_expressions;
 extern bool vx_enable_path_columns;
+extern bool vx_enable_document_parts;
 extern bool vx_enable_vector_aggregate;
 extern bool vx_enable_aggregate_algebra;
 extern bool vx_enable_footer_aggregate;

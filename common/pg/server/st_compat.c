@@ -28,6 +28,7 @@
 #include "utils/acl.h"
 #include "utils/backend_status.h"
 #include "utils/guc.h"
+#include "utils/jsonpath.h"
 #include "utils/lsyscache.h"
 
 /* Nothing of ICU is needed here, and its headers may not be installed. */
@@ -295,4 +296,43 @@ st_translate_to_child(PlannerInfo *root, List *exprs, RelOptInfo *child)
 	return (List *) adjust_appendrel_attrs_multilevel(root, (Node *) exprs, child->relids,
 													  child->top_parent_relids);
 #endif
+}
+
+bool
+st_json_expr(Node *node, Node **document, Node **path)
+{
+#if PG_VERSION_NUM >= 170000
+	if (IsA(node, JsonExpr))
+	{
+		*document = ((JsonExpr *) node)->formatted_expr;
+		*path = ((JsonExpr *) node)->path_spec;
+		return true;
+	}
+#endif
+	return false;
+}
+
+bool
+st_jsonpath_is_method(int type)
+{
+#if PG_VERSION_NUM >= 170000
+	switch (type)
+	{
+		case jpiBigint:
+		case jpiBoolean:
+		case jpiDate:
+		case jpiDecimal:
+		case jpiInteger:
+		case jpiNumber:
+		case jpiStringFunc:
+		case jpiTime:
+		case jpiTimeTz:
+		case jpiTimestamp:
+		case jpiTimestampTz:
+			return true;
+		default:
+			break;
+	}
+#endif
+	return false;
 }

@@ -352,4 +352,15 @@ extern bool st_conditional_xact_lock_wait(TransactionId xid, bool log_failure);
 struct PgBackendStatus;
 extern struct PgBackendStatus *st_backend_status(int index);
 
+/* ---- SQL/JSON (17: 6185c9737cf), more methods of json paths (17: 66ea94e8e60) ---- */
+
+/*
+ * A jsonb document that SQL/JSON query functions and JSON_TABLE() look at, by
+ * an expression for a json path.
+ */
+extern bool st_json_expr(Node *node, Node **document, Node **path);
+
+/* Is a JsonPathItemType a method that 15 does not know?  They take constants. */
+extern bool st_jsonpath_is_method(int type);
+
 #endif							/* ST_COMPAT_H */

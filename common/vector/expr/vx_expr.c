@@ -175,7 +175,8 @@ vx_node_eval(VxNode *node, const uint64 *rows)
 		return node->eval == vx_eval_constant ? no_rows(node) : vx_node_nulls(node);
 	if (node->path_number)
 	{
-		column = vx_path_column_numbers(expr->batch, node->memo_attno, rows);
+		column = vx_path_column_numbers(expr->batch, node->memo_attno, node->type,
+										rows);
 		if (column)
 			return column;
 	}

@@ -120,7 +120,7 @@ struct VxNode
 	/* depends on one column: results by distinct value, if it has a dictionary */
 	AttrNumber	memo_attno;
 	VxMemo	   *memo;
-	bool		path_number;	/* cast of it to numeric (vx_is_path_number()) */
+	bool		path_number;	/* cast of it to a number (vx_is_path_number()) */
 
 	int			nargs;
 	VxNode	  **args;

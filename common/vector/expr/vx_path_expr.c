@@ -11,10 +11,12 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -177,7 +179,7 @@ contains_tests(VxPath *path, Datum constant)
 	return object_tests(path, (uint8 *) &jb->root, VARSIZE(jb) - VARHDRSZ, keys, 0);
 }
 
-static VxPathStep *
+static void
 add_step(VxPath *path, Oid funcid, Datum arg, Oid collation)
 {
 	VxPathStep *step = &path->steps[path->nsteps++];
@@ -185,7 +187,25 @@ add_step(VxPath *path, Oid funcid, Datum arg, Oid collation)
 	fmgr_info(funcid, &step->function);
 	step->arg = arg;
 	step->collation = collation;
-	return step;
+	step->nkeys = 1;
+}
+
+/* The same of keys in an array; path->keys end with them. */
+static void
+add_array_step(VxPath *path, Oid funcid, Datum arg, Oid collation)
+{
+	VxPathStep *step = &path->steps[path->nsteps];
+	Datum	   *elems;
+	int			n;
+
+	deconstruct_array(DatumGetArrayTypeP(arg), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elems, NULL, &n);
+	add_step(path, funcid, arg, collation);
+	step->nkeys = n;
+	step->behind = palloc(n * sizeof(Datum));
+	for (int i = 0; i < n; i++)
+		step->behind[i] =
+			PointerGetDatum(construct_array(elems + i, n - i, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
 static bool fill_path(const VxPathSet *set, Node *node, VxPath *path);
@@ -236,9 +256,9 @@ fill_subscript(const VxPathSet *set, SubscriptingRef *ref, VxPath *path)
 		keys[foreach_current_index(lc)] = key->constvalue;
 	}
 	path->kind = VX_PATH_JSON;
-	(void) add_step(path, F_JSONB_EXTRACT_PATH,
-					PointerGetDatum(construct_array(keys, n, TEXTOID, -1, false, TYPALIGN_INT)),
-					InvalidOid);
+	add_array_step(path, F_JSONB_EXTRACT_PATH,
+				   PointerGetDatum(construct_array(keys, n, TEXTOID, -1, false, TYPALIGN_INT)),
+				   InvalidOid);
 	return array_keys(path->steps[0].arg, path);
 }
 
@@ -269,7 +289,8 @@ fill_path(const VxPathSet *set, Node *node, VxPath *path)
 			path->attno = document_column(set, document);
 			if (path->attno == InvalidAttrNumber || !array_keys(arg->constvalue, path))
 				return false;
-			break;
+			add_array_step(path, funcid, arg->constvalue, collation);
+			return true;
 		case F_JSONB_EXISTS:
 			path->kind = VX_PATH_EXISTS;
 			path->attno = document_column(set, document);
@@ -286,49 +307,175 @@ fill_path(const VxPathSet *set, Node *node, VxPath *path)
 		default:
 			return false;
 	}
-	(void) add_step(path, funcid, arg->constvalue, collation);
+	add_step(path, funcid, arg->constvalue, collation);
 	return path->attno != InvalidAttrNumber;
 }
 
 /* ---- replacing ---- */
+
+/* Appends a path column, which stands for an expression. */
+static void
+add_path(VxPathSet *set, Node *node, const VxPath *found)
+{
+	Size		n = set->npaths + 1;
+	VxPath	   *path = palloc(sizeof(VxPath));
+
+	set->paths = n == 1 ? palloc(sizeof(VxPath *)) : repalloc(set->paths, n * sizeof(VxPath *));
+	set->exprs = n == 1 ? palloc(sizeof(Node *)) : repalloc(set->exprs, n * sizeof(Node *));
+	*path = *found;
+	path->id = ++last_id;
+	path->mcxt = AllocSetContextCreate(set->mcxt, "path column", ALLOCSET_DEFAULT_SIZES);
+	path->words = palloc0(ST_VECTOR_SIZE * sizeof(int64));
+	path->codes = palloc0(ST_VECTOR_SIZE * sizeof(uint32));
+	if (path->kind == VX_PATH_TEXT)
+		vx_codes_init(&path->dictionary, set->mcxt, TEXTOID, -1);
+	path->hints = palloc0(path->nkeys * sizeof(StJsonbHint));
+	for (int t = 0; t < path->ntests; t++)
+		path->tests[t].hints = palloc0(path->tests[t].nkeys * sizeof(StJsonbHint));
+	set->paths[set->npaths] = path;
+	set->exprs[set->npaths++] = copyObject(node);
+}
+
+static Var *
+path_var(const VxPathSet *set, int i)
+{
+	Node	   *node = set->exprs[i];
+
+	return makeVar(set->varno, set->desc->natts + i + 1, exprType(node), -1,
+				   exprCollation(node), 0);
+}
 
 /* The path column for an expression; made if there is none yet. */
 static Var *
 path_column(VxPathSet *set, Node *node, const VxPath *found)
 {
 	MemoryContext old = MemoryContextSwitchTo(set->mcxt);
-	VxPath	   *path;
 	int			i = 0;
 
 	while (i < set->npaths && !equal(set->exprs[i], node))
 		i++;
 	if (i == set->npaths)
-	{
-		Size		n = set->npaths + 1;
+		add_path(set, node, found);
+	MemoryContextSwitchTo(old);
+	return path_var(set, i);
+}
 
-		set->paths = i == 0 ? palloc(sizeof(VxPath *)) :
-			repalloc(set->paths, n * sizeof(VxPath *));
-		set->exprs = i == 0 ? palloc(sizeof(Node *)) :
-			repalloc(set->exprs, n * sizeof(Node *));
-		path = palloc(sizeof(VxPath));
-		*path = *found;
-		path->id = ++last_id;
-		path->mcxt = AllocSetContextCreate(set->mcxt, "path column",
-										   ALLOCSET_DEFAULT_SIZES);
-		path->words = palloc0(ST_VECTOR_SIZE * sizeof(int64));
-		path->codes = palloc0(ST_VECTOR_SIZE * sizeof(uint32));
-		if (path->kind == VX_PATH_TEXT)
-			vx_codes_init(&path->dictionary, set->mcxt, TEXTOID, -1);
-		path->hints = palloc0(path->nkeys * sizeof(StJsonbHint));
-		for (int t = 0; t < path->ntests; t++)
-			path->tests[t].hints = palloc0(path->tests[t].nkeys * sizeof(StJsonbHint));
-		set->paths[i] = path;
-		set->exprs[i] = copyObject(node);
-		set->npaths++;
+/*
+ * Whole rows and system columns have no place beside path columns; subplans
+ * are not to be set up twice.
+ */
+static bool
+has_odd_columns(Node *node, VxPathSet *set)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varattno <= 0;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+		return true;
+	return expression_tree_walker(node, has_odd_columns, set);
+}
+
+/* ---- parts of documents ---- */
+
+static void
+fill_place(List *list, VxPathPlace *place)
+{
+	place->use = intVal(linitial(list));
+	place->nkeys = list_length(list) - 1;
+	place->keys = palloc(Max(1, place->nkeys) * sizeof(StStr));
+	place->hints = palloc0(Max(1, place->nkeys) * sizeof(StJsonbHint));
+	for (int i = 0; i < place->nkeys; i++)
+	{
+		const char *key = strVal(list_nth(list, i + 1));
+
+		place->keys[i] = (StStr) {(const uint8_t *) key, strlen(key)};
+	}
+}
+
+/*
+ * The column for a part of a document, with the places where it agrees with it.
+ */
+static Var *
+part_column(VxPathSet *set, Var *document, List *places)
+{
+	MemoryContext old = MemoryContextSwitchTo(set->mcxt);
+	/* stands for the column and these places, and has its type */
+	Node	   *node = (Node *) makeRelabelType((Expr *) list_make2(document, places),
+												document->vartype, -1, InvalidOid,
+												COERCE_IMPLICIT_CAST);
+	VxPath		path = {0};
+	Var		   *column;
+
+	path.kind = VX_PATH_PART;
+	path.attno = document->varattno;
+	path.nplaces = list_length(places);
+	path.places = palloc(Max(1, path.nplaces) * sizeof(VxPathPlace));
+	for (int i = 0; i < path.nplaces; i++)
+		fill_place(copyObject(list_nth(places, i)), &path.places[i]);
+	column = path_column(set, node, &path);
+	MemoryContextSwitchTo(old);
+	return column;
+}
+
+typedef struct DocumentSwap
+{
+	const Var  *document;
+	Var		   *part;
+	const Node *argument;		/* within which it is meant; NULL: here */
+} DocumentSwap;
+
+static Node *
+swap_document(Node *node, DocumentSwap *swap)
+{
+	DocumentSwap inside = {swap->document, swap->part, NULL};
+
+	if (node == NULL)
+		return NULL;
+	if (node == swap->argument)
+		return swap_document(node, &inside);
+	if (swap->argument == NULL && IsA(node, Var) && ((Var *) node)->varlevelsup == 0 &&
+		((Var *) node)->varno == swap->document->varno &&
+		((Var *) node)->varattno == swap->document->varattno)
+		return (Node *) copyObject(swap->part);
+	return expression_tree_mutator(node, swap_document, swap);
+}
+
+/* An expression that looks at parts of a document alone, over the part; or NULL. */
+static Node *
+over_part(VxPathSet *set, Node *node)
+{
+	VxPathUse	use;
+	DocumentSwap swap;
+
+	if (!vx_enable_document_parts || !vx_path_use(node, &use) || !use.part ||
+		document_column(set, (Node *) use.document) == InvalidAttrNumber)
+		return NULL;
+	swap.document = use.document;
+	swap.part = part_column(set, use.document, use.places);
+	swap.argument = use.argument;
+	return expression_tree_mutator(node, swap_document, &swap);
+}
+
+Node *
+vx_path_set_swap(VxPathSet *set, Node *node, AttrNumber attno, List *places)
+{
+	MemoryContext old = MemoryContextSwitchTo(set->mcxt);
+	Form_pg_attribute att = TupleDescAttr(set->desc, attno - 1);
+	Var		   *document = makeVar(set->varno, attno, att->atttypid, att->atttypmod,
+								   att->attcollation, 0);
+	DocumentSwap swap = {document, NULL, NULL};
+	Bitmapset  *attrs = NULL;
+
+	pull_varattnos(node, set->varno, &attrs);
+	if (bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, attrs) &&
+		!has_odd_columns(node, set))
+	{
+		swap.part = part_column(set, document, places);
+		node = swap_document(node, &swap);
 	}
 	MemoryContextSwitchTo(old);
-	return makeVar(set->varno, set->desc->natts + i + 1, exprType(node), -1,
-				   exprCollation(node), 0);
+	return node;
 }
 
 /* doc ?| '{a,b}' as doc ? 'a' OR doc ? 'b'; ?& with AND.  NULL: not so. */
@@ -380,23 +527,8 @@ replace(Node *node, VxPathSet *set)
 		node = list;
 	if (fill_path(set, node, &path))
 		return (Node *) path_column(set, node, &path);
-	return expression_tree_mutator(node, replace, set);
-}
-
-/*
- * Whole rows and system columns have no place beside path columns; subplans
- * are not to be set up twice.
- */
-static bool
-has_odd_columns(Node *node, VxPathSet *set)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		return ((Var *) node)->varattno <= 0;
-	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
-		return true;
-	return expression_tree_walker(node, has_odd_columns, set);
+	list = over_part(set, node);
+	return expression_tree_mutator(list != NULL ? list : node, replace, set);
 }
 
 static bool
@@ -425,6 +557,51 @@ vx_path_set_replace(VxPathSet *set, Node *node)
 	if (set->npaths == before && equal(result, node))
 		return node;
 	return result;
+}
+
+/* "{a,b}", "keys of {a,b}", or "all but {a}" */
+static void
+describe_place(const VxPathPlace *place, StringInfo s)
+{
+	Datum	   *keys = palloc(Max(1, place->nkeys) * sizeof(Datum));
+	Oid			out;
+	bool		varlena;
+
+	for (int i = 0; i < place->nkeys; i++)
+		keys[i] = PointerGetDatum(cstring_to_text_with_len((char *) place->keys[i].data,
+														   place->keys[i].len));
+	getTypeOutputInfo(TEXTARRAYOID, &out, &varlena);
+	if (place->use == VX_USE_OTHERS)
+		appendStringInfoString(s, "all but ");
+	else if (place->use != VX_USE_VALUE)
+		appendStringInfoString(s, "keys of ");
+	appendStringInfoString(s, OidOutputFunctionCall(out,
+													PointerGetDatum(construct_array(keys, place->nkeys, TEXTOID, -1,
+																					false, TYPALIGN_INT))));
+}
+
+List *
+vx_path_set_describe(const VxPathSet *set)
+{
+	List	   *parts = NIL;
+
+	for (int i = 0; i < set->npaths; i++)
+	{
+		const VxPath *path = set->paths[i];
+		StringInfoData s;
+
+		if (path->kind != VX_PATH_PART)
+			continue;
+		initStringInfo(&s);
+		appendStringInfo(&s, "%s:", NameStr(TupleDescAttr(set->desc, path->attno - 1)->attname));
+		for (int p = 0; p < path->nplaces; p++)
+		{
+			appendStringInfoString(&s, p == 0 ? " " : ", ");
+			describe_place(&path->places[p], &s);
+		}
+		parts = lappend(parts, s.data);
+	}
+	return parts;
 }
 
 TupleDesc
@@ -500,15 +677,25 @@ path_column_vector(VxBatch *batch, VxPath *path)
 
 	if (batch->reader != NULL)
 		v = vx_format->path(batch->reader, path, batch->vecno, batch->selection);
+	if (v == NULL && path->kind == VX_PATH_PART)
+		return vx_batch_vector(batch, path->attno);
 	return v != NULL ? v : document_values(batch, path);
+}
+
+/* Types that text of an integer can be cast to; length 0: none. */
+static int16
+integer_length(Oid type)
+{
+	return type == INT8OID ? 8 : type == INT4OID ? 4 : type == INT2OID ? 2 : 0;
 }
 
 bool
 vx_is_path_number(Node *node)
 {
 	Node	   *arg = NULL;
+	Oid			type = exprType(node);
 
-	if (IsA(node, CoerceViaIO) && ((CoerceViaIO *) node)->resulttype == NUMERICOID)
+	if (IsA(node, CoerceViaIO) && (type == NUMERICOID || integer_length(type) > 0))
 		arg = (Node *) ((CoerceViaIO *) node)->arg;
 	else if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid == F_NUMERIC_JSONB)
 		arg = linitial(((FuncExpr *) node)->args);
@@ -516,11 +703,39 @@ vx_is_path_number(Node *node)
 		(((Var *) arg)->vartype == TEXTOID || ((Var *) arg)->vartype == JSONBOID);
 }
 
-const VxVector *
-vx_path_column_numbers(VxBatch *batch, AttrNumber attno, const uint64 *rows)
+/* Numbers without a fraction, all of which the type holds, as its values; or NULL. */
+static const VxVector *
+integers_of(VxPath *path, const VxVector *numbers, Oid type, const uint64 *rows)
 {
+	int16		length = integer_length(type);
+	int64		limit = length == 8 ? PG_INT64_MAX : length == 4 ? PG_INT32_MAX : PG_INT16_MAX;
+
+	if (path->kind != VX_PATH_TEXT || numbers->rep != VX_REP_DECIMAL64 || numbers->scale != 0)
+		return NULL;
+	VX_FOREACH_ROW(row, rows, (numbers->n + 63) / 64)
+	{
+		int64		value = numbers->u.i64[row];
+
+		if ((value > limit || value < -limit - 1) && !vx_vector_isnull(numbers, row))
+			return NULL;
+	}
+	path->integers = *numbers;
+	path->integers.rep = VX_REP_INT64;
+	path->integers.typlen = length;
+	return &path->integers;
+}
+
+const VxVector *
+vx_path_column_numbers(VxBatch *batch, AttrNumber attno, Oid type, const uint64 *rows)
+{
+	VxPath	   *path;
+	const VxVector *numbers;
+
 	if (attno <= batch->natts || batch->reader == NULL || vx_format->path_numbers == NULL)
 		return NULL;
-	return vx_format->path_numbers(batch->reader, batch->paths[attno - batch->natts - 1],
-								  batch->vecno, rows);
+	path = batch->paths[attno - batch->natts - 1];
+	numbers = vx_format->path_numbers(batch->reader, path, batch->vecno, rows);
+	if (numbers == NULL || type == NUMERICOID)
+		return numbers;
+	return integers_of(path, numbers, type, rows);
 }

@@ -10,7 +10,9 @@
  * where it has not.
  *
  * Understood are ->, ->>, #>, #>>, ?, ?|, ?& and subscripts with constants,
- * -> in a row, and @> (<@) with an object of scalars and objects.
+ * -> in a row, and @> (<@) with an object of scalars and objects.  What else
+ * looks at some places alone is evaluated by the server, over the *part* of
+ * the document that agrees with it there.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,6 +47,15 @@ extern VxPathSet *vx_path_set_create(TupleDesc desc, Index varno);
  */
 extern Node *vx_path_set_replace(VxPathSet *set, Node *node);
 
+/*
+ * A copy of an expression (or list) with parts of the documents of a column in
+ * place of these: they agree in the places (vx_path_use.h).
+ */
+extern Node *vx_path_set_swap(VxPathSet *set, Node *node, AttrNumber attno, List *places);
+
+/* For EXPLAIN: a string for each part of a document that is looked at. */
+extern List *vx_path_set_describe(const VxPathSet *set);
+
 /* The row type of the table with path columns behind; as of now. */
 extern TupleDesc vx_path_set_desc(const VxPathSet *set);
 
@@ -52,12 +63,13 @@ extern TupleDesc vx_path_set_desc(const VxPathSet *set);
 extern void vx_path_set_attach(VxPathSet *set, VxBatch *batch);
 
 /*
- * Is it a cast of a column of documents' values to numeric?  If the column is
- * a path column, and selected rows have numbers there, the result needs no
- * text: vx_path_column_numbers() gives it, or NULL.
+ * Is it a cast of a column of documents' values to numeric, or of their text to
+ * an integer?  If the column is a path column, and selected rows have numbers
+ * there, and integers for these, the result of that type needs no text:
+ * vx_path_column_numbers() gives it, or NULL.
  */
 extern bool vx_is_path_number(Node *node);
-extern const VxVector *vx_path_column_numbers(VxBatch *batch, AttrNumber attno,
+extern const VxVector *vx_path_column_numbers(VxBatch *batch, AttrNumber attno, Oid type,
 											  const uint64 *rows);
 
 #endif							/* VX_PATH_EXPR_H */

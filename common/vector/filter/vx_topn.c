@@ -49,17 +49,39 @@ struct VxTopN
 List *
 vx_scan_quals(CustomScan *plan)
 {
-	if (plan->custom_private == NIL)
+	List	   *fields = list_nth(plan->custom_private, VX_SCAN_TOPN);
+
+	if (fields == NIL)
 		return plan->custom_exprs;
 	return list_truncate(list_copy(plan->custom_exprs),
-						 list_nth_int(plan->custom_private, VX_TOPN_NQUALS));
+						 list_nth_int(fields, VX_TOPN_NQUALS));
+}
+
+/* The sort key over path columns; NULL: no limit is known. */
+static Expr *
+key_over_paths(CustomScan *plan, VxPathSet *paths)
+{
+	List	   *fields = list_nth(plan->custom_private, VX_SCAN_TOPN);
+	int			first;
+
+	if (fields == NIL)
+		return NULL;
+	first = list_nth_int(fields, VX_TOPN_NQUALS);
+	return (Expr *) vx_path_set_replace(paths, list_nth(plan->custom_exprs,
+														first + VX_TOPN_KEY));
+}
+
+void
+vx_topn_add_paths(CustomScan *plan, VxPathSet *paths)
+{
+	(void) key_over_paths(plan, paths);
 }
 
 VxTopN *
-vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs)
+vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs, VxPathSet *paths)
 {
 	VxTopN	   *topn;
-	List	   *fields = plan->custom_private;
+	List	   *fields = list_nth(plan->custom_private, VX_SCAN_TOPN);
 	int			first;
 
 	if (fields == NIL)
@@ -67,10 +89,12 @@ vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs)
 	first = list_nth_int(fields, VX_TOPN_NQUALS);
 	topn = palloc0(sizeof(VxTopN));
 	topn->key_expr = list_nth(plan->custom_exprs, first + VX_TOPN_KEY);
-	topn->key = vx_expr_compile(exprs, topn->key_expr, VX_EXPR_ANY_SCALE);
+	topn->key = vx_expr_compile(exprs, key_over_paths(plan, paths), VX_EXPR_ANY_SCALE);
 	if (topn->key == NULL)
 		return NULL;
 	topn->attno = vx_expr_plain_column(topn->key);
+	if (topn->attno > paths->desc->natts)
+		topn->attno = InvalidAttrNumber;	/* path columns have no zones */
 	topn->type = getBaseType(exprType((Node *) topn->key_expr));
 	topn->descending = list_nth_int(fields, VX_TOPN_DESCENDING);
 	topn->nulls_first = list_nth_int(fields, VX_TOPN_NULLS_FIRST);

@@ -19,6 +19,7 @@
 
 #include "vx_batch.h"
 #include "vx_expr.h"
+#include "vx_path_expr.h"
 #include "vx_ranks.h"
 
 typedef struct VxTopN VxTopN;
@@ -28,7 +29,11 @@ typedef struct VxTopN VxTopN;
  * other, and if the key cannot be evaluated on vectors.  Allocates in the
  * current memory context.
  */
-extern VxTopN *vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs);
+extern VxTopN *vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs,
+							  VxPathSet *paths);
+
+/* Path columns of the key, for vx_exprs_create() and all that knows them by number. */
+extern void vx_topn_add_paths(CustomScan *plan, VxPathSet *paths);
 
 /* Quals of a scan's plan node: what stands in custom_exprs before the key. */
 extern List *vx_scan_quals(CustomScan *plan);

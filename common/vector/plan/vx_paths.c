@@ -19,6 +19,7 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/pg_class_d.h"
+#include "catalog/pg_type_d.h"
 #include "nodes/extensible.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -30,8 +31,10 @@
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 
 #include "vx_format.h"
+#include "vx_path_use.h"
 #include "vx_paths.h"
 #include "vx_settings.h"
 #include "st_compat.h"
@@ -45,11 +48,45 @@ static CustomPathMethods path_methods = {
 	.PlanCustomPath = plan_scan,
 };
 
+/*
+ * jsonb columns of the output of which the query looks at some places alone: a
+ * list of (attribute number, places).  Rows that may be locked or changed are
+ * not looked into, as others see them, too.
+ */
+static List *
+document_parts(PlannerInfo *root, RelOptInfo *rel)
+{
+	List	   *parts = NIL;
+	Bitmapset  *attrs = NULL;
+	int			member = -1;
+
+	if (!vx_enable_document_parts || !vx_enable_path_columns ||
+		rel->reloptkind != RELOPT_BASEREL || root->rowMarks != NIL ||
+		root->parse->resultRelation == (int) rel->relid)
+		return NIL;
+	/* the plan's target list may be another one in the end */
+	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &attrs);
+	while ((member = bms_next_member(attrs, member)) >= 0)
+	{
+		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
+		List	   *places;
+
+		if (attno <= 0)
+			return NIL;
+		if (getBaseType(get_atttype(planner_rt_fetch(rel->relid, root)->relid,
+									attno)) == JSONBOID &&
+			vx_path_query_use(root->parse, rel->relid, attno, &places))
+			parts = lappend(parts, list_make2(makeInteger(attno), copyObject(places)));
+	}
+	return parts;
+}
+
 static Plan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		  List *tlist, List *clauses, List *custom_plans)
 {
 	CustomScan *cscan = makeNode(CustomScan);
+	List	   *topn = NIL;
 
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.scanrelid = rel->relid;
@@ -58,11 +95,12 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	if (best_path->custom_private != NIL)
 	{
 		/* of ORDER BY ... LIMIT: expressions, and what they mean */
-		cscan->custom_private = lcons_int(list_length(cscan->custom_exprs),
-										  list_copy(lsecond(best_path->custom_private)));
+		topn = lcons_int(list_length(cscan->custom_exprs),
+						 list_copy(lsecond(best_path->custom_private)));
 		cscan->custom_exprs = list_concat(cscan->custom_exprs,
 										  copyObject(linitial(best_path->custom_private)));
 	}
+	cscan->custom_private = list_make2(topn, document_parts(root, rel));
 	if (custom_plans != NIL)
 		/* of the server's bitmap scan: what makes the bitmap */
 		cscan->custom_plans = list_make1(outerPlan(castNode(BitmapHeapScan,

@@ -100,12 +100,20 @@ extern double vx_parallel_divisor(const Path *path);
 /* Pages that the rows would take in a heap: the measure of work to share. */
 extern double vx_heap_pages(RelOptInfo *rel, Relation relation);
 
+/* What custom_private of a scan's plan has. */
+typedef enum VxScanPrivate
+{
+	VX_SCAN_TOPN,				/* integers by VxTopNField, or NIL */
+	VX_SCAN_PARTS				/* (attribute number, places): documents of which
+								 * parts are handed up (vx_path_use.h) */
+} VxScanPrivate;
+
 /* ---- vx_topn_path.c: ORDER BY ... LIMIT over one table ---- */
 
 /*
  * A scan that knows the limit has three expressions behind its quals in
  * custom_exprs: the first sort key, LIMIT and OFFSET (null: none).  Its
- * custom_private is a list of integers:
+ * private integers:
  */
 typedef enum VxTopNField
 {

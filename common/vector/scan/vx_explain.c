@@ -4,7 +4,8 @@
  *	  What EXPLAIN shows of a colcompress scan.
  *
  * Always: the quals (as "Filter", like any scan's) and those of them that
- * zones can decide.  VERBOSE adds the columns that are decoded.  ANALYZE adds
+ * zones can decide.  VERBOSE adds the columns that are decoded, and what of
+ * documents is looked at alone.  ANALYZE adds
  * the counters, over all loops and workers, and with VERBOSE where each qual
  * ran.
  *
@@ -93,6 +94,9 @@ explain_columns(const VxScanState *state, ExplainState *es)
 		names = lappend(names, NameStr(TupleDescAttr(desc, attno - 1)->attname));
 	if (names != NIL || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyList("Columns", names, es);
+	names = vx_path_set_describe(state->paths);
+	if (names != NIL)
+		ExplainPropertyList("Document Parts", names, es);
 }
 
 /* total: -1 if it is not known. */

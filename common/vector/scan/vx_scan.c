@@ -31,7 +31,9 @@
 #include "utils/rel.h"
 
 #include "vx_join_filter.h"
+#include "vx_paths.h"
 #include "vx_scan.h"
+#include "vx_settings.h"
 #include "vx_vec.h"
 #include "st_compat.h"
 
@@ -79,6 +81,15 @@ create_scan_state(CustomScan *cscan)
 	return (Node *) state;
 }
 
+/* Documents of which parts are handed up. */
+static List *
+scan_parts(Plan *plan)
+{
+	if (!vx_enable_document_parts || !vx_enable_path_columns)
+		return NIL;
+	return list_nth(((CustomScan *) plan)->custom_private, VX_SCAN_PARTS);
+}
+
 /*
  * The node was set up with a slot for virtual tuples: give it one of the
  * table's kind, and compile the target list again for that.
@@ -90,7 +101,14 @@ init_slot(VxScanState *state, EState *estate, Relation rel, Index scanrelid)
 
 	ExecInitScanTupleSlot(estate, ss, RelationGetDescr(rel), table_slot_callbacks(rel));
 	ss->ps.subPlan = NIL;
-	ExecAssignScanProjectionInfoWithVarno(ss, scanrelid);
+	if (scan_parts(ss->ps.plan) != NIL && ss->ps.ps_ProjInfo == NULL)
+	{
+		/* another document than the slot's is handed up */
+		ExecInitResultSlot(&ss->ps, &TTSOpsVirtual);
+		ExecAssignProjectionInfo(&ss->ps, ss->ss_ScanTupleSlot->tts_tupleDescriptor);
+	}
+	else
+		ExecAssignScanProjectionInfoWithVarno(ss, scanrelid);
 	ss->ss_ScanTupleSlot->tts_tableOid = RelationGetRelid(rel);
 }
 
@@ -124,10 +142,15 @@ init_path_outputs(VxScanState *state, Index scanrelid)
 	ScanState  *ss = &state->css.ss;
 	Node	   *tlist = (Node *) ss->ps.plan->targetlist;
 	Node	   *replaced = vx_path_set_replace(state->paths, tlist);
-	TupleDesc	desc = vx_path_set_desc(state->paths);
 	Bitmapset  *attrs = NULL;
 	int			member = -1;
+	TupleDesc	desc;
+	ListCell   *lc;
 
+	foreach(lc, scan_parts(ss->ps.plan))
+		replaced = vx_path_set_swap(state->paths, replaced, intVal(linitial((List *) lfirst(lc))),
+									lsecond((List *) lfirst(lc)));
+	desc = vx_path_set_desc(state->paths);
 	if (replaced == tlist || ss->ps.ps_ProjInfo == NULL)
 		return;
 	pull_varattnos(replaced, scanrelid, &attrs);
@@ -169,20 +192,22 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		state->outputs[state->noutputs++] = attno;
 
 	state->paths = vx_path_set_create(desc, scanrelid);
+	vx_topn_add_paths(plan, state->paths);
 	state->filter = vx_filter_create(vx_scan_quals(plan), scanrelid, &node->ss.ps,
 									 node->ss.ss_ScanTupleSlot, state->paths);
-	state->filter->topn = vx_topn_create(plan, &node->ss.ps, state->filter->exprs);
+	state->filter->topn = vx_topn_create(plan, &node->ss.ps, state->filter->exprs,
+										 state->paths);
 	if (plan->custom_plans != NIL)
 		node->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate,
 												  eflags & ~(EXEC_FLAG_BACKWARD |
 															 EXEC_FLAG_MARK)));
+	init_path_outputs(state, scanrelid);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	if (eflags & EXEC_FLAG_BACKWARD)
 		state->back = st_scan_back_create();
 	state->fetched = palloc0(sizeof(bool) * (desc->natts + 1));
 	state->batch = vx_batch_create(desc->natts, state->columns);
-	init_path_outputs(state, scanrelid);
 	vx_path_set_attach(state->paths, state->batch);
 	state->source = vx_source_create(rel, estate->es_snapshot, state->filter, state->batch);
 	if (node->custom_ps != NIL)

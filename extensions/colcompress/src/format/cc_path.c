@@ -3,10 +3,10 @@
  * cc_path.c
  *	  Values at paths of shredded jsonb documents.
  *
- * A row's value is, in this order: that of a leaf at the path; in the
- * document, if leaves lie below the path or a container above it was taken
- * whole; in the residue, if there is one; or nothing.  The first and the last
- * take no document.  Where the leaves of one kind have all values of a
+ * A row's value is, in this order: that of a leaf at the path; the object of
+ * the leaves that lie below the path, and of what the residue has there; in a
+ * container above that was taken whole; in the residue, if there is one; or
+ * nothing.  No document is put together.  Where the leaves of one kind have all values of a
  * vector, the result is the sub-column's own vector, codes of its dictionary
  * included.
  *
@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
@@ -28,6 +29,7 @@ typedef struct CcPathCache
 	uint64		id;
 	CcPathPlace place;
 	VxDictionary *json;			/* strings of the leaf's dictionary, as jsonb */
+	struct CcPart *part;		/* of a PART */
 } CcPathCache;
 
 /* "false", "true" as text. */
@@ -96,8 +98,13 @@ cc_path_rows(StReader *r, CcChunk *chunk, const CcPathPlace *place, uint32 vecno
 	}
 	for (int leaf = 0; leaf < tree->nleaves; leaf++)
 	{
-		if (cc_leaf_in(&tree->nodes[place->node].below, leaf))
-			add_valid(cc_shred_vector(r, chunk, leaf, vecno, selection), n, rows->below);
+		uint64		valid[VX_VALIDITY_WORDS];
+
+		if (!cc_leaf_in(&tree->nodes[place->node].below, leaf))
+			continue;
+		cc_shred_leaf_rows(r, chunk, leaf, vecno, valid);
+		for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
+			rows->below[w] |= valid[w];
 	}
 }
 
@@ -251,34 +258,94 @@ make_bool_texts(void)
 
 /* ---- vectors ---- */
 
+/* What rows have that no leaf at the path has. */
+typedef struct Outside
+{
+	CcDocSource source;			/* leaves below the path, and the residue */
+	CcDocArena	arena;
+	const VxVector *containers[CC_SHRED_MAX_DEPTH + 1];
+} Outside;
+
+static Outside *
+find_outside(StReader *r, CcChunk *chunk, const CcPathPlace *place, uint32 vecno,
+			 const VxVector *residue, const uint64 *selection)
+{
+	const CcPathTree *tree = chunk->shred->tree;
+	Outside    *outside = palloc0(sizeof(Outside));
+
+	outside->source.tree = tree;
+	outside->source.shapes = chunk->shred->source.shapes;
+	outside->source.residue = residue;
+	for (int i = 0; i < place->ncontainers; i++)
+		outside->containers[i] = cc_shred_vector(r, chunk, place->containers[i], vecno,
+												 selection);
+	for (int leaf = 0; leaf < tree->nleaves && place->node >= 0; leaf++)
+	{
+		if (cc_leaf_in(&tree->nodes[place->node].below, leaf))
+			outside->source.leaf[leaf] = cc_shred_vector(r, chunk, leaf, vecno, selection);
+	}
+	return outside;
+}
+
+/* The object that a row has at a place: of leaves below it, and of the residue. */
+static Datum
+object_below(StReader *r, const CcPathPlace *place, Outside *outside, int row, bool text)
+{
+	const CcDocSource *source = &outside->source;
+	CcLeafSet	present = {{0}};
+	Datum		object;
+
+	for (int leaf = 0; leaf < source->tree->nleaves; leaf++)
+	{
+		if (source->leaf[leaf] != NULL && !vx_vector_isnull(source->leaf[leaf], row))
+			cc_leaf_add(&present, leaf);
+	}
+	object = cc_shred_object(r, source, place->node, &present, cc_doc_residue(source, row),
+							 row, &outside->arena);
+	if (!text)
+		return object;
+	return CStringGetTextDatum(JsonbToCString(NULL, &DatumGetJsonbP(object)->root,
+											  VARSIZE(DatumGetPointer(object))));
+}
+
 /*
- * The value of a row that no leaf has: in the residue, or in the document if
- * the row is in whole.
+ * The value of a row that no leaf has: in a container above, or in the
+ * residue.
  */
 static Datum
-outside_value(StReader *r, CcChunk *chunk, VxPath *path, uint32 vecno, int row,
-			  bool whole, const VxVector *residue, const uint64 *selection, bool *isnull)
+outside_value(const CcPathTree *tree, VxPath *path, const CcPathPlace *place,
+			  const Outside *outside, int row, bool *isnull)
 {
-	Datum		document = whole ?
-		cc_shred_document(r, chunk, vecno, row, selection) :
-		vx_vector_datum(residue, row);
+	for (int i = 0; i < place->ncontainers; i++)
+	{
+		const VxVector *v = outside->containers[i];
 
-	return vx_path_call(path, document, isnull);
+		if (v != NULL && !vx_vector_isnull(v, row))
+			return vx_path_call_behind(path,
+									   tree->nodes[tree->leaves[place->containers[i]].node].depth,
+									   vx_vector_datum(v, row), isnull);
+	}
+	return vx_path_call(path, vx_vector_datum(outside->source.residue, row), isnull);
 }
 
 /* A vector of Datums, row by row. */
 static const VxVector *
-mixed_values(StReader *r, CcChunk *chunk, VxPath *path, uint32 vecno,
-			 const CcPathRows *rows, const VxVector *residue, const uint64 *selection)
+mixed_values(StReader *r, CcChunk *chunk, VxPath *path, const CcPathPlace *place,
+			 uint32 vecno, const CcPathRows *rows, const VxVector *residue,
+			 const uint64 *selection)
 {
 	uint32		n = cc_reader_vector_rows(r, vecno);
 	VxVector   *v = vx_path_begin(path, VX_REP_DATUM, n);
+	Outside    *outside = find_outside(r, chunk, place, vecno, residue, selection);
+	bool		text = path->kind == VX_PATH_TEXT;
 	uint64		rest[VX_VALIDITY_WORDS];
 
 	cc_path_valid(residue, n, rest);
 	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
 	{
-		uint64		whole = (rows->below[w] | rows->inside[w]) & ~rows->own[w];
+		uint64		other = rows->inside[w] | rest[w];
+
+		CHECK_FOR_INTERRUPTS();
 
 		for (uint64 left = selection[w]; left != 0; left &= left - 1)
 		{
@@ -292,13 +359,13 @@ mixed_values(StReader *r, CcChunk *chunk, VxPath *path, uint32 vecno,
 				   (rows->leaf[k] == NULL || vx_vector_isnull(rows->leaf[k], row)))
 				k++;
 			if (k < CC_LEAF_KINDS)
-				v->u.datum[row] = path->kind == VX_PATH_TEXT ?
-					leaf_text(k, rows->leaf[k], row, &isnull) :
+				v->u.datum[row] = text ? leaf_text(k, rows->leaf[k], row, &isnull) :
 					leaf_json(k, rows->leaf[k], row);
-			else if (((whole | rest[w]) >> bit) & 1)
-				v->u.datum[row] = outside_value(r, chunk, path, vecno, row,
-												(whole >> bit) & 1, residue, selection,
-												&isnull);
+			else if ((rows->below[w] >> bit) & 1)
+				v->u.datum[row] = object_below(r, place, outside, row, text);
+			else if ((other >> bit) & 1)
+				v->u.datum[row] = outside_value(chunk->shred->tree, path, place, outside,
+												row, &isnull);
 			else
 				isnull = true;
 			if (isnull)
@@ -347,7 +414,7 @@ path_values(StReader *r, CcChunk *chunk, VxPath *path, CcPathCache *cache,
 		if (kind == CC_LEAF_JSON && path->kind == VX_PATH_JSON)
 			return leaf;
 	}
-	return mixed_values(r, chunk, path, vecno, &rows, residue, selection);
+	return mixed_values(r, chunk, path, &cache->place, vecno, &rows, residue, selection);
 }
 
 /* Rows whose document has the key at its top. */
@@ -399,7 +466,10 @@ find_cache(StReader *r, CcChunk *chunk, const VxPath *path)
 	}
 	cache = MemoryContextAllocZero(r->mcxt, sizeof(CcPathCache));
 	cache->id = path->id;
-	cc_path_place(shred->tree, path->nkeys, path->keys, &cache->place);
+	if (path->kind == VX_PATH_PART)
+		cache->part = cc_part_create(r, chunk, path);
+	else
+		cc_path_place(shred->tree, path->nkeys, path->keys, &cache->place);
 	cache->next = shred->paths;
 	shred->paths = cache;
 	return cache;
@@ -422,6 +492,10 @@ cc_reader_path(StReader *r, VxPath *path, uint32 vecno, const uint64 *selection)
 	{
 		case VX_PATH_CONTAINS:
 			v = cc_path_contains(r, chunk, path, vecno, selection);
+			break;
+		case VX_PATH_PART:
+			v = cc_path_part(r, chunk, path, find_cache(r, chunk, path)->part, vecno,
+							 selection);
 			break;
 		case VX_PATH_EXISTS:
 			v = path_exists(r, chunk, path, find_cache(r, chunk, path), vecno, selection);

@@ -6,7 +6,8 @@
  * The constant is an object of scalars and objects, so it says what stands
  * at some paths.  Each of these tests is decided by a leaf, or against it if
  * another leaf has the row's value there; where the value is in a container
- * above or in the residue, the operator is asked, with the document.
+ * above or in the residue, the operator is asked, with a document of what the
+ * tests look at.
  *
  *-------------------------------------------------------------------------
  */
@@ -164,13 +165,31 @@ kind_of(uint32 type)
 	}
 }
 
+/* Leaves that a test looks at, for documents of them alone. */
+static void
+add_leaves(StReader *r, CcChunk *chunk, const CcPathPlace *place, uint32 vecno,
+		   const uint64 *selection, const CcPathRows *rows, CcDocSource *source)
+{
+	for (int i = 0; i < place->ncontainers; i++)
+		source->leaf[place->containers[i]] =
+			cc_shred_vector(r, chunk, place->containers[i], vecno, selection);
+	for (int k = 0; k < CC_LEAF_KINDS && place->node >= 0; k++)
+	{
+		int			leaf = source->tree->nodes[place->node].leaf[k];
+
+		if (leaf >= 0)
+			source->leaf[leaf] = rows->leaf[k];
+	}
+}
+
 /*
  * Takes rows that fail the test out of maybe; of those that are left, rows
  * that the test does not decide are set in doubt.
  */
 static void
 run_test(StReader *r, CcChunk *chunk, const VxPathTest *test, uint32 vecno,
-		 const uint64 *selection, const uint64 *residue, uint64 *maybe, uint64 *doubt)
+		 const uint64 *selection, const uint64 *residue, CcDocSource *source,
+		 uint64 *maybe, uint64 *doubt)
 {
 	uint32		n = cc_reader_vector_rows(r, vecno);
 	CcLeafKind	kind = kind_of(test->value.type);
@@ -191,6 +210,26 @@ run_test(StReader *r, CcChunk *chunk, const VxPathTest *test, uint32 vecno,
 		maybe[w] &= (equal[w] & valid[w]) | open;
 		doubt[w] |= open;
 	}
+	add_leaves(r, chunk, &place, vecno, selection, &rows, source);
+}
+
+/* The operator, on what the tests look at in a row. */
+static bool
+ask_operator(StReader *r, VxPath *path, const CcDocSource *source, int row,
+			 CcDocArena *arena)
+{
+	CcLeafSet	present = {{0}};
+	bool		isnull;
+	Datum		document;
+
+	for (int leaf = 0; leaf < source->tree->nleaves; leaf++)
+	{
+		if (source->leaf[leaf] != NULL && !vx_vector_isnull(source->leaf[leaf], row))
+			cc_leaf_add(&present, leaf);
+	}
+	document = cc_shred_object(r, source, 0, &present, cc_doc_residue(source, row), row,
+							   arena);
+	return DatumGetBool(vx_path_call(path, document, &isnull));
 }
 
 const VxVector *
@@ -202,12 +241,16 @@ cc_path_contains(StReader *r, CcChunk *chunk, VxPath *path, uint32 vecno,
 	uint64		maybe[VX_VALIDITY_WORDS];
 	uint64		doubt[VX_VALIDITY_WORDS] = {0};
 	uint64		residue[VX_VALIDITY_WORDS];
+	CcDocSource source = {0};
+	CcDocArena	arena = {0};
 
 	memcpy(maybe, selection, CC_PATH_WORDS(n) * sizeof(uint64));
-	cc_path_valid(cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno, selection),
-				  n, residue);
+	source.tree = chunk->shred->tree;
+	source.shapes = chunk->shred->source.shapes;
+	source.residue = cc_shred_vector(r, chunk, source.tree->nleaves, vecno, selection);
+	cc_path_valid(source.residue, n, residue);
 	for (int i = 0; i < path->ntests; i++)
-		run_test(r, chunk, &path->tests[i], vecno, selection, residue, maybe, doubt);
+		run_test(r, chunk, &path->tests[i], vecno, selection, residue, &source, maybe, doubt);
 
 	v->has_nulls = cc_shred_validity(r, chunk, vecno, v->valid);
 	for (uint32 row = 0; row < n; row++)
@@ -217,13 +260,9 @@ cc_path_contains(StReader *r, CcChunk *chunk, VxPath *path, uint32 vecno,
 		for (uint64 left = maybe[w] & doubt[w]; left != 0; left &= left - 1)
 		{
 			int			row = w * 64 + __builtin_ctzll(left);
-			bool		isnull;
 
 			if (!vx_vector_isnull(v, row))
-				v->u.i64[row] =
-					DatumGetBool(vx_path_call(path, cc_shred_document(r, chunk, vecno, row,
-																	  selection),
-											  &isnull));
+				v->u.i64[row] = ask_operator(r, path, &source, row, &arena);
 		}
 	}
 	return v;

@@ -44,6 +44,15 @@ extern void cc_path_rows(StReader *r, CcChunk *chunk, const CcPathPlace *place,
 /* Rows that a vector has a value in; none if it is NULL. */
 extern void cc_path_valid(const VxVector *v, uint32 n, uint64 *words);
 
+/* ---- cc_path_part.c: parts of documents ---- */
+
+/* Kept for a PART as long as the row group is read. */
+extern struct CcPart *cc_part_create(StReader *r, CcChunk *chunk, const VxPath *path);
+
+extern const VxVector *cc_path_part(StReader *r, CcChunk *chunk, VxPath *path,
+									struct CcPart *part, uint32 vecno,
+									const uint64 *selection);
+
 extern const VxVector *cc_path_contains(StReader *r, CcChunk *chunk, VxPath *path,
 										uint32 vecno, const uint64 *selection);
 

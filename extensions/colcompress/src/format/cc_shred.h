@@ -153,7 +153,11 @@ extern bool cc_shred_encode(CcColumn *col, CcChunkWriter *w, const StStr *docs,
 
 typedef struct CcShapeCache CcShapeCache;
 
-/* Values of the leaves in some rows: vectors, NULL for leaves without any. */
+/*
+ * Values of the leaves in some rows: vectors.  A leaf that is present in a row
+ * but has no vector is one whose value nobody asks for: any of its kind is
+ * written.
+ */
 typedef struct CcDocSource
 {
 	const CcPathTree *tree;
@@ -164,13 +168,18 @@ typedef struct CcDocSource
 
 extern CcShapeCache *cc_shape_cache_create(MemoryContext mcxt);
 
+/* The residue of a row, or NULL. */
+extern const struct varlena *cc_doc_residue(const CcDocSource *source, int row);
+
 /*
- * Writes the document of a row that is not null: its root container.  The
- * writer's buffer must be aligned to 4.  ST_NOSPACE: call again with more
- * room.  ST_CORRUPT: leaves and residue do not fit together.
+ * Writes the object at a node (0: the document) of a row: of the leaves that
+ * are present there and, if residue is given, of what that has.  Without any it
+ * is an empty object.  The writer's buffer must be aligned to 4.  ST_NOSPACE:
+ * call again with more room.  ST_CORRUPT: leaves and residue do not fit
+ * together.
  */
-extern StStatus cc_doc_build(const CcDocSource *source, const CcLeafSet *present,
-							 int row, StJsonbWriter *w);
+extern StStatus cc_doc_build(const CcDocSource *source, int node, const CcLeafSet *present,
+							 const struct varlena *residue, int row, StJsonbWriter *w);
 
 /* An attribute of one of the types of sub-columns: text, numeric, bool, jsonb. */
 extern void cc_builtin_attribute(Oid type, Form_pg_attribute att);

@@ -32,6 +32,7 @@ typedef struct ShapeStep
 
 typedef struct Shape
 {
+	int			node;
 	CcLeafSet	present;
 	StStatus	status;			/* ST_CORRUPT: there is no such document */
 	int			nsteps;
@@ -89,6 +90,35 @@ put_numeric(StJsonbWriter *w, StJsonbBuild *b, const VxVector *v, int row)
 	st_jsonb_entry(w, b, ST_JSONB_NUMERIC, from);
 }
 
+/* A value of that kind, no matter which. */
+static void
+put_any(CcLeafKind kind, StJsonbWriter *w, StJsonbBuild *b)
+{
+	size_t		from = w->len;
+
+	switch (kind)
+	{
+		case CC_LEAF_STRING:
+			st_jsonb_put(w, b, ST_JSONB_STRING, NULL, 0);
+			break;
+		case CC_LEAF_NUMERIC:
+			st_jsonb_pad(w);
+			if (!st_jsonb_room(w, ST_NUMERIC_MAX_BYTES))
+				return;
+			w->len += st_numeric_write_int64(w->buf + w->len, 0, 0);
+			st_jsonb_entry(w, b, ST_JSONB_NUMERIC, from);
+			break;
+		case CC_LEAF_BOOL:
+			st_jsonb_put(w, b, ST_JSONB_FALSE, NULL, 0);
+			break;
+		case CC_LEAF_NULL:
+		case CC_LEAF_JSON:
+			/* containers whose type matters are taken as they are */
+			st_jsonb_put(w, b, ST_JSONB_NULL, NULL, 0);
+			break;
+	}
+}
+
 static void
 put_leaf(const CcDocSource *source, int leaf, int row, StJsonbWriter *w,
 		 StJsonbBuild *b)
@@ -96,6 +126,11 @@ put_leaf(const CcDocSource *source, int leaf, int row, StJsonbWriter *w,
 	const VxVector *v = source->leaf[leaf];
 	struct varlena *value;
 
+	if (v == NULL)
+	{
+		put_any(source->tree->leaves[leaf].kind, w, b);
+		return;
+	}
 	switch (source->tree->leaves[leaf].kind)
 	{
 		case CC_LEAF_STRING:
@@ -205,16 +240,18 @@ make_steps(const CcPathTree *tree, int node, Shape *shape, MemoryContext mcxt)
 
 /* The shape, made if it is new; NULL if there are too many. */
 static const Shape *
-find_shape(const CcDocSource *source, const CcLeafSet *present)
+find_shape(const CcDocSource *source, int node, const CcLeafSet *present)
 {
 	CcShapeCache *cache = source->shapes;
 	Shape	   *shape = &cache->shapes[cache->last];
 
-	if (cache->nshapes > 0 && cc_leaves_equal(&shape->present, present))
+	if (cache->nshapes > 0 && shape->node == node &&
+		cc_leaves_equal(&shape->present, present))
 		return shape;
 	for (int i = 0; i < cache->nshapes; i++)
 	{
-		if (cc_leaves_equal(&cache->shapes[i].present, present))
+		if (cache->shapes[i].node == node &&
+			cc_leaves_equal(&cache->shapes[i].present, present))
 		{
 			cache->last = i;
 			return &cache->shapes[i];
@@ -223,11 +260,12 @@ find_shape(const CcDocSource *source, const CcLeafSet *present)
 	if (cache->nshapes == MAX_SHAPES)
 		return NULL;
 	shape = &cache->shapes[cache->nshapes];
+	shape->node = node;
 	shape->present = *present;
 	shape->nsteps = 0;
 	shape->steps = MemoryContextAlloc(cache->mcxt,
 									  source->tree->nnodes * sizeof(ShapeStep));
-	shape->status = make_steps(source->tree, 0, shape, cache->mcxt);
+	shape->status = make_steps(source->tree, node, shape, cache->mcxt);
 	cache->last = cache->nshapes++;
 	return shape;
 }
@@ -396,18 +434,67 @@ build_merged(const CcDocSource *source, const CcLeafSet *present, int node,
 	return status;
 }
 
-StStatus
-cc_doc_build(const CcDocSource *source, const CcLeafSet *present, int row,
+const struct varlena *
+cc_doc_residue(const CcDocSource *source, int row)
+{
+	if (source->residue == NULL || vx_vector_isnull(source->residue, row))
+		return NULL;
+	return varlena_at(source->residue, row);
+}
+
+/* The object that the residue has at a node: ST_NOTFIT if there is none. */
+static StStatus
+open_rest(const CcPathTree *tree, int node, const struct varlena *residue, StJsonb *rest)
+{
+	const uint8 *data = (const uint8 *) VARDATA(residue);
+	uint32		len = VARSIZE(residue) - VARHDRSZ;
+	int			path[CC_SHRED_MAX_DEPTH + 1];
+	int			depth = 0;
+	StStatus	status;
+
+	for (int n = node; n > 0; n = tree->nodes[n].parent)
+		path[depth++] = n;
+	while (depth > 0)
+	{
+		StJsonbHint hint = {0};
+		StJsonbItem item;
+
+		status = st_jsonb_find(data, len, tree->nodes[path[--depth]].key, &hint, &item);
+		if (status != ST_OK)
+			return status;
+		if (item.type != ST_JSONB_CONTAINER)
+			return ST_CORRUPT;
+		data = item.data;
+		len = item.len;
+	}
+	status = st_jsonb_open(data, len, rest);
+	return status == ST_OK && !rest->object ? ST_CORRUPT : status;
+}
+
+static StStatus
+build_leaves(const CcDocSource *source, int node, const CcLeafSet *present, int row,
 			 StJsonbWriter *w)
 {
-	struct varlena *residue = NULL;
+	const Shape *shape = find_shape(source, node, present);
+	StJsonbBuild b;
+	int			at = 0;
+
+	if (shape == NULL)
+		return build_merged(source, present, node, NULL, row, w, &b);
+	if (shape->status == ST_OK)
+		build_shape(source, shape, &at, row, w, &b);
+	return shape->status;
+}
+
+StStatus
+cc_doc_build(const CcDocSource *source, int node, const CcLeafSet *present,
+			 const struct varlena *residue, int row, StJsonbWriter *w)
+{
+	StStatus	status = ST_NOTFIT;
 	StJsonbBuild b;
 	StJsonb		rest;
-	StStatus	status = ST_OK;
 
-	if (source->residue != NULL && !vx_vector_isnull(source->residue, row))
-		residue = varlena_at(source->residue, row);
-	if (residue != NULL && cc_leaves_empty(present))
+	if (residue != NULL && node == 0 && cc_leaves_empty(present))
 	{
 		Size		len = VARSIZE(residue) - VARHDRSZ;
 
@@ -417,30 +504,11 @@ cc_doc_build(const CcDocSource *source, const CcLeafSet *present, int row,
 		w->len += len;
 		return ST_OK;
 	}
-	if (cc_leaves_empty(present))
-		return ST_CORRUPT;
-	if (residue == NULL)
-	{
-		const Shape *shape = find_shape(source, present);
-
-		if (shape != NULL)
-		{
-			int			at = 0;
-
-			if (shape->status != ST_OK)
-				return shape->status;
-			build_shape(source, shape, &at, row, w, &b);
-			return w->status;
-		}
-		status = build_merged(source, present, 0, NULL, row, w, &b);
-	}
-	else
-	{
-		status = st_jsonb_open((uint8 *) VARDATA(residue), VARSIZE(residue) - VARHDRSZ, &rest);
-		if (status == ST_OK && !rest.object)
-			status = ST_CORRUPT;
-		if (status == ST_OK)
-			status = build_merged(source, present, 0, &rest, row, w, &b);
-	}
+	if (residue != NULL)
+		status = open_rest(source->tree, node, residue, &rest);
+	if (status == ST_OK)
+		status = build_merged(source, present, node, &rest, row, w, &b);
+	else if (status == ST_NOTFIT)
+		status = build_leaves(source, node, present, row, w);
 	return status != ST_OK ? status : w->status;
 }

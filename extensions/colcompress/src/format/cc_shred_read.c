@@ -32,6 +32,9 @@ cc_builtin_attribute(Oid type, Form_pg_attribute att)
 /* What a document costs at least, for a first guess of a vector's size. */
 #define GUESS_BYTES 128
 
+/* Memory that an arena of documents takes at a time. */
+#define ARENA_BLOCK (32 * 1024)
+
 void
 cc_shred_open(StReader *r, CcChunk *chunk, StByteReader *b)
 {
@@ -125,6 +128,18 @@ find_present(const CcDocSource *source, uint32 n, CcLeafSet *present)
 	}
 }
 
+/* The whole document of a row that is not null. */
+static StStatus
+build_document(const CcDocSource *source, const CcLeafSet *present, int row,
+			   StJsonbWriter *w)
+{
+	const struct varlena *residue = cc_doc_residue(source, row);
+
+	if (residue == NULL && cc_leaves_empty(present))
+		return ST_CORRUPT;
+	return cc_doc_build(source, 0, present, residue, row, w);
+}
+
 /*
  * Appends the document of a row as a varlena to the chunk's arena, which may
  * move; returns its offset.
@@ -144,7 +159,7 @@ append_document(StReader *r, CcChunk *chunk, const CcDocSource *source,
 		{
 			st_jsonb_writer_init(&w, chunk->arena + start + VARHDRSZ,
 								 chunk->arena_cap - start - VARHDRSZ);
-			status = cc_doc_build(source, present, row, &w);
+			status = build_document(source, present, row, &w);
 		}
 		if (status == ST_OK)
 		{
@@ -267,39 +282,52 @@ cc_shred_validity(StReader *r, CcChunk *chunk, uint32 vecno, uint64 *valid)
 	return true;
 }
 
-Datum
-cc_shred_document(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i,
-				  const uint64 *rows)
+void
+cc_shred_leaf_rows(StReader *r, CcChunk *chunk, int leaf, uint32 vecno, uint64 *rows)
 {
-	CcDocSource *source = &chunk->shred->source;
-	int			nleaves = chunk->shred->tree->nleaves;
-	CcLeafSet	present = {{0}};
-	Size		cap = GUESS_BYTES;
+	CcChunk    *sub = cc_shred_chunk(r, chunk, leaf);
+	uint32		n = cc_reader_vector_rows(r, vecno);
+	Size		size = (n + 63) / 64 * sizeof(uint64);
 
-	for (int leaf = 0; leaf < nleaves; leaf++)
-	{
-		source->leaf[leaf] = cc_shred_vector(r, chunk, leaf, vecno, rows);
-		if (source->leaf[leaf] != NULL && !vx_vector_isnull(source->leaf[leaf], i))
-			cc_leaf_add(&present, leaf);
-	}
-	source->residue = cc_shred_vector(r, chunk, nleaves, vecno, rows);
+	if (sub == NULL || sub->vectors[vecno].nnulls == n)
+		memset(rows, 0, size);
+	else if (sub->vector == vecno && sub->v.has_nulls)
+		memcpy(rows, sub->v.valid, size);
+	else if (sub->vector == vecno || !cc_shred_validity(r, sub, vecno, rows))
+		memset(rows, 0xFF, size);
+}
+
+Datum
+cc_shred_object(StReader *r, const CcDocSource *source, int node, const CcLeafSet *present,
+				const struct varlena *residue, int row, CcDocArena *arena)
+{
+	Size		block = ARENA_BLOCK;
+
 	for (;;)
 	{
-		struct varlena *doc = MemoryContextAllocHuge(CurrentMemoryContext, cap);
+		struct varlena *doc = (struct varlena *) arena->at;
 		StJsonbWriter w;
-		StStatus	status;
+		StStatus	status = ST_NOSPACE;
 
-		st_jsonb_writer_init(&w, (uint8 *) VARDATA(doc), cap - VARHDRSZ);
-		status = cc_doc_build(source, &present, i, &w);
+		if (arena->room > VARHDRSZ)
+		{
+			st_jsonb_writer_init(&w, (uint8 *) VARDATA(doc), arena->room - VARHDRSZ);
+			status = cc_doc_build(source, node, present, residue, row, &w);
+		}
 		if (status == ST_OK)
 		{
+			Size		used = MAXALIGN(w.len + VARHDRSZ);
+
 			SET_VARSIZE(doc, w.len + VARHDRSZ);
+			arena->at += used;
+			arena->room -= Min(used, arena->room);
 			return PointerGetDatum(doc);
 		}
 		if (status != ST_NOSPACE)
 			cc_corrupt(r, "sub-columns of a document");
-		pfree(doc);
-		cap *= 2;
+		arena->at = MemoryContextAllocHuge(CurrentMemoryContext, block);
+		arena->room = block;
+		block *= 2;
 	}
 }
 

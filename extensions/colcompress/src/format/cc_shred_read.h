@@ -37,14 +37,26 @@ extern void cc_shred_decode(StReader *r, CcChunk *chunk, uint32 vecno, uint32 n,
 extern Datum cc_shred_point(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i);
 
 /*
- * The document of a row that is not null, in the current memory context.
- * rows: for which the vectors of leaves that are at hand were decoded.
+ * Null bitmap of a vector of documents, or of a leaf; false, and not set, if
+ * none is.
  */
-extern Datum cc_shred_document(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i,
-							   const uint64 *rows);
-
-/* Null bitmap of the documents of a vector; false, and not set, if none is. */
 extern bool cc_shred_validity(StReader *r, CcChunk *chunk, uint32 vecno,
 							  uint64 *valid);
+
+/* Rows that a leaf has a value in, which is not decoded. */
+extern void cc_shred_leaf_rows(StReader *r, CcChunk *chunk, int leaf, uint32 vecno,
+							   uint64 *rows);
+
+/* Where documents are put one behind the other; all zero at first. */
+typedef struct CcDocArena
+{
+	uint8	   *at;
+	Size		room;
+} CcDocArena;
+
+/* As cc_doc_build(); memory comes from the current context. */
+extern Datum cc_shred_object(StReader *r, const CcDocSource *source, int node,
+							 const CcLeafSet *present, const struct varlena *residue,
+							 int row, CcDocArena *arena);
 
 #endif							/* CC_SHRED_READ_H */

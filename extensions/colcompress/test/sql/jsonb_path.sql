@@ -167,6 +167,22 @@ EXPLAIN (COSTS off) SELECT doc->>'a', count(*) FROM jp_mixed GROUP BY 1;
 SELECT doc->>'a', count(*), min(id) FROM jp_mixed GROUP BY 1 ORDER BY 1;
 SELECT upper(doc->>'a'), count(*), min(id) FROM jp_mixed GROUP BY 1 ORDER BY 1;
 DROP TABLE jp_mixed;
+-- Parts of documents: what is read of them, where they are handed up, and where not.
+CREATE TABLE jp_part (id int, doc jsonb) USING colcompress;
+INSERT INTO jp_part SELECT i, jsonb_build_object('a', jsonb_build_object('b', 'x' || i % 3, 'l', jsonb_build_array(i % 2)), 'n', i)
+FROM generate_series(1, 2048) i;
+ANALYZE jp_part;
+EXPLAIN (VERBOSE, COSTS off) SELECT count(*) FROM jp_part WHERE doc @? '$.a.b ? (@ == "x1")' AND (doc->'a') ? 'l' AND (doc - 'n') IS NOT NULL;
+EXPLAIN (VERBOSE, COSTS off) SELECT id, jsonb_array_elements(doc->'a'->'l') FROM jp_part;
+EXPLAIN (VERBOSE, COSTS off) SELECT doc, jsonb_array_elements(doc->'a'->'l') FROM jp_part;
+EXPLAIN (VERBOSE, COSTS off) SELECT jsonb_path_query_first(doc, 'strict $.a.b') FROM jp_part;
+SELECT count(*), sum(id) FROM jp_part WHERE doc @? '$.a.b ? (@ == "x1")' AND (doc->'a') ? 'l' AND (doc - 'n') IS NOT NULL;
+SELECT e, count(*), sum(id) FROM (SELECT id, jsonb_array_elements(doc->'a'->'l') AS e FROM jp_part) s GROUP BY 1 ORDER BY 1;
+SET colcompress.enable_document_parts = off;
+EXPLAIN (VERBOSE, COSTS off) SELECT id, jsonb_array_elements(doc->'a'->'l') FROM jp_part;
+SELECT e, count(*), sum(id) FROM (SELECT id, jsonb_array_elements(doc->'a'->'l') AS e FROM jp_part) s GROUP BY 1 ORDER BY 1;
+RESET colcompress.enable_document_parts;
+DROP TABLE jp_part;
 DROP VIEW jp_wrong;
 DROP TABLE jp, jp_heap, jp_expr, jp_expected;
 DROP FUNCTION jp_doc, jp_result;

@@ -29,7 +29,7 @@ rc_batch_path(RcBatch *batch, VxPath *path, const uint64 *rows)
 	MemoryContext old;
 	VxVector   *v;
 
-	if (rc_column_is_missing(batch->reader, path->attno))
+	if (path->kind == VX_PATH_PART || rc_column_is_missing(batch->reader, path->attno))
 		return NULL;
 	piece = rc_batch_piece(batch, path->attno);
 	if (piece->encoding != RC_ENC_FRAMES || piece->nlarge > 0)

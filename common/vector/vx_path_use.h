@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_path_use.h
+ *	  Which places of a document an expression looks at.
+ *
+ * A *place* is a list: an Integer, VxPlaceUse, then the keys as Strings.  An
+ * expression with a known use gives the same result, errors included, on any
+ * document that agrees with its own in these places: a *part* of it.
+ *
+ * Known are operators and functions of jsonb that look at one path, and json
+ * paths: in lax mode the keys behind each $ are a place, as it does not
+ * matter there whether an object on the way is missing or lacks the key.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef VX_PATH_USE_H
+#define VX_PATH_USE_H
+
+#include "postgres.h"
+
+#include "nodes/parsenodes.h"
+#include "nodes/primnodes.h"
+
+typedef enum VxPlaceUse
+{
+	VX_USE_VALUE,				/* all that stands there */
+	VX_USE_KEYS,				/* strings, and keys of an object; of all else the type */
+	VX_USE_TYPE,				/* its type, and keys of an object */
+	VX_USE_OTHERS				/* everything but what stands there */
+} VxPlaceUse;
+
+typedef struct VxPathUse
+{
+	Var		   *document;
+	Node	   *argument;		/* with the document: all else may be evaluated beside it */
+	List	   *places;			/* none: is it null? */
+	bool		part;			/* no path column is its value: take a part */
+} VxPathUse;
+
+/* Does the expression look at one jsonb column in some places alone? */
+extern bool vx_path_use(Node *node, VxPathUse *use);
+
+/*
+ * The places that all expressions of a query look at in a column; false if one
+ * of them may look at the whole.  Of a planned query.
+ */
+extern bool vx_path_query_use(Query *query, Index varno, AttrNumber attno,
+							  List **places);
+
+#endif							/* VX_PATH_USE_H */
