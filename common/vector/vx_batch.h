@@ -159,6 +159,12 @@ vx_rows_set(uint64 *rows, int row)
 	rows[row >> 6] |= UINT64CONST(1) << (row & 63);
 }
 
+static inline bool
+vx_rows_isset(const uint64 *rows, int row)
+{
+	return (rows[row >> 6] & (UINT64CONST(1) << (row & 63))) != 0;
+}
+
 static inline void
 vx_rows_clear(uint64 *rows, int row)
 {

@@ -13,6 +13,7 @@ bool		vx_enable_custom_scan = true;
 bool		vx_enable_pruning = true;
 bool		vx_enable_vector_filter = true;
 bool		vx_enable_vector_expressions = true;
+bool		vx_enable_regex = true;
 bool		vx_enable_path_columns = true;
 bool		vx_enable_document_parts = true;
 bool		vx_enable_vector_aggregate = true;
@@ -44,6 +45,9 @@ const VxSwitch vx_switches[] = {
 	{"enable_vector_expressions",
 		"Evaluates functions and operators on whole vectors where there is a way.",
 	&vx_enable_vector_expressions},
+	{"enable_regex",
+		"Matches usual regular expressions by automata of our own.",
+	&vx_enable_regex},
 	{"enable_path_columns",
 		"Takes values at paths of jsonb columns from sub-columns, or from the bytes of documents.",
 	&vx_enable_path_columns},

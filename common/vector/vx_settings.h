@@ -25,6 +25,7 @@ extern bool vx_enable_custom_scan;
 extern bool vx_enable_pruning;
 extern bool vx_enable_vector_filter;
 extern bool vx_enable_vector_expressions;
+extern bool vx_enable_regex;
 extern bool vx_enable_path_columns;
 extern bool vx_enable_document_parts;
 extern bool vx_enable_vector_aggregate;

@@ -240,6 +240,8 @@ class Generator:
                 f"substring({one} FROM {self.rng.randrange(1, 4)} FOR {self.rng.randrange(4)})",
                 f"left({one}, 2)",
                 f"replace({one}, 'e', 'E')",
+                f"regexp_replace({one}, '{self.regex()}', '<\\&>', '{self.pick(['g', ''])}')",
+                f"regexp_replace({one}, '^([^e]*)(.)(.*)$', '\\3\\1')",
                 f"({self.expr('jsonb', depth)} ->> 'b')",
                 f"({self.expr(self.pick(['int4', 'date', 'bool', 'numeric']), depth)})::text",
                 f"to_char({self.expr('date', depth)}, 'YYYY-MM')",
@@ -321,13 +323,28 @@ class Generator:
             [
                 f"{self.expr('text', depth - 1)} {self.pick(['', 'NOT '])}LIKE '{self.pattern()}'",
                 f"{self.expr('text', depth - 1)} ILIKE '{self.pattern()}'",
-                f"{self.expr('text', depth - 1)} ~ '{self.pick(['^r', 'e$', '[0-9]{2}', 'b.u'])}'",
+                f"{self.expr('text', depth - 1)} {self.pick(['~', '!~', '~*'])} '{self.regex()}'",
                 f"{self.expr('jsonb', depth - 1)} @> '{{\"a\": {self.rng.randrange(20)}}}'",
                 f"{self.expr('jsonb', depth - 1)} ? '{self.pick('abz')}'",
                 f"{self.expr('text[]', depth - 1)} @> ARRAY['t{self.rng.randrange(10)}']",
                 f"{self.expr('text[]', depth - 1)} && ARRAY['t1', 't9']",
                 f"'t{self.rng.randrange(5)}' = ANY ({self.expr('text[]', depth - 1)})",
                 f"tbl IS {self.pick(['', 'NOT '])}NULL",
+            ]
+        )
+
+    def regex(self) -> str:
+        return self.pick(
+            [
+                "^r",
+                "e$",
+                "[0-9]{2}",
+                "b.u",
+                "^[^e]+$",
+                "(r|bl)u?e",
+                "[a-f]+?1",
+                "\\d",
+                "",
             ]
         )
 

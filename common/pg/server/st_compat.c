@@ -118,6 +118,16 @@ st_collation_is_c(Oid collation)
 #endif
 }
 
+bool
+st_ctype_is_c(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->ctype_is_c;
+#else
+	return lc_ctype_is_c(collation);
+#endif
+}
+
 void
 st_report_live_rows(Relation rel, double rows)
 {

@@ -290,6 +290,9 @@ extern void st_restrict_search_path(void);
 /* The collation orders strings by their bytes (18: lc_collate_is_c is gone). */
 extern bool st_collation_is_c(Oid collation);
 
+/* Its classes of characters are those of ASCII (18: lc_ctype_is_c is gone). */
+extern bool st_ctype_is_c(Oid collation);
+
 /*
  * Sets the number of live rows in the statistics of a table that VACUUM has
  * just reported (16: live_tuples, d7e39d72ca1).

@@ -23,10 +23,11 @@
 #include "vx_settings.h"
 
 /* No kernel takes more. */
-#define MAX_KERNEL_ARGS 3
+#define MAX_KERNEL_ARGS 4
 
 static const VxKernelEntry *const kernel_tables[] = {
-	vx_arith_kernels, vx_decimal_kernels, vx_time_kernels, vx_text_kernels
+	vx_arith_kernels, vx_decimal_kernels, vx_time_kernels, vx_text_kernels,
+	vx_regex_kernels
 };
 
 /* ---- the function manager ---- */

@@ -134,6 +134,7 @@ struct VxNode
 	const VxVector *given;		/* value of a stand-in */
 	VxCompareKernel compare;	/* of a comparison of the format's own, or NULL */
 	const void *own;			/* for it and its kernels */
+	void	   *own_state;		/* what a kernel keeps from one batch to the next */
 
 	/* constants: generation of the vector in out, 0 = not yet evaluated */
 	uint64		generation;
@@ -149,6 +150,7 @@ struct VxNode
 #define VX_MEMO_UNKNOWN	0
 #define VX_MEMO_NULL	1
 #define VX_MEMO_VALUE	2
+#define VX_MEMO_PENDING	3		/* about to be made known */
 
 #define VX_EXPR_WORDS(expr) (((expr)->batch->nrows + 63) / 64)
 
@@ -207,6 +209,13 @@ extern const VxVector *vx_numerics_as_decimals(VxNode *node, const VxVector *v,
 
 /* node->out of numerics, as scaled integers if possible. */
 extern const VxVector *vx_node_numerics(VxNode *node, const uint64 *rows);
+
+/* Its value is the same for all rows, until the next rescan. */
+static inline bool
+vx_node_is_constant(const VxNode *node)
+{
+	return node->eval == vx_eval_constant;
+}
 
 /* The vector out of node, all null. */
 extern const VxVector *vx_node_nulls(VxNode *node);
@@ -276,6 +285,10 @@ extern const VxKernelEntry vx_arith_kernels[];	/* vx_expr_arith.c */
 extern const VxKernelEntry vx_decimal_kernels[];	/* vx_expr_decimal.c */
 extern const VxKernelEntry vx_time_kernels[];	/* vx_expr_time.c */
 extern const VxKernelEntry vx_text_kernels[];	/* vx_expr_text.c */
+extern const VxKernelEntry vx_regex_kernels[];	/* vx_expr_regex.c */
+
+/* vx_expr_text.c.  Bytes of a string; false: it is null, or toasted. */
+extern bool vx_text_bytes(const VxVector *v, int row, const char **data, int *len);
 
 /*
  * vx_expr_arith.c.  A function that adds, subtracts or multiplies integers;

@@ -169,6 +169,116 @@ memo_fill(VxNode *node, VxMemo *memo, uint32 code)
 		memo->is_true[code] = !isnull && DatumGetBool(value);
 }
 
+/* ---- by distinct value, with a kernel ---- */
+
+/* Is the argument the column itself? */
+static bool
+is_column(const VxNode *node)
+{
+	return node->eval == vx_eval_column ||
+		(IsA(node->clause, RelabelType) && node->nargs == 1 && node->eval != vx_eval_by_row &&
+		 is_column(node->args[0]));
+}
+
+/* A kernel whose arguments are the column and constants; the column's place, or -1. */
+static int
+kernel_argument(const VxNode *node)
+{
+	int			column = -1;
+
+	if (node->kernel == NULL || (node->type != BOOLOID && node->type != INT4OID && node->typlen != -1) ||
+		node->type == NUMERICOID)
+		return -1;
+	for (int i = 0; i < node->nargs; i++)
+	{
+		if (vx_node_is_constant(node->args[i]))
+			continue;
+		if (column >= 0 || !is_column(node->args[i]))
+			return -1;
+		column = i;
+	}
+	return column;
+}
+
+/* The kernel's result for the value with that code. */
+static void
+memo_take(VxNode *node, VxMemo *memo, uint32 code, int row)
+{
+	if (memo_rep(node) == VX_REP_INT64)
+	{
+		((int64 *) memo->values)[code] = node->out.u.i64[row];
+		if (memo->is_true)
+			memo->is_true[code] = node->out.u.i64[row] != 0;
+	}
+	else
+		((uint32 *) memo->values)[code] = code_of(node->expr->set, memo, node->out.u.datum[row]);
+	memo->known[code] = VX_MEMO_VALUE;
+	memo->nknown++;
+}
+
+/*
+ * Has the kernel compute the results for n codes, values of which stand in a
+ * vector as rows would; what it leaves is the server's.
+ */
+static void
+memo_fill_by_kernel(VxNode *node, VxMemo *memo, const uint32 *codes, int n)
+{
+	const VxVector *args[FUNC_MAX_ARGS];
+	Datum		datums[ST_VECTOR_SIZE];
+	uint64		rows[VX_SELECTION_WORDS] = {0};
+	uint64		suspect[VX_SELECTION_WORDS] = {0};
+	VxVector	values = {.rep = VX_REP_DATUM, .n = n, .typlen = -1, .u.datum = datums};
+	int			column = kernel_argument(node);
+	bool		done = column >= 0 && n > 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		datums[i] = memo->source->values[codes[i]];
+		vx_rows_set(rows, i);
+	}
+	for (int i = 0; done && i < node->nargs; i++)
+	{
+		args[i] = i == column ? &values : vx_eval_constant(node->args[i], rows);
+		done = !args[i]->has_nulls;
+	}
+	done = done && node->kernel(node, args, rows, suspect);
+	for (int i = 0; i < n; i++)
+	{
+		if (done && !vx_rows_isset(suspect, i))
+			memo_take(node, memo, codes[i], i);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		if (memo->known[codes[i]] == VX_MEMO_PENDING)
+			memo_fill(node, memo, codes[i]);
+	}
+}
+
+/* Makes everything known that the rows refer to. */
+static void
+memo_fill_rows(VxNode *node, VxMemo *memo, const uint32 *codes, const uint64 *rows)
+{
+	uint32		of_null = vx_dict_limit(memo->source);
+	uint32		unknown[ST_VECTOR_SIZE];
+	int			n = 0;
+
+	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
+	{
+		uint32		code = codes[row];
+
+		if (likely(memo->known[code] != VX_MEMO_UNKNOWN))
+			continue;
+		if (code == of_null)
+			memo_fill(node, memo, code);
+		else
+		{
+			memo->known[code] = VX_MEMO_PENDING;
+			unknown[n++] = code;
+		}
+	}
+	memo_fill_by_kernel(node, memo, unknown, n);
+}
+
 /*
  * The memo of the column's dictionary, in which everything that the rows
  * refer to is known, and the rows' codes: of all rows, so that loops need not
@@ -180,7 +290,6 @@ memo_for(VxNode *node, const VxVector *column, const uint64 *rows, const uint32 
 {
 	VxMemo	   *memo = memo_of(node, column->dict);
 	uint32		of_null = vx_dict_limit(column->dict);
-	int			words = VX_EXPR_WORDS(node->expr);
 
 	vx_node_set_state(node);
 	*codes = column->u.code;
@@ -192,13 +301,7 @@ memo_for(VxNode *node, const VxVector *column, const uint64 *rows, const uint32 
 	}
 	if (memo->nknown < column->dict->nvalues ||
 		(column->has_nulls && memo->known[of_null] == VX_MEMO_UNKNOWN))
-	{
-		VX_FOREACH_ROW(row, rows, words)
-		{
-			if (unlikely(memo->known[(*codes)[row]] == VX_MEMO_UNKNOWN))
-				memo_fill(node, memo, (*codes)[row]);
-		}
-	}
+		memo_fill_rows(node, memo, *codes, rows);
 	return memo;
 }
 

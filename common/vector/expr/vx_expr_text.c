@@ -35,12 +35,14 @@ has_plain_bytes(void)
 	return GetDatabaseEncoding() == PG_UTF8 || pg_database_encoding_max_length() == 1;
 }
 
-/* False: the value is toasted. */
-static inline bool
-bytes_of(const VxVector *v, int row, const char **data, int *len)
+bool
+vx_text_bytes(const VxVector *v, int row, const char **data, int *len)
 {
-	struct varlena *value = (struct varlena *) DatumGetPointer(vx_vector_datum(v, row));
+	struct varlena *value;
 
+	if (vx_vector_isnull(v, row))
+		return false;
+	value = (struct varlena *) DatumGetPointer(vx_vector_datum(v, row));
 	if (VARATT_IS_EXTENDED(value) && !VARATT_IS_SHORT(value))
 		return false;
 	*data = VARDATA_ANY(value);
@@ -54,7 +56,7 @@ parse_pattern(const VxVector *v, Pattern *pattern)
 	const char *s;
 	int			len;
 
-	if (!v->constant || !vx_is_bytes(v) || !bytes_of(v, 0, &s, &len))
+	if (!v->constant || !vx_is_bytes(v) || !vx_text_bytes(v, 0, &s, &len))
 		return false;
 	pattern->open_start = len > 0 && s[0] == '%';
 	pattern->open_end = len > 1 && s[len - 1] == '%';
@@ -102,7 +104,7 @@ match_rows(VxNode *node, const VxVector *v, const Pattern *pattern, bool wanted,
 		const char *s;
 		int			len;
 
-		if (bytes_of(v, row, &s, &len))
+		if (vx_text_bytes(v, row, &s, &len))
 			node->out.u.i64[row] = matches(pattern, s, len) == wanted;
 		else
 			vx_rows_set(suspect, row);
@@ -128,7 +130,7 @@ text_starts_with(VxNode *node, const VxVector *const *args, const uint64 *rows,
 	Pattern		pattern = {NULL, 0, false, true};
 
 	return is_by_bytes(node, args) && args[1]->constant && vx_is_bytes(args[1]) &&
-		bytes_of(args[1], 0, &pattern.literal, &pattern.len) &&
+		vx_text_bytes(args[1], 0, &pattern.literal, &pattern.len) &&
 		match_rows(node, args[0], &pattern, true, rows, suspect);
 }
 
@@ -147,7 +149,7 @@ text_length(VxNode *node, const VxVector *const *args, const uint64 *rows, uint6
 		int			len;
 		int			n;
 
-		if (!bytes_of(args[0], row, &s, &len))
+		if (!vx_text_bytes(args[0], row, &s, &len))
 		{
 			vx_rows_set(suspect, row);
 			continue;
