@@ -98,6 +98,25 @@ is_plain(Datum value, Oid type)
 	return type == UUIDOID || !VARATT_IS_EXTENDED(v) || VARATT_IS_SHORT(v);
 }
 
+/* Equality with one value: mostly the lengths differ. */
+static bool
+equals_constant(const VxVector *v, StStr constant, Oid type, const uint64 *rows, int words,
+				uint64 *bits)
+{
+	VX_FOREACH_ROW(row, rows, words)
+	{
+		Datum		value = bytes_datum(v, row);
+		const char *data = VARDATA_ANY(DatumGetPointer(value));
+
+		if (!is_plain(value, type))
+			return false;
+		if (VARSIZE_ANY_EXHDR(DatumGetPointer(value)) == constant.len &&
+			(constant.len == 0 || memcmp(data, constant.data, constant.len) == 0))
+			vx_rows_set(bits, row);
+	}
+	return true;
+}
+
 /*
  * Strings by their bytes: equality under a deterministic collation, order
  * under C's.  node->kind says that this is allowed.
@@ -111,6 +130,16 @@ compare_strings(VxNode *node, const VxVector *const *args, const uint64 *rows, u
 	if (!OidIsValid(type) || !vx_is_bytes(args[0]) || !vx_is_bytes(args[1]))
 		return false;
 	memset(bits, 0, words * sizeof(uint64));
+	if ((node->op == VX_EQ || node->op == VX_NE) && args[1]->constant &&
+		(type == TEXTOID || type == BYTEAOID) && is_plain(bytes_datum(args[1], 0), type))
+	{
+		if (!equals_constant(args[0], st_string_bytes(bytes_datum(args[1], 0), type), type,
+							 rows, words, bits))
+			return false;
+		for (int w = 0; w < words && node->op == VX_NE; w++)
+			bits[w] = ~bits[w];
+		return true;
+	}
 	VX_FOREACH_ROW(row, rows, words)
 	{
 		Datum		x = bytes_datum(args[0], row);

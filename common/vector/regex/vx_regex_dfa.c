@@ -38,9 +38,11 @@ typedef struct State
 	const uint16 *insts;		/* where it stands: BYTE, END; ascending */
 	int			n;
 	bool		at_begin;		/* nothing has been read */
-	bool		matches;		/* the text up to here does */
-	bool		matches_at_end; /* if it ends here */
 } State;
+
+/* Of a state, in flags. */
+#define MATCHES			0x01	/* the text up to here does */
+#define MATCHES_AT_END	0x02	/* if it ends here */
 
 struct VxReDfa
 {
@@ -50,8 +52,10 @@ struct VxReDfa
 	Size		set_bytes;
 	int			nclasses;
 	uint8		classes[256];
+	int			shift;			/* columns of the table: a power of two */
 	int			nstates;
 	State	   *states;
+	uint8	   *flags;			/* by state */
 	uint16	   *table;			/* by state and class */
 	uint16	   *slots;			/* open addressing: states by their sets; 0: none */
 	uint16		first[2];		/* state to begin with: amid a text, at its start */
@@ -88,6 +92,8 @@ make_classes(VxReDfa *dfa)
 			dfa->nclasses++;
 		dfa->classes[b] = dfa->nclasses - 1;
 	}
+	while ((1 << dfa->shift) < dfa->nclasses)
+		dfa->shift++;
 }
 
 VxReDfa *
@@ -100,7 +106,8 @@ vx_regex_dfa(const VxReProgram *program, MemoryContext mcxt)
 	dfa->sets_mcxt = AllocSetContextCreate(mcxt, "regex states", ALLOCSET_DEFAULT_SIZES);
 	make_classes(dfa);
 	dfa->states = MemoryContextAllocZero(mcxt, sizeof(State) * MAX_STATES);
-	dfa->table = MemoryContextAllocZero(mcxt, sizeof(uint16) * MAX_STATES * dfa->nclasses);
+	dfa->flags = MemoryContextAllocZero(mcxt, MAX_STATES);
+	dfa->table = MemoryContextAllocZero(mcxt, sizeof(uint16) * (MAX_STATES << dfa->shift));
 	dfa->slots = MemoryContextAllocZero(mcxt, sizeof(uint16) * NSLOTS);
 	dfa->seen = MemoryContextAllocZero(mcxt, sizeof(uint32) * program->n);
 	dfa->stack = MemoryContextAlloc(mcxt, sizeof(uint16) * (program->n * 2 + 1));
@@ -114,7 +121,7 @@ forget_states(VxReDfa *dfa)
 {
 	MemoryContextReset(dfa->sets_mcxt);
 	dfa->set_bytes = 0;
-	memset(dfa->table, 0, sizeof(uint16) * dfa->nstates * dfa->nclasses);
+	memset(dfa->table, 0, sizeof(uint16) * (dfa->nstates << dfa->shift));
 	memset(dfa->slots, 0, sizeof(uint16) * NSLOTS);
 	dfa->nstates = DEAD + 1;
 	dfa->first[0] = dfa->first[1] = UNKNOWN;
@@ -203,20 +210,21 @@ static uint16
 state_of_set(VxReDfa *dfa, bool at_begin)
 {
 	int			n = dfa->nset;
-	bool		matches = dfa->found_match;
+	uint8		flags = dfa->found_match ? MATCHES | MATCHES_AT_END : 0;
 	Size		bytes = sizeof(uint16) * n;
 	uint32		slot;
 	uint16	   *set;
 	State	   *state;
 
-	if (n == 0 && !matches)
+	if (n == 0 && !flags)
 		return DEAD;
 	qsort(dfa->set, n, sizeof(uint16), compare_places);
 	slot = hash_bytes((const unsigned char *) dfa->set, bytes) % NSLOTS;
 	for (; dfa->slots[slot] != 0; slot = (slot + 1) % NSLOTS)
 	{
 		state = &dfa->states[dfa->slots[slot]];
-		if (state->n == n && state->at_begin == at_begin && state->matches == matches &&
+		if (state->n == n && state->at_begin == at_begin &&
+			((dfa->flags[dfa->slots[slot]] ^ flags) & MATCHES) == 0 &&
 			memcmp(state->insts, dfa->set, bytes) == 0)
 			return dfa->slots[slot];
 	}
@@ -229,8 +237,9 @@ state_of_set(VxReDfa *dfa, bool at_begin)
 	state->insts = set;
 	state->n = n;
 	state->at_begin = at_begin;
-	state->matches = matches;
-	state->matches_at_end = matches || would_match_at_end(dfa, set, n, at_begin);
+	if (!flags && would_match_at_end(dfa, set, n, at_begin))
+		flags = MATCHES_AT_END;
+	dfa->flags[dfa->nstates] = flags;
 	dfa->slots[slot] = dfa->nstates;
 	return dfa->nstates++;
 }
@@ -274,7 +283,7 @@ slow_step(VxReDfa *dfa, uint16 from, uint8 byte)
 	to = state_of_set(dfa, false);
 	if (to != UNKNOWN)
 	{
-		dfa->table[from * dfa->nclasses + dfa->classes[byte]] = to;
+		dfa->table[(from << dfa->shift) + dfa->classes[byte]] = to;
 		return to;
 	}
 	/* the set stands in dfa->set, which nothing else touches */
@@ -285,7 +294,7 @@ slow_step(VxReDfa *dfa, uint16 from, uint8 byte)
 static inline uint16
 step(VxReDfa *dfa, uint16 state, uint8 byte)
 {
-	uint16		to = dfa->table[state * dfa->nclasses + dfa->classes[byte]];
+	uint16		to = dfa->table[(state << dfa->shift) + dfa->classes[byte]];
 
 	return likely(to != UNKNOWN) ? to : slow_step(dfa, state, byte);
 }
@@ -304,12 +313,12 @@ vx_dfa_exists(VxReDfa *dfa, const char *s, int len)
 		CHECK_FOR_INTERRUPTS();
 		for (int i = start; i < end; i++)
 		{
-			if (state == DEAD || dfa->states[state].matches)
+			if (state == DEAD || (dfa->flags[state] & MATCHES))
 				return state != DEAD;
 			state = step(dfa, state, (uint8) s[i]);
 		}
 	}
-	return state != DEAD && dfa->states[state].matches_at_end;
+	return (dfa->flags[state] & MATCHES_AT_END) != 0;
 }
 
 int
@@ -321,11 +330,9 @@ vx_dfa_longest(VxReDfa *dfa, const char *text, int len, int start, int end,
 
 	for (int i = start;; i++)
 	{
-		const State *s = &dfa->states[state];
-
 		if (state == DEAD)
 			return result;
-		if ((s->matches || (i == len && s->matches_at_end)) &&
+		if ((dfa->flags[state] & (i == len ? MATCHES_AT_END : MATCHES)) &&
 			(allowed == NULL || vx_re_bit(allowed, i)))
 			result = i;
 		if (i >= end)
@@ -336,6 +343,16 @@ vx_dfa_longest(VxReDfa *dfa, const char *text, int len, int start, int end,
 	}
 }
 
+/* The word of position i, and those down to that of from. */
+static void
+finish_bits(uint64 *starts, int i, int from, uint64 word)
+{
+	if ((i & 63) != 0)
+		starts[i >> 6] = word;
+	for (int w = (i >> 6) - 1; w >= from >> 6; w--)
+		starts[w] = 0;
+}
+
 int
 vx_dfa_starts(VxReDfa *dfa, const char *text, int len, int from, int end, bool utf8,
 			  uint64 *starts)
@@ -343,24 +360,28 @@ vx_dfa_starts(VxReDfa *dfa, const char *text, int len, int from, int end, bool u
 	/* what is read from its end starts there */
 	uint16		state = first_state(dfa, end == len);
 	int			result = -1;
+	uint64		word = 0;
 
-	if (starts)
-		memset(starts, 0, sizeof(uint64) * (end / 64 + 1));
 	for (int i = end;; i--)
 	{
-		const State *s = &dfa->states[state];
-
-		if (state == DEAD)
-			return result;
-		if ((s->matches || (i == 0 && s->matches_at_end)) &&
+		if ((dfa->flags[state] & (i == 0 ? MATCHES_AT_END : MATCHES)) &&
 			!(utf8 && i < len && ((uint8) text[i] & 0xC0) == 0x80))
 		{
 			result = i;
-			if (starts)
-				starts[i >> 6] |= UINT64CONST(1) << (i & 63);
+			word |= UINT64CONST(1) << (i & 63);
 		}
-		if (i <= from)
+		/* bits before from, or where nothing matches any more, are all clear */
+		if (starts && (i & 63) == 0)
+		{
+			starts[i >> 6] = word;
+			word = 0;
+		}
+		if (i <= from || state == DEAD)
+		{
+			if (starts)
+				finish_bits(starts, i, from, word);
 			return result;
+		}
 		if (i % STRIDE == 0)
 			CHECK_FOR_INTERRUPTS();
 		state = step(dfa, state, (uint8) text[i - 1]);
