@@ -112,7 +112,7 @@ class Patterns:
     def text(self) -> str:
         return "".join(
             self.rng.choice(LETTERS if self.rng.random() < 0.5 else "abc/")
-            for _ in range(self.rng.randrange(12))
+            for _ in range(self.rng.randrange(self.rng.choice([12, 12, 12, 150])))
         )
 
     def quantifier(self, lazy: float) -> str:

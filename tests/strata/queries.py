@@ -349,7 +349,7 @@ class Generator:
         )
 
     def pattern(self) -> str:
-        return self.pick(["r%", "%e%", "_l%", "%1", "v1_", "a\\_%", "", "%"])
+        return self.pick(["r%", "%e%", "_l%", "%1", "v1_", "a\\_%", "", "%", "%a%b%", "b%e", "%1%2%3", "g%%n"])
 
     # ---- queries ----
 
