@@ -148,6 +148,7 @@ typedef struct VxGroups
 
 typedef struct VxAggFeed VxAggFeed;
 typedef struct VxAggTopN VxAggTopN;
+typedef struct VxStateParts VxStateParts;
 typedef struct VxAggSets VxAggSets;
 
 typedef struct VxAggState
@@ -178,6 +179,7 @@ typedef struct VxAggState
 
 	MemoryContext keys_mcxt;	/* values of keys and of DISTINCT arguments */
 	VxSpill    *spill;			/* rows on disk, or NULL: never any */
+	VxStateParts *state_parts;	/* a final node's: groups on disk, likewise */
 
 	VxAggSets  *sets;			/* GROUPING SETS, or NULL */
 	VxAggTopN  *topn;			/* only the first groups are wanted, or NULL */
@@ -256,8 +258,9 @@ extern void vx_groups_reset(VxGroups *groups);
  */
 extern int	vx_groups_assign(VxAggState *state, uint16 *rows, int n);
 
-/* Hash of a row's keys, the same wherever equal keys come from. */
+/* Hash of a row's, a group's keys, the same wherever equal keys come from. */
 extern uint64 vx_groups_hash(VxAggState *state, int row);
+extern uint64 vx_group_hash(const VxGroups *groups, uint32 gid);
 
 /*
  * Word of a key's value (not null) at a row of its vector; false if the value
@@ -378,12 +381,47 @@ extern const char *vx_numeric_merge(VxAggState *state, VxAggTrans *trans,
 
 /* ---- vx_agg_partial.c ---- */
 
+/* States of some groups on their way into a bytea, in the current context. */
+typedef struct VxStates
+{
+	uint32		n;
+	StringInfoData keys;
+	StringInfoData records;
+} VxStates;
+
+extern void vx_states_begin(VxStates *states);
+extern void vx_states_add(VxAggState *state, VxStates *states, uint32 gid);
+extern Size vx_states_bytes(const VxStates *states);
+extern Datum vx_states_finish(VxAggState *state, VxStates *states);
+
 /* States of some groups, from state->next on, as a bytea; false at the end. */
 extern bool vx_partial_write(VxAggState *state, Datum *result);
 
-/* Merges what another participant has written. */
+/* Merges what another participant has written, or went to disk. */
 extern void vx_partial_merge(VxAggState *state, Datum value);
 extern void vx_states_merge(VxAggState *state, char *into, char *from, int *scales);
+
+/* ---- vx_agg_state_parts.c ---- */
+
+/* There is no memory for more groups: writes all there are; then none are. */
+extern bool vx_state_parts_are_due(VxAggState *state);
+extern void vx_state_parts_write(VxAggState *state);
+
+/* All states of the input are in: what is in memory is complete, or nothing. */
+extern void vx_state_parts_end_input(VxAggState *state);
+
+/* Goes on to the next part: it is the input from now on.  False: none is left. */
+extern bool vx_state_parts_next(VxAggState *state);
+extern bool vx_state_parts_are_input(const VxAggState *state);
+
+/* The next states of it, in the slot's only column; NULL at the end. */
+extern TupleTableSlot *vx_state_parts_read(VxAggState *state);
+
+/* Drops everything on disk. */
+extern void vx_state_parts_reset(VxAggState *state);
+
+/* For EXPLAIN: groups written, and parts of them. */
+extern void vx_state_parts_counts(const VxAggState *state, uint64 *groups, uint64 *nparts);
 
 /* ---- vx_agg_sets.c ---- */
 
@@ -418,7 +456,8 @@ extern int	vx_agg_topn_entry(const VxAggTopN *topn, uint64 *removed);
 
 /* ---- vx_agg_spill.c ---- */
 
-/* Memory of groups is used up. */
+/* Bytes that groups take; and they are more than groups may take. */
+extern Size vx_groups_memory(const VxAggState *state);
 extern bool vx_spill_is_due(VxAggState *state);
 
 /* Puts a row of the batch, whose keys have this hash, on disk. */

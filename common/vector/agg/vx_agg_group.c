@@ -194,6 +194,37 @@ row_words(VxAggState *state, int row, bool add, uint64 *words)
 	return true;
 }
 
+static inline uint64
+mix(uint64 hash, uint64 word)
+{
+	hash = (hash ^ word) * UINT64CONST(0x9E3779B97F4A7C15);
+	return hash ^ hash >> 32;
+}
+
+static inline uint64
+finish_hash(uint64 hash)
+{
+	return hash * UINT64CONST(0xD6E8FEB86659FD93);
+}
+
+uint64
+vx_group_hash(const VxGroups *groups, uint32 gid)
+{
+	uint64		hash = 0;
+
+	for (int k = 0; k < groups->nkeys; k++)
+	{
+		const VxAggKey *key = &groups->keys[k];
+		uint64		word = vx_group_words(groups, gid)[k];
+		bool		isnull = (vx_group_words(groups, gid)[groups->nkeys] &
+							  (UINT64CONST(1) << k)) != 0;
+
+		hash = mix(hash, isnull ? 0 : key->integer ? word :
+				   vx_intern_hash(key->intern, vx_intern_value(key->intern, word)));
+	}
+	return finish_hash(hash);
+}
+
 uint64
 vx_groups_hash(VxAggState *state, int row)
 {
@@ -210,10 +241,9 @@ vx_groups_hash(VxAggState *state, int row)
 		if (!vx_vector_isnull(v, row))
 			word = key->integer ? (uint64) v->u.i64[row] :
 				vx_intern_hash(key->intern, vx_vector_datum_in(v, row, buffer));
-		hash = (hash ^ word) * UINT64CONST(0x9E3779B97F4A7C15);
-		hash ^= hash >> 32;
+		hash = mix(hash, word);
 	}
-	return hash * UINT64CONST(0xD6E8FEB86659FD93);
+	return finish_hash(hash);
 }
 
 static uint32

@@ -214,7 +214,7 @@ next_batch(VxAggState *state, uint16 *rows)
 	return n;
 }
 
-/* Puts together what parallel participants have aggregated. */
+/* Puts together what participants or partitions have aggregated, or went to disk. */
 static void
 merge_groups(VxAggState *state)
 {
@@ -222,7 +222,8 @@ merge_groups(VxAggState *state)
 
 	for (;;)
 	{
-		TupleTableSlot *slot = ExecProcNode(child);
+		TupleTableSlot *slot = vx_state_parts_are_input(state) ?
+			vx_state_parts_read(state) : ExecProcNode(child);
 		MemoryContext old;
 		bool		isnull;
 
@@ -233,7 +234,10 @@ merge_groups(VxAggState *state)
 		vx_partial_merge(state, slot_getattr(slot, 1, &isnull));
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->batch_mcxt);
+		if (vx_state_parts_are_due(state))
+			vx_state_parts_write(state);
 	}
+	vx_state_parts_end_input(state);
 }
 
 /* Reads everything. */
@@ -339,7 +343,7 @@ make_groups(VxAggState *state)
 static bool
 make_more_groups(VxAggState *state)
 {
-	if (vx_spill_next(state))
+	if (vx_spill_next(state) || vx_state_parts_next(state))
 	{
 		vx_agg_start(state);
 		make_groups(state);
@@ -400,6 +404,7 @@ rescan_agg(CustomScanState *node)
 	if (state->topn)
 		vx_agg_topn_rescan(state->topn);
 	vx_spill_reset(state);
+	vx_state_parts_reset(state);
 	if (state->sets)
 		vx_agg_sets_start(state);
 	vx_agg_start(state);
@@ -409,6 +414,7 @@ static void
 end_agg(CustomScanState *node)
 {
 	vx_spill_reset((VxAggState *) node);
+	vx_state_parts_reset((VxAggState *) node);
 	ExecEndNode(linitial(node->custom_ps));
 }
 
@@ -500,7 +506,14 @@ explain_agg(CustomScanState *node, List *ancestors, ExplainState *es)
 	{
 		uint64		rows;
 		uint64		parts;
+		uint64		groups;
 
+		vx_state_parts_counts(state, &groups, &parts);
+		if (groups > 0)
+		{
+			ExplainPropertyUInteger("Groups On Disk", NULL, groups, es);
+			ExplainPropertyUInteger("Parts On Disk", NULL, parts, es);
+		}
 		vx_spill_counts(state, &rows, &parts);
 		if (rows > 0 || es->format != EXPLAIN_FORMAT_TEXT)
 		{

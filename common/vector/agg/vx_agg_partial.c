@@ -6,8 +6,13 @@
  * A worker aggregates its share of the rows and returns, instead of groups,
  * rows of one bytea each that hold the states of many:
  *
- *		number of groups | scale of each transition
- *		per group: mask of null keys | keys | record | slow parts of numerics
+ *		number of groups | scale of each transition | bytes of all keys
+ *		per group: mask of null keys | keys
+ *		per group: record | slow parts of numerics
+ *
+ * Keys stand together, so that the reader looks up the groups of a bytea at a
+ * time.  The same goes to disk where a final node has no memory for all groups
+ * (vx_agg_state_parts.c).
  *
  * Integer keys are words, others serialized values, since every participant
  * numbers them in its own way.  Leader and workers run the same library, so
@@ -44,15 +49,23 @@ write_datum(StringInfo out, Datum value, const VxAggInput *input)
 	out->len += size;
 }
 
-static void
-write_group(VxAggState *state, StringInfo out, uint32 gid)
+void
+vx_states_begin(VxStates *states)
+{
+	initStringInfo(&states->keys);
+	initStringInfo(&states->records);
+	states->n = 0;
+}
+
+void
+vx_states_add(VxAggState *state, VxStates *states, uint32 gid)
 {
 	VxGroups   *groups = state->groups;
 	const uint64 *words = vx_group_words(groups, gid);
 	char	   *record = vx_group_record(groups, gid);
 
 	if (groups->nkeys > 0)
-		appendBinaryStringInfo(out, (char *) &words[groups->nkeys], sizeof(uint64));
+		appendBinaryStringInfo(&states->keys, (char *) &words[groups->nkeys], sizeof(uint64));
 	for (int k = 0; k < groups->nkeys; k++)
 	{
 		const VxAggKey *key = &groups->keys[k];
@@ -60,39 +73,57 @@ write_group(VxAggState *state, StringInfo out, uint32 gid)
 		if (words[groups->nkeys] & (UINT64CONST(1) << k))
 			continue;
 		if (key->integer)
-			appendBinaryStringInfo(out, (char *) &words[k], sizeof(uint64));
+			appendBinaryStringInfo(&states->keys, (char *) &words[k], sizeof(uint64));
 		else
-			write_datum(out, vx_intern_value(key->intern, words[k]),
+			write_datum(&states->keys, vx_intern_value(key->intern, words[k]),
 						&state->inputs[key->input]);
 	}
-	appendBinaryStringInfo(out, record, groups->state_bytes);
+	appendBinaryStringInfo(&states->records, record, groups->state_bytes);
 	for (int i = 0; i < state->ntrans; i++)
 		if (is_numeric(&state->trans[i]))
-			vx_numeric_write(out, (VxNumericState *) (record + state->trans[i].offset));
+			vx_numeric_write(&states->records,
+							 (VxNumericState *) (record + state->trans[i].offset));
+	states->n++;
+}
+
+Size
+vx_states_bytes(const VxStates *states)
+{
+	return (Size) states->keys.len + states->records.len;
+}
+
+Datum
+vx_states_finish(VxAggState *state, VxStates *states)
+{
+	StringInfoData out;
+	uint32		keys = states->keys.len;
+
+	initStringInfo(&out);
+	appendStringInfoSpaces(&out, VARHDRSZ);
+	appendBinaryStringInfo(&out, (char *) &states->n, sizeof(uint32));
+	for (int i = 0; i < state->ntrans; i++)
+		appendBinaryStringInfo(&out, (char *) &state->trans[i].scale, sizeof(int));
+	appendBinaryStringInfo(&out, (char *) &keys, sizeof(uint32));
+	appendBinaryStringInfo(&out, states->keys.data, keys);
+	appendBinaryStringInfo(&out, states->records.data, states->records.len);
+	SET_VARSIZE(out.data, out.len);
+	pfree(states->keys.data);
+	pfree(states->records.data);
+	return PointerGetDatum(out.data);
 }
 
 bool
 vx_partial_write(VxAggState *state, Datum *result)
 {
 	VxGroups   *groups = state->groups;
-	StringInfoData out;
-	uint32		n = 0;
+	VxStates	states;
 
 	if (state->next >= groups->ngroups)
 		return false;
-	initStringInfo(&out);
-	appendStringInfoSpaces(&out, VARHDRSZ);
-	appendBinaryStringInfo(&out, (char *) &n, sizeof(n));
-	for (int i = 0; i < state->ntrans; i++)
-		appendBinaryStringInfo(&out, (char *) &state->trans[i].scale, sizeof(int));
-	while (state->next < groups->ngroups && out.len < CHUNK_BYTES)
-	{
-		write_group(state, &out, state->next++);
-		n++;
-	}
-	memcpy(out.data + VARHDRSZ, &n, sizeof(n));
-	SET_VARSIZE(out.data, out.len);
-	*result = PointerGetDatum(out.data);
+	vx_states_begin(&states);
+	while (state->next < groups->ngroups && vx_states_bytes(&states) < CHUNK_BYTES)
+		vx_states_add(state, &states, state->next++);
+	*result = vx_states_finish(state, &states);
 	return true;
 }
 
@@ -207,21 +238,10 @@ read_keys(VxAggState *state, const char *p, uint64 *words)
 }
 
 static const char *
-merge_group(VxAggState *state, const int *scales, char *record, const char *p)
+merge_record(VxAggState *state, const int *scales, char *into, char *record, const char *p)
 {
-	VxGroups   *groups = state->groups;
-	uint64		words[64];
-	uint32		gid = 0;
-	char	   *into;
-
-	if (groups->nkeys > 0)
-	{
-		p = read_keys(state, p, words);
-		gid = vx_groups_find(groups, words);
-	}
-	into = vx_group_record(groups, gid);
-	memcpy(record, p, groups->state_bytes);
-	p += groups->state_bytes;
+	memcpy(record, p, state->groups->state_bytes);
+	p += state->groups->state_bytes;
 	*(int64 *) into += *(int64 *) record;
 	for (int i = 0; i < state->ntrans; i++)
 	{
@@ -234,18 +254,41 @@ merge_group(VxAggState *state, const int *scales, char *record, const char *p)
 	return p;
 }
 
+/* Groups of n keys that start at p, made if they are new. */
+static uint32 *
+find_groups(VxAggState *state, const char *p, uint32 n)
+{
+	VxGroups   *groups = state->groups;
+	uint32	   *gids = palloc0(sizeof(uint32) * n);
+	uint64	   *words;
+
+	if (groups->nkeys == 0)
+		return gids;
+	words = palloc(sizeof(uint64) * groups->width * n);
+	for (uint32 i = 0; i < n; i++)
+		p = read_keys(state, p, words + (Size) i * groups->width);
+	vx_groups_find_many(groups, words, n, gids);
+	return gids;
+}
+
 void
 vx_partial_merge(VxAggState *state, Datum value)
 {
 	const char *p = VARDATA_ANY(PG_DETOAST_DATUM_PACKED(value));
 	int		   *scales = palloc(sizeof(int) * (state->ntrans + 1));
 	char	   *record = palloc(state->groups->state_bytes);
+	uint32	   *gids;
+	uint32		keys;
 	uint32		n;
 
 	memcpy(&n, p, sizeof(n));
 	p += sizeof(n);
 	memcpy(scales, p, sizeof(int) * state->ntrans);
 	p += sizeof(int) * state->ntrans;
-	while (n-- > 0)
-		p = merge_group(state, scales, record, p);
+	memcpy(&keys, p, sizeof(keys));
+	p += sizeof(keys);
+	gids = find_groups(state, p, n);
+	p += keys;
+	for (uint32 i = 0; i < n; i++)
+		p = merge_record(state, scales, vx_group_record(state->groups, gids[i]), record, p);
 }

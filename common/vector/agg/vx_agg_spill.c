@@ -109,8 +109,8 @@ get_spill(VxAggState *state)
 	return spill;
 }
 
-bool
-vx_spill_is_due(VxAggState *state)
+Size
+vx_groups_memory(const VxAggState *state)
 {
 	Size		used = MemoryContextMemAllocated(state->mcxt, true) +
 		MemoryContextMemAllocated(state->keys_mcxt, true);
@@ -118,7 +118,13 @@ vx_spill_is_due(VxAggState *state)
 	for (int i = 0; i < state->ntrans; i++)
 		if (state->trans[i].server)
 			used += vx_server_agg_memory(state->trans[i].server);
-	return used > get_hash_memory_limit() &&
+	return used;
+}
+
+bool
+vx_spill_is_due(VxAggState *state)
+{
+	return vx_groups_memory(state) > get_hash_memory_limit() &&
 		(!vx_spill_is_input(state) || state->spill->input->level < MAX_LEVEL);
 }
 

@@ -66,16 +66,29 @@ vx_agg_topn_rescan(VxAggTopN *topn)
 	topn->nties = 0;
 }
 
+/* As the result is made of it, or the end of int64 that it is beyond. */
+static int64
+rank_of_sum(const VxAggOutput *output, int128 sum, int64 count)
+{
+	int128		value;
+
+	if (__builtin_mul_overflow(sum, (int128) output->factor, &value))
+		return (sum < 0) == (output->factor < 0) ? PG_INT64_MAX : PG_INT64_MIN;
+	value += (int128) count * output->offset;
+	return value > PG_INT64_MAX ? PG_INT64_MAX :
+		value < PG_INT64_MIN ? PG_INT64_MIN : (int64) value;
+}
+
 /* The key's or aggregate's value for a group in an int64; false if it is null. */
 static bool
 integer_value(const VxAggState *state, int entry, uint32 gid, int64 *value)
 {
 	VxGroups   *groups = state->groups;
 	const char *record = vx_group_record(groups, gid);
+	const VxAggOutput *output;
 	const VxAggTrans *trans;
 	const void *s;
 	int64		count;
-	int128		sum;
 
 	if (entry < groups->nkeys)
 	{
@@ -84,7 +97,8 @@ integer_value(const VxAggState *state, int entry, uint32 gid, int64 *value)
 		*value = (int64) words[entry];
 		return (words[groups->nkeys] & (UINT64CONST(1) << entry)) == 0;
 	}
-	trans = &state->trans[state->outputs[entry - groups->nkeys].trans];
+	output = &state->outputs[entry - groups->nkeys];
+	trans = &state->trans[output->trans];
 	s = record + trans->offset;
 	count = *(const int64 *) record - ((const VxCountState *) s)->skipped;
 	switch (trans->kind)
@@ -93,11 +107,11 @@ integer_value(const VxAggState *state, int entry, uint32 gid, int64 *value)
 			*value = count;
 			return true;
 		case VX_TRANS_SUM_INT8:
-			sum = ((const VxInt128State *) s)->sum;
-			*value = sum > PG_INT64_MAX ? PG_INT64_MAX :
-				sum < PG_INT64_MIN ? PG_INT64_MIN : (int64) sum;
+			*value = rank_of_sum(output, ((const VxInt128State *) s)->sum, count);
 			break;
 		case VX_TRANS_SUM_INT:
+			*value = rank_of_sum(output, ((const VxInt64State *) s)->value, count);
+			break;
 		case VX_TRANS_MIN_INT:
 		case VX_TRANS_MAX_INT:
 			*value = ((const VxInt64State *) s)->value;

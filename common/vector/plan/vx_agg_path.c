@@ -49,6 +49,13 @@
 /* Share of a transition function's cost when it runs as a kernel. */
 #define VX_KERNEL_COST	0.1
 
+/* Share of cpu_operator_cost for a group's states on their way to a final node. */
+#define VX_STATE_COST	2.0
+
+/* The same for a row whose group is looked for in a table beyond the caches. */
+#define VX_FAR_GROUP_COST	1.0
+#define VX_FAR_GROUPS	8192
+
 /* Of a distinct value: a bit where values are dense, or a slot of a hash table. */
 #define DISTINCT_BYTES	8
 
@@ -223,6 +230,8 @@ vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath, const VxAggQuery *query,
 	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
 	per_row = VX_KERNEL_COST * (costs.transCost.per_tuple +
 								cpu_operator_cost * list_length(query->keys));
+	if (ngroups > VX_FAR_GROUPS)
+		per_row += VX_FAR_GROUP_COST * cpu_operator_cost;
 	per_row += VX_FEED_COST * cpu_tuple_cost * list_length(columns);
 	cpath->path.startup_cost = below->total_cost + costs.transCost.startup +
 		costs.finalCost.startup + per_row * nrows;
@@ -427,7 +436,7 @@ vx_agg_groups_fit(const VxAggQuery *query, double ngroups)
 
 /*
  * Workers aggregate what they read, and a final node puts their groups
- * together, in memory: only where few groups are expected.
+ * together, which is work that is not shared.
  */
 static void
 add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
@@ -438,6 +447,7 @@ add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	CustomPath *final;
 	Path	   *gather;
 	double		ngroups;
+	double		nstates;
 	double		rows;
 	int			workers;
 
@@ -451,8 +461,7 @@ add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	if (scan == NULL)
 		return;
 	ngroups = vx_agg_count_groups(root, query, input_rel->rows);
-	if (!vx_agg_groups_fit(query, ngroups))
-		return;
+	nstates = Min(ngroups, scan->path.rows) * vx_parallel_divisor(&scan->path);
 
 	partial = vx_agg_make_path(grouped_rel, vx_agg_partial_target(), query, VX_AGG_PARTIAL,
 							   NIL, &scan->path);
@@ -460,14 +469,18 @@ add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	partial->path.parallel_workers = workers;
 	vx_agg_cost_path(root, partial, query,
 					 discount_footers(input_rel, relation, query, &scan->path) ? 0 :
-					 scan->path.rows, ngroups);
-	rows = ceil(ngroups * VX_AGG_STATE_BYTES / 8192) * workers;
+					 scan->path.rows, Min(ngroups, scan->path.rows));
+	/* no rows are made of groups: what states cost is the final node's */
+	partial->path.total_cost = partial->path.startup_cost;
+	rows = ceil(nstates * VX_AGG_STATE_BYTES / BLCKSZ);
 	gather = (Path *) create_gather_path(root, grouped_rel, &partial->path,
 										 partial->path.pathtarget, NULL, &rows);
 
 	final = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_FINAL, NIL, gather);
-	vx_agg_cost_path(root, final, query, ngroups * workers,
+	vx_agg_cost_path(root, final, query, nstates,
 					 count_results(root, query, input_rel->rows));
+	final->path.startup_cost += nstates * VX_STATE_COST * cpu_operator_cost;
+	final->path.total_cost += nstates * VX_STATE_COST * cpu_operator_cost;
 	if (query->sets != NIL)
 		vx_agg_cost_sets(final, query, ngroups);
 	add_path(grouped_rel, &final->path);

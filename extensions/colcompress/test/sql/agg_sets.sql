@@ -14,7 +14,7 @@ INSERT INTO as_heap VALUES (-1, 1, 1, 'delta', 1, 1, '2024-01-01', 1, true);
 ANALYZE ours, as_heap;
 EXPLAIN (COSTS OFF) SELECT a, t, count(*), grouping(a, t) FROM ours GROUP BY CUBE (a, t) HAVING count(*) > 5;
 CREATE TABLE as_queries (n serial, query text);
-INSERT INTO as_queries (query) SELECT format('SELECT %s, count(*), count(b), sum(n), avg(n), min(n), max(n), sum(a), avg(i), sum(h), avg(h), min(d), max(h), sum(f), min(f), max(f), count(*) FILTER (WHERE o), bool_and(o), grouping(%1$s) FROM TBL WHERE %s GROUP BY %s', k, w, replace(s, 'KEYS', k))
+INSERT INTO as_queries (query) SELECT format('SELECT %s, count(*), count(b), sum(n), avg(n), min(n), max(n), sum(a), sum(a * 2 - 7), avg(i), sum(h), avg(h + 1), min(d), max(h), sum(f), min(f), max(f), count(*) FILTER (WHERE o), bool_and(o), grouping(%1$s) FROM TBL WHERE %s GROUP BY %s', k, w, replace(s, 'KEYS', k))
 FROM unnest(ARRAY['t', 'a, b', 'b, d, o', 'i, t', 'a + 1, upper(t)']) k,
 	unnest(ARRAY['true', 'i < -1', 'a > 3']) w,
 	unnest(ARRAY['ROLLUP (KEYS)', 'CUBE (KEYS)', 'GROUPING SETS ((KEYS), (KEYS), (), ())', 'CUBE (KEYS), ROLLUP (KEYS)', 'DISTINCT ROLLUP (KEYS), CUBE (KEYS)']) s;
@@ -70,6 +70,19 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 EXPLAIN (COSTS OFF) SELECT a, t, count(*), grouping(t) FROM ours GROUP BY ROLLUP (a, t);
 SELECT * FROM as_wrong WHERE n % 4 = 0;
+-- groups that the final node has no room for go to disk as states
+SET work_mem = '64kB';
+SELECT count(*) FROM as_lines('SELECT i, t, count(*), sum(n) FROM ours GROUP BY i, t') line WHERE line ~ 'Groups On Disk';
+TRUNCATE as_queries;
+INSERT INTO as_queries (query) VALUES
+	('SELECT i, t, count(*), count(b), sum(n), avg(n), min(n), max(n), sum(a), avg(i), sum(h), min(d), max(h), sum(f), min(f), bool_and(o) FROM TBL GROUP BY i, t'),
+	('SELECT t || i % 1500 AS k, sum(n), count(*) FROM TBL GROUP BY 1'),
+	('SELECT i % 2000 AS k, max(n), count(*) AS c FROM TBL GROUP BY 1 ORDER BY c DESC, k LIMIT 9'),
+	('SELECT DISTINCT i, t FROM TBL'),
+	('SELECT i, t, count(*), sum(n), grouping(t) FROM TBL GROUP BY CUBE (i, t)'),
+	('SELECT count(*), sum(c) FROM (SELECT i, count(*) AS c FROM TBL GROUP BY i HAVING count(*) > 1) x'),
+	('SELECT v, (SELECT count(*) FROM (SELECT i, t FROM TBL WHERE i > v GROUP BY i, t) x) FROM generate_series(1, 3) v');
+SELECT * FROM as_wrong;
 DROP VIEW as_wrong;
 DROP TABLE ours, as_heap, as_queries;
 DROP FUNCTION as_run, as_lines;

@@ -90,8 +90,8 @@ DECLARE
 	heap text;
 BEGIN
 	FOR query IN
-		SELECT format('SELECT %s, count(*) AS c, count(i) AS ci, sum(i2) AS s, sum(b) AS sb, min(i) AS lo, max(d) AS hi, min(t), avg(i2) AS a, sum(f) FROM TBL GROUP BY %1$s ORDER BY %2$s%3$s, %1$s LIMIT %4$s', key, sort, dir, lim)
-		FROM unnest(ARRAY['i2', 'u, o', 'i, x']) key, unnest(ARRAY['c', 'ci', 's', 'sb', 'lo', 'a', '1']) sort,
+		SELECT format('SELECT %s, count(*) AS c, count(i) AS ci, sum(i2) AS s, sum(b) AS sb, min(i) AS lo, max(d) AS hi, min(t), avg(i2) AS a, sum(f), sum(i2 - 900) AS sl, sum(-3 * i2) FROM TBL GROUP BY %1$s ORDER BY %2$s%3$s, %1$s LIMIT %4$s', key, sort, dir, lim)
+		FROM unnest(ARRAY['i2', 'u, o', 'i, x']) key, unnest(ARRAY['c', 'ci', 's', 'sb', 'sl', 'lo', 'a', '1']) sort,
 			unnest(ARRAY['', ' DESC NULLS LAST']) dir, unnest(ARRAY['40 OFFSET 20']) lim
 	LOOP
 		EXECUTE format('SELECT string_agg(q::text, '','') FROM (%s) q', replace(query, 'TBL', 'tn')) INTO ours;
