@@ -59,7 +59,7 @@ MADE = """CASE g % 5
     END"""
 
 # every kind of value at a, at a.b and below, often and seldom, and rare keys beside
-NESTED = """CASE g % 13 WHEN 12 THEN jsonb '{}' ELSE jsonb_build_object('os', 'o' || g % 7) END
+NESTED = """CASE g % 13 WHEN 12 THEN jsonb '{}' ELSE jsonb_build_object('os', 'o' || g % 7, 'u', md5(g::text), 'v', g * 7) END
     || CASE g % 11
     WHEN 0 THEN jsonb '{"a": "key"}' WHEN 1 THEN '{"a": ["key", {"b": "x"}, 3]}' WHEN 2 THEN '{"a": null}'
     WHEN 3 THEN '{"a": {}}' WHEN 4 THEN jsonb_build_object('a', jsonb_build_object('c', g % 9)) WHEN 5 THEN '{"b": {"c": "deep"}}'
@@ -233,6 +233,12 @@ def tables(conn, am):
         conn.execute(f"CREATE TABLE ours_{name} (id int, d jsonb) USING {am}")
         conn.execute(f"INSERT INTO ours_{name} SELECT * FROM heap_{name} ORDER BY id")
         conn.execute(f"ANALYZE ours_{name}, heap_{name}")
+    if am == "colcompress":
+        encoding = conn.execute(
+            "SELECT encoding FROM colcompress.column_chunks('ours_nested')"
+            " WHERE column_name = 'd'"
+        )
+        assert encoding.fetchall() == [("shredded",)]
     return list(queries)
 
 
