@@ -135,6 +135,19 @@ def test_space_comes_back(t):
     assert size <= fresh * 1.3, f"{size} bytes, a fresh table has {fresh}"
 
 
+def test_vacuum_spares_the_metapage(heaps):
+    """It is the last page of a file whose others are empty."""
+    heaps.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    heaps.ok("INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 3000) i")
+    adopt(heaps)
+    heaps.ok("DELETE FROM t")
+    for _ in range(2):
+        heaps.ok("VACUUM (INDEX_CLEANUP ON) t")
+        whole(heaps)
+    heaps.ok("INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 5000) i")
+    compress(heaps)
+
+
 def test_rollback_leaves_heap(t):
     for _ in range(3):
         t.ours.execute("BEGIN")
