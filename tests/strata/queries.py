@@ -349,7 +349,22 @@ class Generator:
         )
 
     def pattern(self) -> str:
-        return self.pick(["r%", "%e%", "_l%", "%1", "v1_", "a\\_%", "", "%", "%a%b%", "b%e", "%1%2%3", "g%%n"])
+        return self.pick(
+            [
+                "r%",
+                "%e%",
+                "_l%",
+                "%1",
+                "v1_",
+                "a\\_%",
+                "",
+                "%",
+                "%a%b%",
+                "b%e",
+                "%1%2%3",
+                "g%%n",
+            ]
+        )
 
     # ---- queries ----
 
@@ -485,4 +500,6 @@ class Generator:
         order = self.pick(["", " DESC", " NULLS FIRST", " DESC NULLS LAST"])
         rest = "".join(f", {i + 1}" for i in range(nkeys + naggs) if i + 1 != first)
         offset = f" OFFSET {self.rng.randrange(9)}" if self.rng.random() < 0.3 else ""
-        return f" ORDER BY {first}{order}{rest} LIMIT {self.rng.randrange(1, 40)}{offset}"
+        return (
+            f" ORDER BY {first}{order}{rest} LIMIT {self.rng.randrange(1, 40)}{offset}"
+        )
