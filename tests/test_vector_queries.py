@@ -295,3 +295,154 @@ def test_sqlsmith(db, conn, am, rng):
     assert is_up(conn)
     conn.execute("DROP OWNED BY smith")
     conn.execute("DROP ROLE smith")
+
+
+JOINS = 120
+OTHERS = """CREATE TABLE b AS SELECT i AS id, i % 250 * 3 AS k8, i % 90 AS k4,
+ 'x' || i % 60 AS t, CASE i % 4 WHEN 0 THEN 'NaN'::numeric WHEN 1 THEN 1.0
+ WHEN 2 THEN NULL ELSE i % 25 END AS n, CASE i % 4 WHEN 0 THEN 'NaN'::float8
+ WHEN 1 THEN '-0' WHEN 2 THEN NULL ELSE i % 12 END AS f, i * 1.25 AS amount,
+ 'v' || i % 33 AS v, date '2020-01-10' + i % 60 AS d
+ FROM generate_series(1, 700) i"""
+JOIN_TABLE = """CREATE TABLE {name} (k8 bigint, k4 int, k2 smallint, n numeric, f float8,
+ t text, c text COLLATE nocase, bp char(5), d date) USING {am}"""
+JOIN_ROWS = """INSERT INTO {name} SELECT i % 500, CASE WHEN i % 17 <> 0 THEN i % 300 END,
+ i % 7, CASE i % 5 WHEN 0 THEN 1.0 WHEN 1 THEN 1.00 WHEN 2 THEN 'NaN'::numeric
+ WHEN 3 THEN NULL ELSE i % 20 END, CASE i % 6 WHEN 0 THEN '-0' WHEN 1 THEN 0
+ WHEN 2 THEN 'NaN'::float8 WHEN 3 THEN NULL ELSE i % 10 END,
+ CASE WHEN i % 11 <> 0 THEN 'x' || i % 50 END,
+ CASE i % 3 WHEN 0 THEN 'abc' WHEN 1 THEN 'ABC' ELSE 'd' || i % 5 END, 'v' || i % 9,
+ date '2020-01-01' + i % 40 FROM generate_series({first}, {last}) i"""
+
+
+class Joins:
+    """Makes up joins of table TBL, twice or thrice, to b or to its twin of ours, OTH."""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def key(self, x: str, y: str, own: bool) -> str:
+        columns = ["k8", "k4", "n", "f", "t", "d"] + (["c", "bp", "k2"] if own else [])
+        column = self.rng.choice(columns)
+        keys = [f"{x}.{column} = {y}.{column}"] * 5
+        keys += [f"{x}.k8 = {y}.k4", f"{x}.k4 + 1 = {y}.k8 - 1", f"lower({x}.t) = {y}.t"]
+        return self.rng.choice(keys)
+
+    def conditions(self, x: str, y: str, own: bool) -> str:
+        found = [self.key(x, y, own)]
+        while self.rng.random() < 0.4:
+            found.append(self.key(x, y, own))
+        if self.rng.random() < 0.4:
+            found.append(self.rng.choice((
+                f"{x}.d < {y}.d", f"{x}.k8 + {y}.k4 > 100", f"{x}.n > {y}.n",
+                f"{x}.f > 0 OR {y}.f IS NULL", f"length({x}.t || {y}.t) > 5",
+            )))  # fmt: skip
+        return " AND ".join(f"({c})" for c in found)
+
+    def query(self) -> str:
+        rng = self.rng
+        where = rng.choice(("x.k4 < 60", "x.k2 = 3", "x.t IS NOT NULL AND x.k8 < 90"))
+        on = self.conditions("x", "y", False)
+        if rng.random() < 0.3:
+            negation = rng.choice(("", "NOT "))
+            return (
+                "SELECT x.k2, count(*), sum(x.n), max(x.t) FROM TBL x WHERE"
+                f" {where} AND {negation}EXISTS (SELECT FROM OTH y WHERE {on}) GROUP BY 1"
+            )
+        kind = rng.choice(("JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN"))
+        source = f"TBL x {kind} OTH y ON {on}"
+        for name in "zw"[: rng.choice((0, 0, 1, 2))]:
+            kind = rng.choice(("JOIN", "LEFT JOIN"))
+            source += f" {kind} {rng.choice(('TBL', 'OTH'))} {name} ON x.k8 = {name}.k8"
+            source += f" AND x.d = {name}.d AND {name}.k4 < 40"
+        if rng.random() < 0.3:
+            where += rng.choice((" AND y.v IS NULL", " AND coalesce(y.amount, 1) < 200"))
+        out = rng.choice((
+            "SELECT count(*), sum(x.k4), sum(y.amount * x.k8), max(y.v), count(y.n)",
+            "SELECT y.v, x.t, count(*), sum(y.amount + x.k4), min(x.f)",
+            "SELECT x.k8, x.n, x.f, x.t, x.c, y.v, y.amount, y.n, y.f",
+        ))  # fmt: skip
+        group = " GROUP BY 1, 2" if out.startswith("SELECT y.v") else ""
+        return f"{out} FROM {source} WHERE {where}{group}"
+
+
+def load_joins(conn, am: str) -> None:
+    conn.execute(
+        "CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2',"
+        " deterministic = false)"
+    )
+    for name, own in (("ours", am), ("heap", "heap")):
+        conn.execute(JOIN_TABLE.format(name=name, am=own))
+        conn.execute(JOIN_ROWS.format(name=name, first=1, last=3000))
+        conn.execute(JOIN_ROWS.format(name=name, first=3001, last=3200))
+        conn.execute(f"DELETE FROM {name} WHERE k8 % 37 = 5")
+    conn.execute(OTHERS)
+    conn.execute(f"CREATE TABLE b_ours (LIKE b) USING {am}")
+    conn.execute("INSERT INTO b_ours TABLE b")
+    conn.execute("ANALYZE")
+
+
+def set_joins(conn, rng, am: str, names: list[str]) -> list[str]:
+    settings = set_plan(conn, rng, names)
+    if rng.random() < 0.8:
+        more = ["SET enable_mergejoin = off", "SET enable_nestloop = off",
+                f"SET {am}.enable_vector_join = on"]  # fmt: skip
+        if rng.random() < 0.5:
+            # the planner does not know that there is so little memory
+            more += ["SET hash_mem_multiplier = 1", "SET work_mem = '64kB'"]
+        for setting in more:
+            conn.execute(setting)
+        settings += more
+    return settings
+
+
+def test_joins(conn, am, rng):
+    """Joins in memory and on disk give heap's rows, whatever is on and off."""
+    load_joins(conn, am)
+    show_text(conn)
+    names = switches(conn, am)
+    joins = Joins(rng)
+    vectors = 0
+    done = 0
+    end = time.monotonic() + float(os.environ.get("SECONDS", 0))
+    while done < JOINS or time.monotonic() < end:
+        settings = set_joins(conn, rng, am, names)
+        query = joins.query()
+        done += 1
+        ours = query.replace("TBL", "ours").replace("OTH", rng.choice(("b", "b_ours")))
+        plan = "\n".join(line for (line,) in conn.execute(f"EXPLAIN {ours}"))
+        vectors += f"({am.capitalize()}Join)" in plan
+        rows = without_scale(conn.execute(ours).fetchall())
+        heap = query.replace("TBL", "heap").replace("OTH", "b")
+        expected = without_scale(conn.execute(heap).fetchall())
+        assert same_rows(rows, expected), "\n".join([*settings, ours, plan])
+    assert vectors > done / 4
+
+
+MANY = """CREATE TABLE many (id int, few int, t text) USING {am};
+ INSERT INTO many SELECT i, i % 5, 't' || i FROM generate_series(1, 30000) i;
+ CREATE FUNCTION endless() RETURNS SETOF int ROWS 10 LANGUAGE sql VOLATILE AS
+ 'SELECT generate_series(1, 1000000000)';
+ ANALYZE many"""
+LONG = {
+    "gathered": "SELECT sum(x.id) FROM many x JOIN many y ON x.few = y.few",
+    "first match": "SELECT count(*) FROM many x WHERE EXISTS"
+    " (SELECT FROM many y WHERE y.few = x.few AND y.id > x.id + 40000)",
+    "build side": "SELECT count(*) FROM many x JOIN endless() y ON x.id = y",
+}
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_join_cancelled(conn, am, what):
+    """A join of vectors ends soon after it was cancelled, in memory and on disk."""
+    conn.execute(MANY.format(am=am))
+    for setting in ("max_parallel_workers_per_gather = 0", "enable_mergejoin = off",
+                    "enable_nestloop = off", "work_mem = '2MB'"):  # fmt: skip
+        conn.execute(f"SET {setting}")
+    plan = "\n".join(line for (line,) in conn.execute(f"EXPLAIN {LONG[what]}"))
+    assert f"({am.capitalize()}Join)" in plan, plan
+    conn.execute("SET statement_timeout = '1s'")
+    start = time.monotonic()
+    with pytest.raises(psycopg.errors.QueryCanceled):
+        conn.execute(LONG[what])
+    assert time.monotonic() - start < 2

@@ -32,6 +32,7 @@ static StTableAm tableam;
 static ExecutorStart_hook_type prev_executor_start = NULL;
 static get_relation_info_hook_type prev_get_relation_info = NULL;
 static set_rel_pathlist_hook_type prev_set_rel_pathlist = NULL;
+static set_join_pathlist_hook_type prev_set_join_pathlist = NULL;
 static create_upper_paths_hook_type prev_create_upper_paths = NULL;
 static object_access_hook_type prev_object_access = NULL;
 static ProcessUtility_hook_type prev_process_utility = NULL;
@@ -58,6 +59,16 @@ rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 		prev_set_rel_pathlist(root, rel, rti, rte);
 	if (st_store_in_use)
 		vx_set_rel_pathlist(root, rel, rti, rte);
+}
+
+static void
+join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			  RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	if (prev_set_join_pathlist)
+		prev_set_join_pathlist(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (st_store_in_use)
+		vx_set_join_pathlist(root, joinrel, outerrel, innerrel, jointype, extra);
 }
 
 static void
@@ -134,6 +145,7 @@ sf_library_init(const SfLibrary *library)
 	define_settings(library);
 	RegisterCustomScanMethods(&vx_scan_methods);
 	RegisterCustomScanMethods(&vx_agg_methods);
+	RegisterCustomScanMethods(&vx_join_methods);
 	register_label_provider(library->options->provider, st_options_check_label);
 	prev_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = executor_start;
@@ -141,6 +153,8 @@ sf_library_init(const SfLibrary *library)
 	get_relation_info_hook = relation_info;
 	prev_set_rel_pathlist = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = rel_pathlist;
+	prev_set_join_pathlist = set_join_pathlist_hook;
+	set_join_pathlist_hook = join_pathlist;
 	prev_create_upper_paths = create_upper_paths_hook;
 	create_upper_paths_hook = upper_paths;
 	prev_object_access = object_access_hook;

@@ -4,10 +4,11 @@
  *	  The vector engine as an extension sees it.
  *
  * When a library is loaded, sf_library.c calls vx_init() with its format,
- * registers the custom scan nodes (vx_scan_methods, vx_agg_methods) and the
+ * registers the custom scan nodes (vx_scan_methods, vx_agg_methods, vx_join_methods) and the
  * settings (vx_settings.h), and calls these from hooks:
  *
  *		vx_set_rel_pathlist()		set_rel_pathlist_hook
+ *		vx_set_join_pathlist()		set_join_pathlist_hook
  *		vx_create_upper_paths()		create_upper_paths_hook
  *		vx_executor_start()			ExecutorStart_hook
  *
@@ -20,6 +21,7 @@
 
 #include "vx_agg.h"
 #include "vx_format.h"
+#include "vx_join.h"
 #include "vx_join_link.h"
 #include "vx_paths.h"
 #include "vx_scan.h"

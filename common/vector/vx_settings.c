@@ -21,6 +21,7 @@ bool		vx_enable_aggregate_algebra = true;
 bool		vx_enable_footer_aggregate = true;
 bool		vx_enable_topn = true;
 bool		vx_enable_join_filter = true;
+bool		vx_enable_vector_join = true;
 bool		vx_enable_bitmap_vectors = true;
 
 int			vx_simd = VX_SIMD_AVX512;
@@ -69,6 +70,9 @@ const VxSwitch vx_switches[] = {
 	{"enable_join_filter",
 		"Lets the build side of a hash join tell scans below its other side which rows can match.",
 	&vx_enable_join_filter},
+	{"enable_vector_join",
+		"Enables the planner's use of hash joins that take vectors of one side.",
+	&vx_enable_vector_join},
 	{"enable_bitmap_vectors",
 		"Lets the bitmap of an index say which rows of vectors a scan reads.",
 	&vx_enable_bitmap_vectors},

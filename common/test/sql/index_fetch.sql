@@ -63,12 +63,14 @@ SELECT xf_same('SELECT min(id), max(id) FROM TBL');
 SELECT xf_same('SELECT w, w || later AS both_of FROM TBL WHERE id BETWEEN 100 AND 200 AND length(w) > 40');
 
 -- several scans share a group's reader
+SET @am@.enable_vector_join = off;
 SELECT xf_same('SELECT x.id, x.w, y.w AS yw, x.n, y.n AS yn FROM TBL x JOIN TBL y ON y.id = x.id + 7 WHERE x.grp = 8');
 SET enable_nestloop = off;
 SET enable_hashjoin = off;
 SELECT xf_same('SELECT x.w, y.w AS yw, x.u, y.j FROM TBL x JOIN TBL y ON y.id = x.id WHERE x.id BETWEEN 9000 AND 11000');
 RESET enable_nestloop;
 RESET enable_hashjoin;
+RESET @am@.enable_vector_join;
 SELECT xf_same('SELECT g, (SELECT max(w) FROM TBL WHERE grp = g) FROM generate_series(1, 20) g');
 SELECT xf_same('SELECT g, x.* FROM generate_series(1, 20) g, LATERAL (SELECT t, w, n FROM TBL WHERE grp = g ORDER BY id DESC LIMIT 3) x');
 RESET enable_bitmapscan;

@@ -157,7 +157,9 @@ typedef struct VxAggState
 
 	VxAggMode	mode;
 	bool		algebra;		/* sums of linear expressions from those of their base */
-	VxScanState *scan;			/* NULL: rows or states come from below */
+	PlanState  *below;			/* hands out vectors; NULL: rows or states come, */
+	VxProducer *producer;		/* or rows from disk */
+	VxScanState *scan;			/* it, if it is a scan, or NULL */
 	VxAggFeed  *feed;			/* what makes vectors of those rows, or NULL */
 	List	   *operands;		/* and fused: in terms of the scan's columns, where */
 	List	   *fused;			/* the planner saw rows; else both are NIL */
@@ -223,10 +225,10 @@ extern VxAggFeed *vx_agg_feed_create(VxAggState *state, PlanState *child, List *
 									 List *columns);
 
 /*
- * The scan of vectors that the rows come from, if they are that and nothing
- * else; then sets the state's operands and fused.  Or NULL.
+ * The node that hands out vectors from which the rows come, if they are that and
+ * nothing else; then sets the state's operands and fused.  Or NULL.
  */
-extern VxScanState *vx_agg_fuse(VxAggState *state, PlanState *child, List *operands,
+extern PlanState *vx_agg_fuse(VxAggState *state, PlanState *child, List *operands,
 								List *columns);
 extern Expr *vx_agg_fused(const VxAggState *state, Expr *operand);
 

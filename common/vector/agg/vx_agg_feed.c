@@ -7,8 +7,8 @@
  * and wherever else rows come one by one.  The plan below computes keys,
  * arguments and filters; here they only change their form.
  *
- * What the planner takes for rows (of a view that is a security barrier, say)
- * may be a scan of vectors at the executor's start: then its target list
+ * What the planner takes for rows (of a join, or of a view that is a security
+ * barrier) may come from a node that hands out vectors: then its target list
  * tells what the operands are, and no rows are made.
  *
  *-------------------------------------------------------------------------
@@ -121,18 +121,18 @@ needs_row(List *exprs, Index varno)
 	return first >= 0 && first + FirstLowInvalidHeapAttributeNumber <= 0;
 }
 
-VxScanState *
+PlanState *
 vx_agg_fuse(VxAggState *state, PlanState *child, List *operands, List *columns)
 {
 	PlanState  *below = child;
-	VxScanState *scan;
+	VxProducer *producer;
 	List	   *fused = NIL;
 	ListCell   *lc;
 
 	while (IsA(below, SubqueryScanState) && below->qual == NULL)
 		below = ((SubqueryScanState *) below)->subplan;
-	scan = vx_scan_state(below);
-	if (scan == NULL || contain_volatile_functions((Node *) below->plan->targetlist) ||
+	producer = vx_producer(below);
+	if (producer == NULL || contain_volatile_functions((Node *) below->plan->targetlist) ||
 		contain_subplans((Node *) below->plan->targetlist))
 		return NULL;
 	foreach(lc, columns)
@@ -144,11 +144,11 @@ vx_agg_fuse(VxAggState *state, PlanState *child, List *operands, List *columns)
 		if (expr)
 			fused = lappend(fused, expr);
 	}
-	if (needs_row(fused, ((Scan *) below->plan)->scanrelid))
+	if (needs_row(fused, producer->varno))
 		return NULL;
 	state->operands = operands;
 	state->fused = fused;
-	return scan;
+	return below;
 }
 
 Expr *

@@ -129,7 +129,7 @@ grow_dict_words(VxAggState *state, VxAggKey *key, const VxDictionary *dict)
 static uint32
 code_word(VxAggState *state, VxAggKey *key, const VxVector *v, uint32 code, bool add)
 {
-	uint64		nopened = state->scan->source->nopened;
+	uint64		nopened = state->producer->group;
 
 	if (key->dict != v->dict || key->dict_made != v->dict->made ||
 		key->dict_group != nopened)
@@ -161,7 +161,7 @@ vx_key_word(VxAggState *state, VxAggKey *key, const VxVector *v, int row, bool a
 		*word = v->u.i64[row];
 		return true;
 	}
-	if (v->rep == VX_REP_CODE && state->scan != NULL)
+	if (v->rep == VX_REP_CODE && state->producer != NULL)
 		number = code_word(state, key, v, v->u.code[row], add);
 	else
 		number = vx_intern(key->intern, vx_vector_datum_in(v, row, buffer), add);

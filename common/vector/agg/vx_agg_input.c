@@ -67,7 +67,7 @@ vx_agg_input(VxAggState *state, Expr *expr, int filter, int flags)
 	else if (column)
 		input->attno = ((Var *) expr)->varattno;
 	/* states of partial nodes need none */
-	else if (scan && (input->program = vx_expr_compile(state->exprs, expr, flags)) == NULL)
+	else if (state->exprs && (input->program = vx_expr_compile(state->exprs, expr, flags)) == NULL)
 		elog(ERROR, "an operand of an aggregation over vectors cannot be computed on them");
 	return state->ninputs++;
 }

@@ -104,6 +104,8 @@ attach_scan(VxAggState *state, VxScanState *scan, List *exprs)
 	Plan	   *plan = scan->css.ss.ps.plan;
 
 	state->scan = scan;
+	state->below = &scan->css.ss.ps;
+	state->producer = &scan->producer;
 	state->batch = scan->batch;
 	state->desc = RelationGetDescr(scan->css.ss.ss_currentRelation);
 
@@ -116,12 +118,24 @@ attach_scan(VxAggState *state, VxScanState *scan, List *exprs)
 								   ((Scan *) plan)->scanrelid, &scan->css.ss.ps);
 }
 
+/* Any other node that hands out vectors. */
+static void
+attach_producer(VxAggState *state, PlanState *below)
+{
+	state->below = below;
+	state->producer = vx_producer(below);
+	state->batch = state->producer->batch;
+	state->desc = state->producer->desc;
+	state->exprs = vx_exprs_create(state->desc, state->producer->varno, below);
+}
+
 /* Where batches come from, if not from partial nodes. */
 static void
 attach_input(VxAggState *state, CustomScan *plan, PlanState *child, int nkeys, int nentries)
 {
 	List	   *columns = lthird(plan->custom_private);
 	VxScanState *scan;
+	PlanState  *below;
 
 	if (columns == NIL)
 	{
@@ -131,9 +145,12 @@ attach_input(VxAggState *state, CustomScan *plan, PlanState *child, int nkeys, i
 		attach_scan(state, scan, plan->custom_scan_tlist);
 		return;
 	}
-	scan = vx_agg_fuse(state, child, operands(plan, nkeys, nentries), columns);
+	below = vx_agg_fuse(state, child, operands(plan, nkeys, nentries), columns);
+	scan = below ? vx_scan_state(below) : NULL;
 	if (scan)
 		attach_scan(state, scan, state->fused);
+	else if (below)
+		attach_producer(state, below);
 	else
 		state->feed = vx_agg_feed_create(state, child, operands(plan, nkeys, nentries),
 										 columns);
@@ -189,14 +206,11 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 		vx_agg_sets_start(state);
 }
 
-/* The next batch: the scan's, or of rows that went to disk. */
+/* The next batch: from below, or of rows that went to disk. */
 static int
 next_batch(VxAggState *state, uint16 *rows)
 {
-	VxScanState *scan = state->scan;
 	VxBatch    *batch = state->batch;
-	Instrumentation *instrument;
-	int			n = 0;
 
 	if (vx_spill_is_input(state))
 		return vx_spill_next_batch(state) ?
@@ -204,14 +218,8 @@ next_batch(VxAggState *state, uint16 *rows)
 	if (state->feed)
 		return vx_agg_feed_next(state->feed) ?
 			vx_selection_rows(batch->selection, batch->nrows, rows) : 0;
-	instrument = scan->css.ss.ps.instrument;
-	if (instrument)
-		InstrStartNode(instrument);
-	if (vx_scan_next_batch(scan))
-		n = vx_selection_rows(batch->selection, batch->nrows, rows);
-	if (instrument)
-		InstrStopNode(instrument, n);
-	return n;
+	return vx_producer_next(state->below) ?
+		vx_selection_rows(batch->selection, batch->nrows, rows) : 0;
 }
 
 /* Puts together what participants or partitions have aggregated, or went to disk. */
@@ -393,10 +401,8 @@ rescan_agg(CustomScanState *node)
 	/* Vectors do not come by ExecProcNode(), which would rescan the child. */
 	if (node->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(child, node->ss.ps.chgParam);
-	if (state->scan || child->chgParam == NULL)
+	if (state->producer || child->chgParam == NULL)
 		ExecReScan(child);
-	if (state->scan && state->scan->css.ss.ps.chgParam != NULL)
-		ExecReScan(&state->scan->css.ss.ps);
 	if (state->feed)
 		vx_agg_feed_rescan(state->feed);
 	if (state->exprs)

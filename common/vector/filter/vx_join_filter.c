@@ -55,10 +55,11 @@
 
 struct VxJoinFilter
 {
-	HashJoinState *join;
-	AttrNumber	inner;			/* column of what the build side returns */
+	HashJoinState *join;		/* NULL: of a join of vectors */
+	VxHash	   *hash;			/* its table */
+	AttrNumber	inner;			/* column of what the build side returns, or table */
 	Oid			inner_type;		/* base type */
-	VxJoinKeyKind kind;
+	VxKeyKind	kind;
 	Expr	   *column;			/* of the scan */
 	AttrNumber	attno;
 	Oid			type;			/* its base type */
@@ -87,23 +88,41 @@ struct VxJoinFilter
 	uint64		total_tested;	/* for all tables */
 };
 
-VxJoinFilter *
-vx_join_filter_create(HashJoinState *join, AttrNumber inner, Oid inner_type,
-					  VxJoinKeyKind kind, Expr *column)
+static VxJoinFilter *
+create(VxKeyKind kind, Expr *column, AttrNumber inner, Oid inner_type)
 {
 	VxJoinFilter *filter = palloc0(sizeof(VxJoinFilter));
-	PlanState  *below = outerPlanState(innerPlanState(&join->js.ps));
 
-	filter->join = join;
+	filter->kind = kind;
 	filter->inner = inner;
 	filter->inner_type = getBaseType(inner_type);
-	filter->kind = kind;
 	filter->column = column;
 	filter->attno = castNode(Var, column)->varattno;
 	filter->type = getBaseType(castNode(Var, column)->vartype);
-	filter->slot = MakeSingleTupleTableSlot(ExecGetResultType(below), &TTSOpsMinimalTuple);
 	filter->mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector join filter",
 										 ALLOCSET_DEFAULT_SIZES);
+	return filter;
+}
+
+VxJoinFilter *
+vx_join_filter_create(HashJoinState *join, AttrNumber inner, Oid inner_type,
+					  VxKeyKind kind, Expr *column)
+{
+	VxJoinFilter *filter = create(kind, column, inner, inner_type);
+	PlanState  *below = outerPlanState(innerPlanState(&join->js.ps));
+
+	filter->join = join;
+	filter->slot = MakeSingleTupleTableSlot(ExecGetResultType(below), &TTSOpsMinimalTuple);
+	return filter;
+}
+
+VxJoinFilter *
+vx_join_filter_create_for(VxHash *hash, int key, VxKeyKind kind, Expr *column)
+{
+	VxJoinFilter *filter = create(kind, column, hash->keys[key].column,
+								  hash->keys[key].type);
+
+	filter->hash = hash;
 	return filter;
 }
 
@@ -161,7 +180,7 @@ add_tuple(VxJoinFilter *filter, HashJoinTuple tuple)
 	value = slot_getattr(filter->slot, filter->inner, &isnull);
 	if (isnull)
 		return;
-	add_key(filter, filter->kind == VX_JOIN_KEY_INT ?
+	add_key(filter, filter->kind == VX_KEY_INT ?
 			vx_integer_of(filter->inner_type, value) :
 			hash_of_bytes(value, filter->inner_type));
 }
@@ -202,6 +221,21 @@ read_table(VxJoinFilter *filter, HashJoinTable table)
 	ExecClearTuple(filter->slot);
 }
 
+/* Rows of the table have keys that are not null. */
+static void
+read_rows(VxJoinFilter *filter, const VxHash *hash)
+{
+	for (uint64 i = 0; i < hash->nrows; i++)
+	{
+		Datum		value = vx_hash_row(hash, i)->values[filter->inner];
+
+		if (i % ST_VECTOR_SIZE == 0)
+			CHECK_FOR_INTERRUPTS();
+		add_key(filter, filter->kind == VX_KEY_INT ? (int64) value :
+				hash_of_bytes(value, filter->inner_type));
+	}
+}
+
 /* ---- bits ---- */
 
 /* Two bits of a Bloom filter; a bijective mix, so equal keys only are alike. */
@@ -235,7 +269,7 @@ make_bits(VxJoinFilter *filter)
 	uint64		span = (uint64) filter->max - (uint64) filter->min;
 	uint64		nbits;
 
-	filter->exact = filter->kind == VX_JOIN_KEY_INT &&
+	filter->exact = filter->kind == VX_KEY_INT &&
 		span < Max(filter->nkeys * BITMAP_BITS, MIN_BITS);
 	nbits = filter->exact ? span + 1 :
 		pg_nextpower2_64(Max(filter->nkeys * BLOOM_BITS, MIN_BITS));
@@ -275,7 +309,7 @@ may_match(const VxJoinFilter *filter, int64 key)
 static void
 sort_keys(VxJoinFilter *filter)
 {
-	if (filter->kind != VX_JOIN_KEY_INT || filter->nkeys > MAX_SORTED)
+	if (filter->kind != VX_KEY_INT || filter->nkeys > MAX_SORTED)
 	{
 		if (filter->keys)
 			pfree(filter->keys);
@@ -297,20 +331,29 @@ sort_keys(VxJoinFilter *filter)
  * attached to its first batch.
  */
 static bool
+stands(const VxJoinFilter *filter)
+{
+	HashJoinTable table;
+
+	if (filter->hash)
+		return filter->hash->slots != NULL;
+	table = filter->join->hj_HashTable;
+	return table != NULL &&
+		!(table->parallel_state && table->nbatch == 1 && table->curbatch != 0);
+}
+
+static bool
 is_ready(VxJoinFilter *filter)
 {
-	HashJoinTable table = filter->join->hj_HashTable;
 	MemoryContext old;
 
 	if (filter->built)
 		return filter->active;
-	if (table == NULL)
-		return false;
-	if (table->parallel_state && table->nbatch == 1 && table->curbatch != 0)
+	if (!stands(filter))
 		return false;
 	filter->built = true;
 	/* many tables, for few rows each: not worth reading */
-	if (table->nbatch != 1 ||
+	if ((filter->join && filter->join->hj_HashTable->nbatch != 1) ||
 		filter->total_keys > Max(4 * filter->total_tested, 4 * MAX_SORTED))
 		return false;
 
@@ -323,13 +366,16 @@ is_ready(VxJoinFilter *filter)
 	filter->useless = false;
 	filter->tested = filter->removed = 0;
 	old = MemoryContextSwitchTo(filter->mcxt);
-	read_table(filter, table);
+	if (filter->hash)
+		read_rows(filter, filter->hash);
+	else
+		read_table(filter, filter->join->hj_HashTable);
 	MemoryContextSwitchTo(old);
 	filter->total_keys += filter->nkeys;
 	if (filter->nkeys <= MAX_KEYS && filter->nkeys > 0)
 		make_bits(filter);
 	sort_keys(filter);
-	filter->active = filter->kind == VX_JOIN_KEY_INT || filter->nkeys <= MAX_KEYS;
+	filter->active = filter->kind == VX_KEY_INT || filter->nkeys <= MAX_KEYS;
 	return filter->active;
 }
 
@@ -385,7 +431,7 @@ zone_may_pass(VxJoinFilter *filter, StReader *reader, int64 vecno)
 		return true;
 	if (zone.nnulls == zone.nrows)
 		return false;
-	if (filter->kind != VX_JOIN_KEY_INT || !zone.has_minmax)
+	if (filter->kind != VX_KEY_INT || !zone.has_minmax)
 		return true;
 	return has_key_between(filter, vx_integer_of(filter->type, zone.min),
 						   vx_integer_of(filter->type, zone.max));
@@ -446,7 +492,7 @@ row_may_match(VxJoinFilter *filter, const VxVector *v, int row)
 static bool
 is_testable(VxJoinFilter *filter, const VxVector *v, uint64 group)
 {
-	if (filter->kind == VX_JOIN_KEY_INT)
+	if (filter->kind == VX_KEY_INT)
 		return v->rep == VX_REP_INT64;
 	if (v->rep == VX_REP_CODE)
 		use_dictionary(filter, v, group);

@@ -13,15 +13,9 @@
 #include "nodes/execnodes.h"
 
 #include "vx_batch.h"
+#include "vx_hash.h"
 
 typedef struct VxJoinFilter VxJoinFilter;
-
-/* How keys of both sides are compared. */
-typedef enum VxJoinKeyKind
-{
-	VX_JOIN_KEY_INT,			/* as the int64 that vectors hold */
-	VX_JOIN_KEY_BYTES			/* byte by byte; bpchar without trailing blanks */
-} VxJoinKeyKind;
 
 /*
  * A filter on a column of a scan: what the join's build side has in its
@@ -29,8 +23,15 @@ typedef enum VxJoinKeyKind
  * rows of the scan that find no match.  Allocates in the current context.
  */
 extern VxJoinFilter *vx_join_filter_create(HashJoinState *join, AttrNumber inner,
-										   Oid inner_type, VxJoinKeyKind kind,
+										   Oid inner_type, VxKeyKind	kind,
 										   Expr *column);
+
+/*
+ * The same of a join of vectors: what its table has as this key, once the table
+ * stands.  The table must have all rows of the build side then.
+ */
+extern VxJoinFilter *vx_join_filter_create_for(VxHash *hash, int key, VxKeyKind kind,
+											   Expr *column);
 
 /* The hash table may be another one. */
 extern void vx_join_filters_rescan(List *filters);

@@ -15,17 +15,15 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-#include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
 
-#include "vx_agg_spec.h"
+#include "vx_join.h"
 #include "vx_join_filter.h"
 #include "vx_join_link.h"
+#include "vx_join_spec.h"
 #include "vx_scan.h"
 #include "vx_settings.h"
 #include "st_compat.h"
@@ -37,6 +35,8 @@ typedef struct Link
 	Oid			operator;
 	Oid			collation;
 	const Var  *inner;			/* of what the build side returns */
+	VxJoinState *vectors;		/* instead of join and inner: a join of vectors, */
+	int			key;			/* and which of its keys it is */
 } Link;
 
 static void follow(const Link *link, PlanState *ps, AttrNumber attno);
@@ -51,57 +51,35 @@ plain_column(Node *expr)
 }
 
 static bool
-is_integer(Oid type)
+key_kind(const Link *link, const Var *column, VxKeyKind *kind)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
+	const VxHashKey *key;
 
-static bool
-is_text(Oid type)
-{
-	return type == TEXTOID || type == VARCHAROID;
-}
-
-/* How values of the two columns are compared; false: in no way that we know. */
-static bool
-key_kind(const Link *link, Oid outer_type, VxJoinKeyKind *kind)
-{
-	Oid			outer = getBaseType(outer_type);
-	Oid			inner = getBaseType(link->inner->vartype);
-	Oid			left;
-	Oid			right;
-
-	if (link->operator >= FirstNormalObjectId || !op_strict(link->operator))
-		return false;
-	op_input_types(link->operator, &left, &right);
-	if ((is_integer(outer) && is_integer(inner) && is_integer(left) && is_integer(right)) ||
-		(outer == inner && left == outer && right == outer &&
-		 vx_is_integer_key(outer, link->operator)))
-	{
-		*kind = VX_JOIN_KEY_INT;
-		return true;
-	}
-	if (left != right || !vx_is_bytes_key(left, link->operator, link->collation))
-		return false;
-	*kind = VX_JOIN_KEY_BYTES;
-	return (is_text(left) && is_text(outer) && is_text(inner)) ||
-		(left == outer && left == inner);
+	if (link->vectors == NULL)
+		return vx_join_key_kind(link->operator, link->collation, column->vartype,
+								link->inner->vartype, kind);
+	/* the column may be another type than the key that was made of it */
+	key = &link->vectors->hash->keys[link->key];
+	return vx_join_key_kind(link->operator, link->collation, column->vartype, key->type,
+							kind) && *kind == key->kind;
 }
 
 static void
 link_scan(const Link *link, VxScanState *scan, Var *column)
 {
 	CustomScan *plan = (CustomScan *) scan->css.ss.ps.plan;
-	VxJoinKeyKind kind;
+	VxJoinFilter *filter;
+	VxKeyKind	kind;
 
-	if (column->varno != plan->scan.scanrelid || !key_kind(link, column->vartype, &kind) ||
+	if (column->varno != plan->scan.scanrelid || !key_kind(link, column, &kind) ||
 		contain_volatile_functions((Node *) plan->scan.plan.targetlist) ||
 		contain_volatile_functions((Node *) plan->custom_exprs))
 		return;
-	scan->filter->joins = lappend(scan->filter->joins,
-								  vx_join_filter_create(link->join, link->inner->varattno,
-														link->inner->vartype, kind,
-														(Expr *) column));
+	filter = link->vectors ?
+		vx_join_filter_create_for(link->vectors->hash, link->key, kind, (Expr *) column) :
+		vx_join_filter_create(link->join, link->inner->varattno, link->inner->vartype, kind,
+							  (Expr *) column);
+	scan->filter->joins = lappend(scan->filter->joins, filter);
 }
 
 /* Each row of its outer side gives rows with the same key, or none. */
@@ -133,6 +111,7 @@ follow(const Link *link, PlanState *ps, AttrNumber attno)
 {
 	Var		   *column;
 	VxScanState *scan;
+	VxJoinState *join;
 
 	check_stack_depth();
 	if (ps == NULL || attno > list_length(ps->plan->targetlist))
@@ -158,6 +137,11 @@ follow(const Link *link, PlanState *ps, AttrNumber attno)
 		case T_ResultState:
 			if (column->varno == OUTER_VAR)
 				follow(link, outerPlanState(ps), column->varattno);
+			break;
+		case T_CustomScanState:
+			join = vx_join_state(ps);
+			if (join && column->varno == INDEX_VAR && column->varattno <= join->nouter)
+				follow(link, join->outer, column->varattno);
 			break;
 		case T_HashJoinState:
 		case T_NestLoopState:
@@ -191,14 +175,39 @@ link_join(HashJoinState *join)
 	}
 }
 
+/* The same for a join of vectors. */
+static void
+link_vectors(VxJoinState *join)
+{
+	ListCell   *lc;
+
+	if (join->hash == NULL || (join->jointype != JOIN_INNER && join->jointype != JOIN_SEMI))
+		return;
+	foreach(lc, join->clauses)
+	{
+		OpExpr	   *clause = lfirst_node(OpExpr, lc);
+		Var		   *outer = plain_column(linitial(clause->args));
+		Link		link = {.operator = clause->opno, .collation = clause->inputcollid,
+		.vectors = join, .key = foreach_current_index(lc)};
+
+		if (outer && outer->varno == INDEX_VAR && outer->varattno <= join->nouter)
+			follow(&link, join->outer, outer->varattno);
+	}
+}
+
 static bool
 link_joins(PlanState *ps, void *context)
 {
+	VxJoinState *join;
+
 	if (ps == NULL)
 		return false;
 	check_stack_depth();
 	if (IsA(ps, HashJoinState))
 		link_join((HashJoinState *) ps);
+	join = vx_join_state(ps);
+	if (join)
+		link_vectors(join);
 	return planstate_tree_walker(ps, link_joins, context);
 }
 

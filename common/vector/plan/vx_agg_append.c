@@ -285,20 +285,33 @@ add_append_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	return true;
 }
 
-/* Rows of the cheapest plan below become vectors in the one node. */
+/*
+ * Rows of the cheapest plan below become vectors in the one node; those of a
+ * join of vectors are such already, so that it costs less here than it says.
+ */
 static void
 add_feed_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 			  const VxAggQuery *query)
 {
 	Path	   *below = input_rel->cheapest_total_path;
+	Cost		cost;
+	Path	   *vectors = vx_join_vector_path(input_rel, &cost);
+	Cost		saved = 0;
 	CustomPath *cpath;
 
+	if (vectors && below && cost < below->total_cost)
+	{
+		saved = vectors->total_cost - cost;
+		below = vectors;
+	}
 	if (below == NULL || below->param_info != NULL || !can_feed(query) ||
 		!vx_agg_values_fit(root, query, below->rows))
 		return;
 	cpath = make_feed_path(root, grouped_rel, query->target, query, VX_AGG_PLAIN, below);
 	vx_agg_cost_path(root, cpath, query, below->rows,
 					 vx_agg_count_groups(root, query, below->rows));
+	cpath->path.startup_cost -= saved;
+	cpath->path.total_cost -= saved;
 	add_path(grouped_rel, &cpath->path);
 }
 

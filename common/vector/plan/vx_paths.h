@@ -154,6 +154,22 @@ extern double vx_topn_limit(PlannerInfo *root);
 extern void vx_topn_add_sorted_path(PlannerInfo *root, RelOptInfo *ordered_rel,
 									Path *path);
 
+/* ---- vx_join_path.c ---- */
+
+/* For set_join_pathlist_hook. */
+extern void vx_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel,
+								 RelOptInfo *outerrel, RelOptInfo *innerrel,
+								 JoinType jointype, JoinPathExtraData *extra);
+
+/*
+ * The best join of vectors among the relation's paths, and what it costs for a
+ * node that takes its vectors; or NULL.
+ */
+extern Path *vx_join_vector_path(const RelOptInfo *rel, Cost *cost);
+
+/* From vx_init(). */
+extern void vx_join_path_init(void);
+
 /* ---- vx_upper_paths.c, vx_agg_path.c ---- */
 
 /* For create_upper_paths_hook. */

@@ -45,6 +45,7 @@ static void begin_scan(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *exec_scan(CustomScanState *node);
 static void end_scan(CustomScanState *node);
 static void rescan(CustomScanState *node);
+static bool next_batch(CustomScanState *node);
 
 CustomScanMethods vx_scan_methods = {
 	.CreateCustomScanState = create_scan_state,
@@ -202,6 +203,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 												  eflags & ~(EXEC_FLAG_BACKWARD |
 															 EXEC_FLAG_MARK)));
 	init_path_outputs(state, scanrelid);
+	state->producer = (VxProducer) {next_batch, scanrelid, desc, NULL, 0};
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	if (eflags & EXEC_FLAG_BACKWARD)
@@ -210,6 +212,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	state->batch = vx_batch_create(desc->natts, state->columns);
 	vx_path_set_attach(state->paths, state->batch);
 	state->source = vx_source_create(rel, estate->es_snapshot, state->filter, state->batch);
+	state->producer.batch = state->batch;
 	if (node->custom_ps != NIL)
 		vx_source_set_bitmap(state->source, linitial(node->custom_ps));
 }
@@ -521,6 +524,16 @@ vx_scan_next_batch(VxScanState *state)
 	}
 }
 
+static bool
+next_batch(CustomScanState *node)
+{
+	VxScanState *state = (VxScanState *) node;
+	bool		more = vx_scan_next_batch(state);
+
+	state->producer.group = state->source->nopened;
+	return more;
+}
+
 VxScanState *
 vx_scan_state(PlanState *ps)
 {
@@ -635,4 +648,5 @@ vx_scan_init(void)
 {
 	vx_scan_methods.CustomName = vx_format->scan_name;
 	exec_methods.CustomName = vx_format->scan_name;
+	vx_producer_register(&exec_methods);
 }

@@ -20,12 +20,14 @@
 
 #include "vx_path_expr.h"
 #include "vx_delta.h"
+#include "vx_producer.h"
 #include "vx_source.h"
 #include "st_scan_back.h"
 
 typedef struct VxScanState
 {
 	CustomScanState css;		/* must be first */
+	VxProducer	producer;
 
 	Bitmapset  *columns;		/* attribute numbers that are decoded */
 	VxPathSet  *paths;			/* path columns */

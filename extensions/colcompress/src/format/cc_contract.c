@@ -75,6 +75,7 @@ const VxFormat cc_contract = {
 	.store = &cc_format,
 	.scan_name = "ColcompressScan",
 	.aggregate_name = "ColcompressAggregate",
+	.join_name = "ColcompressJoin",
 	.vectors_name = "Vectors",
 	.group_vectors = group_vectors,
 	.vectors = cc_reader_nvectors,

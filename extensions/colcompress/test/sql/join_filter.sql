@@ -3,6 +3,7 @@
 SET max_parallel_workers_per_gather = 0;
 SET enable_mergejoin = off;
 SET enable_nestloop = off;
+SET colcompress.enable_vector_join = off;
 
 CREATE TABLE jf_heap (id int, k int, k2 smallint, k8 bigint, t text, vc varchar(20), bp char(6), d date,
 	ts timestamptz, b bool, by bytea, u uuid, n numeric, f float8, o oid);

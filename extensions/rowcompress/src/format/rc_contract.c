@@ -75,6 +75,7 @@ const VxFormat rc_contract = {
 	.store = &rc_format,
 	.scan_name = "RowcompressScan",
 	.aggregate_name = "RowcompressAggregate",
+	.join_name = "RowcompressJoin",
 	.vectors_name = "Batches",
 	.vectors = rc_reader_nbatches,
 	.vector_start = rc_reader_batch_start,

@@ -1,0 +1,165 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_join.h
+ *	  The custom node that joins vectors to rows by hash.
+ *
+ *	 vx_join_node.c		the node: set up, rows for a node above, EXPLAIN
+ *	 vx_join_build.c	the build side: rows in memory, or in parts on disk
+ *	 vx_join_probe.c	the probe side: from a batch of it to batches of the join
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef VX_JOIN_H
+#define VX_JOIN_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+
+#include "vx_expr.h"
+#include "vx_hash.h"
+#include "vx_producer.h"
+#include "vx_row_vectors.h"
+
+/* How the rows of the node's batch follow from those of the probe side's. */
+typedef enum VxJoinForm
+{
+	VX_JOIN_PASS,				/* they are its rows */
+	VX_JOIN_GATHER				/* row i has the columns of its row from[i] */
+} VxJoinForm;
+
+/* What is to be done with the probe side's batch. */
+typedef enum VxJoinStep
+{
+	VX_JOIN_NEXT_BATCH,			/* it is used up */
+	VX_JOIN_MATCHES,			/* rows with a match */
+	VX_JOIN_UNMATCHED			/* then those without */
+} VxJoinStep;
+
+/* A condition: program, or what the server evaluates row by row. */
+typedef struct VxJoinQual
+{
+	VxExpr	   *program;
+	ExprState  *state;
+} VxJoinQual;
+
+typedef struct VxJoinSpill VxJoinSpill;
+
+typedef struct VxJoinState
+{
+	CustomScanState css;		/* must be first */
+	VxProducer	producer;
+
+	JoinType	jointype;
+	int			nouter;			/* columns of the probe side, in front */
+	TupleDesc	desc;			/* all columns */
+	Bitmapset  *needed;			/* of them, that anything refers to */
+	List	   *clauses;		/* equalities of keys */
+	PlanState  *outer;
+	PlanState  *inner;
+	VxExprSet  *exprs;
+	int			njoinquals;
+	VxJoinQual *joinquals;
+	int			nfilters;
+	VxJoinQual *filters;
+
+	/* build side */
+	VxHash	   *hash;
+	bool		keys_have_params;	/* on this side */
+	bool		built;			/* it holds the rows of the inner plan, or of a part */
+	int16	   *stored_of;		/* inner column -> column of the table, or -1 */
+	ExprState **key_states;		/* by column of the table; NULL: not computed */
+	TupleTableSlot *build_slot; /* a row of all columns, the inner plan's set */
+	VxJoinSpill *spill;			/* NULL: never any */
+
+	/* probe side */
+	VxProducer *probe;
+	AttrNumber *probe_columns;	/* of its batch */
+	uint64		probe_group;	/* its number of the batch at hand */
+	MemoryContext batch_mcxt;	/* while a batch of it is worked on */
+	int			nkeys;
+	VxExpr	  **keys;
+	const VxVector **key_vectors;
+	VxJoinStep	step;
+	bool		done;			/* no batch is left */
+	int			nrows;
+	uint64		rows[VX_SELECTION_WORDS];	/* that are to be joined */
+	uint64		pending[VX_SELECTION_WORDS];	/* that have a candidate */
+	uint64		matched[VX_SELECTION_WORDS];
+	uint64		hashes[ST_VECTOR_SIZE];
+	VxHashRow  *candidates[ST_VECTOR_SIZE];
+
+	/* batch of the node */
+	VxJoinForm	form;
+	VxHashRow  *build_rows[ST_VECTOR_SIZE]; /* NULL: null */
+	uint16		from[ST_VECTOR_SIZE];
+	VxVector  **vectors;		/* by column, made when needed */
+
+	/* rows for a node above */
+	int			word;
+	uint64		left;
+
+	/* for EXPLAIN */
+	uint64		total_built;
+	uint64		total_probed;
+	uint64		total_unmatched;	/* probe side's rows without candidates */
+	Size		peak;
+} VxJoinState;
+
+extern CustomScanMethods vx_join_methods;
+
+/* From vx_init(). */
+extern void vx_join_init(void);
+
+/* The node, if it is such a join, or NULL. */
+extern VxJoinState *vx_join_state(PlanState *ps);
+
+/* ---- vx_join_node.c ---- */
+
+/* Puts a row of the node's batch into the scan slot. */
+extern TupleTableSlot *vx_join_fill_slot(VxJoinState *state, int row);
+
+/* ---- vx_join_build.c ---- */
+
+/* Sets up the table, for keys of these kinds. */
+extern void vx_join_build_init(VxJoinState *state, const List *kinds);
+
+/*
+ * Makes the table stand: of all rows, or of those of the next part.  False if
+ * there are no more.
+ */
+extern bool vx_join_build_next(VxJoinState *state);
+
+/* The next batch of the probe side, in memory or on disk; its selection to rows. */
+extern bool vx_join_probe_batch(VxJoinState *state);
+
+/* A column of it. */
+extern const VxVector *vx_join_probe_vector(VxJoinState *state, AttrNumber attno);
+
+/* Rows of it that nobody will ask for need not be decoded. */
+extern void vx_join_probe_narrow(VxJoinState *state, const uint64 *rows);
+
+/* keep: the rows in memory, if they are all there are. */
+extern void vx_join_build_reset(VxJoinState *state, bool keep);
+
+/* All rows are in memory. */
+extern bool vx_join_is_whole(const VxJoinState *state);
+
+/* Parts on disk so far. */
+extern uint64 vx_join_parts(const VxJoinState *state);
+
+/* ---- vx_join_probe.c ---- */
+
+extern void vx_join_probe_init(VxJoinState *state);
+
+/* The node's next batch. */
+extern bool vx_join_next_batch(CustomScanState *node);
+
+/*
+ * Makes the node's batch stand on the probe side's rows, as they are, with
+ * the null row of the build side.
+ */
+extern void vx_join_pass(VxJoinState *state, const uint64 *selection);
+
+#endif							/* VX_JOIN_H */

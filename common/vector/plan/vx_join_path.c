@@ -1,0 +1,568 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_join_path.c
+ *	  Offers the planner hash joins whose probe side hands out vectors.
+ *
+ * For set_join_pathlist_hook, which is called for either order of two
+ * relations.  The probe side is a table of ours, or the best such join of its
+ * relations; the build side is the cheapest plan of its own.  At least one
+ * equality must be hashable; what else the join says are conditions on its
+ * rows.
+ *
+ * Columns in expressions above an outer join are marked as such (from 16
+ * on).  The node's scan tuple has its columns as they are above it, and its
+ * own conditions are changed to that; nobody evaluates the mark.
+ *
+ * Not offered: with volatile functions, and with functions that may tell what they
+ * see where rows above may be left unasked for; where rows may be locked or changed, so that EvalPlanQual would
+ * ask for single rows; with LATERAL references; where the probe side is to
+ * give whole rows, system columns or values that are no columns.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+
+#include "vx_format.h"
+#include "vx_join_spec.h"
+#include "vx_paths.h"
+#include "vx_settings.h"
+#include "st_compat.h"
+
+/* Share of cpu_operator_cost for a key that is hashed and looked for. */
+#define VX_PROBE_COST	0.3
+
+/* Share of cpu_tuple_cost for a row that comes out as vectors, and by column. */
+#define VX_ROW_COST		0.05
+#define VX_COLUMN_COST	0.02
+
+/* The same where rows are made. */
+#define VX_MADE_ROW_COST	0.15
+#define VX_MADE_COLUMN_COST	0.07
+
+static Plan *plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+					   List *tlist, List *clauses, List *custom_plans);
+
+static CustomPathMethods path_methods = {
+	.PlanCustomPath = plan_join,
+};
+
+/* custom_private of a path. */
+typedef enum PathField
+{
+	PATH_KEYS,					/* OpExprs, the probe side on the left */
+	PATH_KINDS,					/* of them: VxKeyKind */
+	PATH_CONDITIONS,			/* of the join, beside */
+	PATH_FILTERS,				/* on its result */
+	PATH_TYPE,					/* list of the JoinType */
+	PATH_ABOVE					/* columns that are needed above */
+} PathField;
+
+/* What the hook is asked about. */
+typedef struct JoinQuery
+{
+	RelOptInfo *joinrel;
+	RelOptInfo *outer;
+	RelOptInfo *inner;
+	JoinType	type;
+	List	   *keys;
+	List	   *kinds;
+	List	   *conditions;
+	List	   *filters;
+	List	   *rinfos;			/* of the keys */
+} JoinQuery;
+
+/* ---- the plan node ---- */
+
+/* The same column or placeholder, marked or not by outer joins. */
+static bool
+is_same_column(Node *a, Node *b)
+{
+	if (nodeTag(a) != nodeTag(b))
+		return false;
+	if (IsA(a, Var))
+		return ((Var *) a)->varno == ((Var *) b)->varno &&
+			((Var *) a)->varattno == ((Var *) b)->varattno;
+	if (IsA(a, PlaceHolderVar))
+		return ((PlaceHolderVar *) a)->phid == ((PlaceHolderVar *) b)->phid;
+	return equal(a, b);
+}
+
+static Node *
+find_column(List *exprs, Node *column)
+{
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+		if (is_same_column(lfirst(lc), column))
+			return lfirst(lc);
+	return NULL;
+}
+
+/* A child's columns, as they are above the join where that needs them. */
+static List *
+add_columns(List *columns, Plan *child, List *above)
+{
+	ListCell   *lc;
+
+	foreach(lc, child->targetlist)
+	{
+		Node	   *expr = (Node *) lfirst_node(TargetEntry, lc)->expr;
+		Node	   *known = find_column(above, expr);
+
+		columns = lappend(columns, copyObject(known ? known : expr));
+	}
+	return columns;
+}
+
+/* Columns of the expression become those of the list. */
+static Node *
+use_columns(Node *node, void *columns)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) || IsA(node, PlaceHolderVar))
+	{
+		Node	   *known = find_column(columns, node);
+
+		if (known)
+			return copyObject(known);
+	}
+	return expression_tree_mutator(node, use_columns, columns);
+}
+
+static Plan *
+plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+		  List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *cscan = makeNode(CustomScan);
+	List	   *private = best_path->custom_private;
+	Plan	   *outer = linitial(custom_plans);
+	Plan	   *inner = lsecond(custom_plans);
+	List	   *above = list_nth(private, PATH_ABOVE);
+	List	   *columns = add_columns(add_columns(NIL, outer, above), inner, above);
+	List	   *exprs = list_concat_copy(list_nth(private, PATH_KEYS),
+										 list_nth(private, PATH_CONDITIONS));
+	ListCell   *lc;
+
+	foreach(lc, columns)
+		cscan->custom_scan_tlist = lappend(cscan->custom_scan_tlist,
+										   makeTargetEntry(lfirst(lc),
+														   foreach_current_index(lc) + 1,
+														   NULL, false));
+	cscan->scan.plan.targetlist = tlist;
+	cscan->scan.plan.qual = (List *) use_columns(list_nth(private, PATH_FILTERS), columns);
+	cscan->custom_exprs = (List *) use_columns((Node *) exprs, columns);
+	cscan->custom_plans = custom_plans;
+	cscan->custom_private = list_make2(list_make3_int(linitial_int(list_nth(private,
+																			PATH_TYPE)),
+													  list_length(outer->targetlist),
+													  list_length(list_nth(private,
+																		   PATH_KEYS))),
+									   list_nth(private, PATH_KINDS));
+	cscan->flags = best_path->flags;
+	cscan->methods = GetCustomScanMethods(vx_format->join_name, false);
+	return &cscan->scan.plan;
+}
+
+/* ---- what can be joined ---- */
+
+/* All that comes from below are columns that vectors have. */
+static bool
+has_columns_only(const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->reltarget->exprs)
+		if (!IsA(lfirst(lc), Var) || ((Var *) lfirst(lc))->varattno <= 0)
+			return false;
+	return true;
+}
+
+/* A placeholder of the expression that does not come from below. */
+static bool
+needs_placeholder(Node *node, void *query)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, PlaceHolderVar))
+		return find_column(((JoinQuery *) query)->outer->reltarget->exprs, node) == NULL &&
+			find_column(((JoinQuery *) query)->inner->reltarget->exprs, node) == NULL;
+	return expression_tree_walker(node, needs_placeholder, query);
+}
+
+/* The clause with the probe side on the left; NULL: not a key. */
+static OpExpr *
+key_clause(const JoinQuery *query, const RestrictInfo *rinfo)
+{
+	OpExpr	   *clause = (OpExpr *) rinfo->clause;
+	OpExpr	   *turned;
+
+	if (!rinfo->can_join || !OidIsValid(rinfo->hashjoinoperator) || !IsA(clause, OpExpr) ||
+		!op_strict(clause->opno))
+		return NULL;
+	if (bms_is_subset(rinfo->left_relids, query->outer->relids) &&
+		bms_is_subset(rinfo->right_relids, query->inner->relids))
+		return clause;
+	if (!bms_is_subset(rinfo->left_relids, query->inner->relids) ||
+		!bms_is_subset(rinfo->right_relids, query->outer->relids) ||
+		!OidIsValid(get_commutator(clause->opno)))
+		return NULL;
+	turned = copyObject(clause);
+	CommuteOpExpr(turned);
+	return turned;
+}
+
+/* Its value stands in vectors as those of its own type do. */
+static bool
+keeps_type(Node *expr)
+{
+	Oid			type = getBaseType(exprType(expr));
+
+	while (IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	return getBaseType(exprType(expr)) == type;
+}
+
+/* Both sides are computed by themselves: the probe side's on vectors. */
+static bool
+is_key(const OpExpr *clause, int *kind)
+{
+	Node	   *outer = linitial(clause->args);
+	Node	   *inner = lsecond(clause->args);
+	VxKeyKind	found = VX_KEY_SERVER;
+	Oid			left;
+	Oid			right;
+
+	if (!vx_is_computable(outer, 0) || contain_volatile_functions(inner) ||
+		contain_subplans(inner))
+		return false;
+	if (!vx_join_key_kind(clause->opno, clause->inputcollid, exprType(outer),
+						  exprType(inner), &found) ||
+		(found == VX_KEY_INT && !(keeps_type(outer) && keeps_type(inner))))
+	{
+		found = VX_KEY_SERVER;
+		if (!get_op_hash_functions(clause->opno, &left, &right))
+			return false;
+	}
+	*kind = found;
+	return true;
+}
+
+/* The server's order of conditions: by security level, then by cost. */
+static void
+order_of(PlannerInfo *root, RestrictInfo *rinfo, Index *level, Cost *cost)
+{
+	QualCost	qual_cost;
+
+	cost_qual_eval_node(&qual_cost, (Node *) rinfo, root);
+	*cost = qual_cost.per_tuple;
+	*level = rinfo->leakproof && *cost < 10 * cpu_operator_cost ? 0 : rinfo->security_level;
+}
+
+static List *
+insert_in_order(PlannerInfo *root, List *rinfos, RestrictInfo *rinfo)
+{
+	int			at = list_length(rinfos);
+	Index		level;
+	Cost		cost;
+
+	order_of(root, rinfo, &level, &cost);
+	for (; at > 0; at--)
+	{
+		Index		other_level;
+		Cost		other_cost;
+
+		order_of(root, list_nth_node(RestrictInfo, rinfos, at - 1), &other_level,
+				 &other_cost);
+		if (other_level < level || (other_level == level && other_cost <= cost))
+			break;
+	}
+	return list_insert_nth(rinfos, at, rinfo);
+}
+
+/* Takes the clauses apart; false: there is one that is not for us, or no key. */
+static bool
+sort_clauses(PlannerInfo *root, JoinQuery *query, List *restrictlist)
+{
+	List	   *conditions = NIL;
+	List	   *filters = NIL;
+	ListCell   *lc;
+
+	foreach(lc, restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		bool		above = IS_OUTER_JOIN(query->type) &&
+			RINFO_IS_PUSHED_DOWN(rinfo, query->joinrel->relids);
+		OpExpr	   *key = above ? NULL : key_clause(query, rinfo);
+		int			kind;
+
+		if (rinfo->pseudoconstant || needs_placeholder((Node *) rinfo->clause, query))
+			return false;
+		if (key && list_length(query->keys) < VX_HASH_MAX_COLUMNS / 2 && is_key(key, &kind))
+		{
+			query->keys = lappend(query->keys, key);
+			query->kinds = lappend_int(query->kinds, kind);
+			query->rinfos = lappend(query->rinfos, rinfo);
+		}
+		else if (above)
+			filters = insert_in_order(root, filters, rinfo);
+		else
+			conditions = insert_in_order(root, conditions, rinfo);
+	}
+	query->conditions = extract_actual_clauses(conditions, false);
+	query->filters = extract_actual_clauses(filters, false);
+	return query->keys != NIL;
+}
+
+/*
+ * The node above may stop before it has all rows, although nothing here
+ * shows it that a limit does so anywhere above.
+ */
+static bool
+may_stop_early(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+
+	return root->tuple_fraction > 0 && parse->groupClause == NIL &&
+		parse->groupingSets == NIL && !parse->hasAggs && parse->sortClause == NIL &&
+		parse->distinctClause == NIL && !parse->hasWindowFuncs;
+}
+
+/*
+ * Conditions run for all rows of a vector before the first one is handed out: none
+ * of them may tell.
+ */
+static bool
+is_safe_ahead(PlannerInfo *root, Node *exprs)
+{
+	return !contain_volatile_functions(exprs) &&
+		!(may_stop_early(root) && contain_leaked_vars(exprs));
+}
+
+static bool
+all_safe_ahead(PlannerInfo *root, const JoinQuery *query)
+{
+	int			relid = -1;
+
+	if (!is_safe_ahead(root, (Node *) query->keys) ||
+		!is_safe_ahead(root, (Node *) query->conditions) ||
+		!is_safe_ahead(root, (Node *) query->filters))
+		return false;
+	while ((relid = bms_next_member(query->outer->relids, relid)) >= 0)
+	{
+		RelOptInfo *rel = root->simple_rel_array[relid];
+
+		/* from 16 on, outer joins have numbers, too */
+		if (rel && !is_safe_ahead(root, (Node *) extract_actual_clauses(rel->baserestrictinfo,
+																		false)))
+			return false;
+	}
+	return true;
+}
+
+static bool
+is_ours(PlannerInfo *root, const JoinQuery *query)
+{
+	switch (query->type)
+	{
+		case JOIN_INNER:
+		case JOIN_LEFT:
+		case JOIN_SEMI:
+		case JOIN_ANTI:
+			break;
+		default:
+			return false;
+	}
+	return (root->parse->commandType == CMD_SELECT ||
+			root->parse->commandType == CMD_INSERT) &&
+		root->rowMarks == NIL && query->joinrel->lateral_relids == NULL &&
+		query->inner->lateral_relids == NULL && query->outer->lateral_relids == NULL &&
+		list_length(query->inner->reltarget->exprs) < VX_HASH_MAX_COLUMNS / 2 &&
+		has_columns_only(query->outer) &&
+		!needs_placeholder((Node *) query->joinrel->reltarget->exprs, unconstify(JoinQuery *, query));
+}
+
+/* ---- the probe side ---- */
+
+/* The path, maybe below a projection, if it is one of ours; or NULL. */
+static const Path *
+join_path(const Path *path)
+{
+	while (IsA(path, ProjectionPath))
+		path = ((const ProjectionPath *) path)->subpath;
+	return IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &path_methods &&
+		path->param_info == NULL ? path : NULL;
+}
+
+/* What making rows of the join's vectors costs. */
+static Cost
+made_rows_cost(const Path *path)
+{
+	return cpu_tuple_cost * path->rows *
+		(VX_MADE_ROW_COST + VX_MADE_COLUMN_COST * list_length(path->pathtarget->exprs));
+}
+
+Path *
+vx_join_vector_path(const RelOptInfo *rel, Cost *cost)
+{
+	Path	   *best = NULL;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (join_path(path) && (best == NULL || path->total_cost < best->total_cost))
+			best = path;
+	}
+	if (best)
+		*cost = best->total_cost - made_rows_cost(join_path(best));
+	return best;
+}
+
+/* A path that hands out vectors of the relation's columns, and what it costs so. */
+static Path *
+probe_path(PlannerInfo *root, RelOptInfo *rel, Cost *cost)
+{
+	RangeTblEntry *rte;
+	Relation	relation;
+	Path	   *path = NULL;
+
+	if (IS_JOIN_REL(rel))
+		return vx_join_vector_path(rel, cost);
+	if (!IS_SIMPLE_REL(rel))
+		return NULL;
+	rte = planner_rt_fetch(rel->relid, root);
+	if (rte->rtekind != RTE_RELATION || rte->inh)
+		return NULL;
+	/* The planner holds a lock on it. */
+	relation = table_open(rte->relid, NoLock);
+	if (st_relation_format(relation) == vx_format->store)
+		path = (Path *) vx_make_vector_scan_path(root, rel, relation, rel->reltarget, 0);
+	table_close(relation, NoLock);
+	if (path)
+		*cost = path->total_cost;
+	return path;
+}
+
+/* ---- cost ---- */
+
+/* Rows that the keys alone let through. */
+static double
+candidate_rows(PlannerInfo *root, const JoinQuery *query)
+{
+	double		rows = query->outer->rows * query->inner->rows *
+		clauselist_selectivity(root, query->rinfos, 0, JOIN_INNER, NULL);
+
+	/* one that matches is mostly found at once, where one is enough */
+	if (query->type == JOIN_SEMI || query->type == JOIN_ANTI)
+		rows = Min(rows, query->outer->rows);
+	return clamp_row_est(rows);
+}
+
+static Cost
+cost_of_quals(PlannerInfo *root, List *quals, double rows)
+{
+	QualCost	cost;
+
+	cost_qual_eval(&cost, quals, root);
+	return cost.startup + cost.per_tuple * rows;
+}
+
+/* As the server does for a hash table that has no room in memory. */
+static Cost
+spill_cost(const JoinQuery *query, const Path *inner)
+{
+	double		bytes = inner->rows * (MAXALIGN(inner->pathtarget->width) + 64);
+	double		pages = 0;
+
+	if (bytes <= (double) get_hash_memory_limit())
+		return 0;
+	pages += ceil(inner->rows * (inner->pathtarget->width + 24) / BLCKSZ);
+	pages += ceil(query->outer->rows * (query->outer->reltarget->width + 24) / BLCKSZ);
+	return seq_page_cost * 2 * pages +
+		cpu_tuple_cost * (inner->rows + query->outer->rows);
+}
+
+static void
+cost_join(PlannerInfo *root, Path *path, const JoinQuery *query, Path *outer,
+		  Cost outer_cost, Path *inner)
+{
+	int			nkeys = list_length(query->keys);
+	double		candidates = candidate_rows(root, query);
+	Cost		startup = inner->total_cost;
+	Cost		run = outer_cost;
+
+	startup += inner->rows * (cpu_operator_cost * nkeys + cpu_tuple_cost);
+	run += VX_PROBE_COST * cpu_operator_cost * nkeys * outer->rows;
+	run += cpu_tuple_cost * path->rows *
+		(VX_ROW_COST + VX_COLUMN_COST * list_length(path->pathtarget->exprs));
+	run += cost_of_quals(root, query->conditions, candidates);
+	run += cost_of_quals(root, query->filters, path->rows);
+	run += spill_cost(query, inner);
+	run += made_rows_cost(path) + path->pathtarget->cost.per_tuple * path->rows;
+	path->startup_cost = startup + path->pathtarget->cost.startup;
+	path->total_cost = path->startup_cost + run;
+	st_path_inherit_disabled(path, outer);
+	st_path_inherit_disabled(path, inner);
+}
+
+void
+vx_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+					 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	JoinQuery	query = {joinrel, outerrel, innerrel, jointype};
+	Path	   *inner = innerrel->cheapest_total_path;
+	Path	   *outer;
+	Cost		outer_cost;
+	CustomPath *cpath;
+
+	if (!vx_enable_vector_join || !enable_hashjoin || !is_ours(root, &query) ||
+		inner == NULL || inner->param_info != NULL)
+		return;
+	outer = probe_path(root, outerrel, &outer_cost);
+	if (outer == NULL || !sort_clauses(root, &query, extra->restrictlist) ||
+		!all_safe_ahead(root, &query))
+		return;
+
+	cpath = makeNode(CustomPath);
+	cpath->path.pathtype = T_CustomScan;
+	cpath->path.parent = joinrel;
+	cpath->path.pathtarget = joinrel->reltarget;
+	cpath->path.rows = joinrel->rows;
+	cpath->path.parallel_safe = joinrel->consider_parallel && outer->parallel_safe &&
+		inner->parallel_safe;
+	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	cpath->methods = &path_methods;
+	cpath->custom_paths = list_make2(outer, inner);
+	cpath->custom_private = list_make5(query.keys, query.kinds, query.conditions,
+									   query.filters, list_make1_int(jointype));
+	/* the relation's target may be replaced by what the query puts out */
+	cpath->custom_private = lappend(cpath->custom_private, joinrel->reltarget->exprs);
+	cost_join(root, &cpath->path, &query, outer, outer_cost, inner);
+	add_path(joinrel, &cpath->path);
+}
+
+void
+vx_join_path_init(void)
+{
+	path_methods.CustomName = vx_format->join_name;
+}

@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_producer.h
+ *	  What a custom node that can hand out vectors shows to a node above.
+ *
+ * The node's state begins with VxProducerState.  A node above that takes
+ * vectors asks for it when it has set the node up, reads the expressions of
+ * its target list, which are in terms of columns of the batch, and then takes
+ * batches.  Any other node calls ExecProcNode() and gets rows; the two are not
+ * to be mixed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef VX_PRODUCER_H
+#define VX_PRODUCER_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+
+#include "vx_batch.h"
+
+typedef struct VxProducer
+{
+	/*
+	 * The next batch with its selection, in which there is a row at least;
+	 * false at the end.
+	 */
+	bool		(*next) (CustomScanState *node);
+	Index		varno;			/* of columns in the target list */
+	TupleDesc	desc;			/* of them */
+	VxBatch    *batch;			/* NULL: the node is only explained */
+	uint64		group;			/* tells apart what dictionaries belong to */
+} VxProducer;
+
+typedef struct VxProducerState
+{
+	CustomScanState css;		/* must be first */
+	VxProducer	producer;
+} VxProducerState;
+
+/* Nodes with these methods are such. */
+extern void vx_producer_register(const CustomExecMethods *methods);
+
+/* NULL: the node is none. */
+extern VxProducer *vx_producer(PlanState *ps);
+
+/* The next batch, with what ExecProcNode() does beside; rows are counted. */
+extern bool vx_producer_next(PlanState *ps);
+
+/*
+ * The columns of the batch that the target list is made of, by position in
+ * it; NULL: it has something else than columns.
+ */
+extern AttrNumber *vx_producer_columns(PlanState *ps);
+
+#endif							/* VX_PRODUCER_H */

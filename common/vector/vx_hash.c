@@ -1,0 +1,550 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_hash.c
+ *	  Rows in memory, found by keys: the build side of a hash join.
+ *
+ * Rows stand one after another in blocks: a link, the hash, a mask of nulls,
+ * and a word per column.  The table of hashes has open addressing and is
+ * made when the number of rows is known.  A lookup takes a vector at a time,
+ * and asks for the memory of all its slots before it reads the first.
+ *
+ * Numerics of one scale that fit an int64 are kept as that, and strings of
+ * few distinct values as codes, until a value comes that does not fit; then
+ * the rows at hand are gone through once and changed.
+ *
+ * Memory: all of it in one context, which vx_hash_reset() empties.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "vx_hash.h"
+#include "st_checksum.h"
+#include "st_numeric.h"
+
+/* Values by reference are put into pieces of this size. */
+#define SPACE_BYTES		(64 * 1024)
+
+/* First blocks are small: most tables are. */
+#define FIRST_BLOCKS	16
+
+static void
+init_column(VxHashColumn *column, Form_pg_attribute attr)
+{
+	column->type = getBaseType(attr->atttypid);
+	column->typlen = attr->attlen;
+	column->byval = attr->attbyval;
+}
+
+VxHash *
+vx_hash_create(TupleDesc desc, int nkeys, VxHashKey *keys, const Oid *eqops)
+{
+	VxHash	   *hash = palloc0(sizeof(VxHash));
+
+	if (desc->natts > VX_HASH_MAX_COLUMNS)
+		elog(ERROR, "%d columns are too many for a hash table of vectors", desc->natts);
+	hash->mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector hash table",
+									   ALLOCSET_DEFAULT_SIZES);
+	hash->ncolumns = desc->natts;
+	hash->columns = palloc0(sizeof(VxHashColumn) * (desc->natts + 1));
+	for (int i = 0; i < desc->natts; i++)
+		init_column(&hash->columns[i], TupleDescAttr(desc, i));
+	hash->nkeys = nkeys;
+	hash->keys = keys;
+	for (int i = 0; i < nkeys; i++)
+	{
+		Oid			left;
+		Oid			right;
+
+		hash->columns[keys[i].column].plain = true;
+		if (keys[i].kind != VX_KEY_SERVER)
+			continue;
+		if (!get_op_hash_functions(eqops[i], &left, &right))
+			elog(ERROR, "could not find hash function for operator %u", eqops[i]);
+		fmgr_info(left, &keys[i].probe_hash);
+		fmgr_info(right, &keys[i].row_hash);
+		fmgr_info(get_opcode(eqops[i]), &keys[i].equal);
+	}
+	hash->exact = nkeys == 1 && keys[0].kind == VX_KEY_INT;
+	hash->row_size = offsetof(VxHashRow, values) + sizeof(Datum) * desc->natts;
+	vx_hash_reset(hash);
+	return hash;
+}
+
+/* The form in which the column's first values are kept. */
+static void
+reset_column(VxHash *hash, VxHashColumn *column)
+{
+	column->scale = -1;
+	column->codes = NULL;
+	column->rep = vx_type_rep(column->type, column->byval);
+	if (column->plain || column->rep != VX_REP_DATUM)
+		return;
+	if (column->type == NUMERICOID)
+		column->rep = VX_REP_DECIMAL64;
+	else if (column->type == TEXTOID || column->type == VARCHAROID ||
+			 column->type == BPCHAROID)
+	{
+		column->codes = MemoryContextAllocZero(hash->mcxt, sizeof(VxCodes));
+		vx_codes_init(column->codes, hash->mcxt, column->type, column->typlen);
+		column->rep = VX_REP_CODE;
+	}
+}
+
+void
+vx_hash_reset(VxHash *hash)
+{
+	MemoryContextReset(hash->mcxt);
+	hash->nrows = 0;
+	hash->nblocks = 0;
+	hash->blocks = NULL;
+	hash->left = 0;
+	hash->unseen = 0;
+	hash->unique = true;
+	hash->nslots = 0;
+	hash->slots = NULL;
+	for (int i = 0; i < hash->ncolumns; i++)
+		reset_column(hash, &hash->columns[i]);
+}
+
+/* ---- hashes ---- */
+
+/* A bijection: the hash of one integer stands for it. */
+static inline uint64
+mix(uint64 h)
+{
+	h ^= h >> 32;
+	h *= UINT64CONST(0xd6e8feb86659fd93);
+	h ^= h >> 32;
+	h *= UINT64CONST(0xd6e8feb86659fd93);
+	return h ^ (h >> 32);
+}
+
+static inline uint64
+combine(uint64 before, uint64 h)
+{
+	return mix(before * UINT64CONST(0x9e3779b97f4a7c15) + h);
+}
+
+static inline struct varlena *
+plain_bytes(Datum value, Oid type, char **data, int *len)
+{
+	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+
+	*data = VARDATA_ANY(v);
+	*len = VARSIZE_ANY_EXHDR(v);
+	if (type == BPCHAROID)
+		*len = bpchartruelen(*data, *len);
+	return v;
+}
+
+static uint64
+hash_of_bytes(Datum value, Oid type)
+{
+	char	   *data;
+	int			len;
+	struct varlena *v = plain_bytes(value, type, &data, &len);
+	uint64		h = st_checksum64(data, len, 0);
+
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	return h;
+}
+
+/* probe: the value is one that is looked for. */
+static uint64
+hash_of_value(VxHashKey *key, Datum value, bool probe)
+{
+	if (key->kind == VX_KEY_INT)
+		return (uint64) vx_integer_of(probe ? key->probe_type : key->type, value);
+	if (key->kind == VX_KEY_BYTES)
+		return hash_of_bytes(value, probe ? key->probe_type : key->type);
+	return DatumGetUInt32(FunctionCall1Coll(probe ? &key->probe_hash : &key->row_hash,
+											key->collation, value));
+}
+
+bool
+vx_hash_of_row(VxHash *hash, const Datum *values, const bool *isnull, uint64 *result)
+{
+	uint64		h = 0;
+
+	for (int k = 0; k < hash->nkeys; k++)
+	{
+		VxHashKey  *key = &hash->keys[k];
+
+		if (isnull[key->column])
+			return false;
+		h = combine(h, hash_of_value(key, values[key->column], false));
+	}
+	*result = h;
+	return true;
+}
+
+/* Combines what one key adds. */
+static void
+hash_key(VxHashKey *key, const VxVector *v, const uint64 *selection, int nwords,
+		 uint64 *hashes)
+{
+	char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+
+	if (key->kind == VX_KEY_INT)
+	{
+		Assert(v->rep == VX_REP_INT64);
+		VX_FOREACH_ROW(row, selection, nwords)
+			hashes[row] = combine(hashes[row], (uint64) v->u.i64[row]);
+		return;
+	}
+	VX_FOREACH_ROW(row, selection, nwords)
+		hashes[row] = combine(hashes[row],
+							  hash_of_value(key, vx_vector_datum_in(v, row, buffer), true));
+}
+
+void
+vx_hash_of_vectors(VxHash *hash, const VxVector *const *vectors, int nrows,
+				   uint64 *selection, uint64 *hashes)
+{
+	int			nwords = (nrows + 63) / 64;
+
+	for (int k = 0; k < hash->nkeys; k++)
+		for (int w = 0; vectors[k]->has_nulls && w < nwords; w++)
+			selection[w] &= vectors[k]->valid[w];
+	memset(hashes, 0, sizeof(uint64) * nrows);
+	for (int k = 0; k < hash->nkeys; k++)
+		hash_key(&hash->keys[k], vectors[k], selection, nwords, hashes);
+}
+
+/* ---- adding rows ---- */
+
+static void *
+get_space(VxHash *hash, Size size)
+{
+	char	   *result;
+
+	size = MAXALIGN(size);
+	hash->unseen += size;
+	if (size > SPACE_BYTES / 4)
+		return MemoryContextAllocHuge(hash->mcxt, size);
+	if (size > hash->left)
+	{
+		/* the table of a handful of rows takes little */
+		hash->left = hash->nrows < ST_VECTOR_SIZE ? SPACE_BYTES / 4 : SPACE_BYTES;
+		hash->space = MemoryContextAlloc(hash->mcxt, hash->left);
+	}
+	result = hash->space;
+	hash->space += size;
+	hash->left -= size;
+	return result;
+}
+
+/* A copy with a plain header. */
+static Datum
+copy_value(VxHash *hash, const VxHashColumn *column, Datum value)
+{
+	struct varlena *v;
+	Size		size;
+	char	   *copy;
+
+	if (column->typlen != -1)
+	{
+		size = datumGetSize(value, false, column->typlen);
+		copy = get_space(hash, size);
+		memcpy(copy, DatumGetPointer(value), size);
+		return PointerGetDatum(copy);
+	}
+	v = PG_DETOAST_DATUM_PACKED(value);
+	size = VARSIZE_ANY_EXHDR(v);
+	copy = get_space(hash, size + VARHDRSZ);
+	SET_VARSIZE(copy, size + VARHDRSZ);
+	memcpy(VARDATA(copy), VARDATA_ANY(v), size);
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	return PointerGetDatum(copy);
+}
+
+/* The rows' values in the column become Datums. */
+static void
+make_datums(VxHash *hash, int column)
+{
+	VxHashColumn *c = &hash->columns[column];
+
+	for (uint64 i = 0; i < hash->nrows; i++)
+	{
+		VxHashRow  *row = vx_hash_row(hash, i);
+		bool		isnull;
+		Datum		value = vx_hash_value(hash, row, column, &isnull);
+
+		if (isnull)
+			continue;
+		if (c->rep == VX_REP_DECIMAL64)
+		{
+			row->values[column] = copy_value(hash, c, value);
+			pfree(DatumGetPointer(value));
+		}
+		else
+			row->values[column] = value;
+	}
+	c->rep = VX_REP_DATUM;
+}
+
+/* False: it does not fit. */
+static bool
+put_decimal(VxHashColumn *column, Datum value, Datum *stored)
+{
+	int128		scaled;
+	int			scale;
+
+	if (!st_numeric_to_int128(value, &scaled, &scale) ||
+		(column->scale >= 0 && column->scale != scale) ||
+		scaled < PG_INT64_MIN || scaled > PG_INT64_MAX)
+		return false;
+	column->scale = scale;
+	*stored = (Datum) (int64) scaled;
+	return true;
+}
+
+/* Numerics of few digits may come compressed or from another table. */
+static Datum
+put_value(VxHash *hash, int number, Datum value)
+{
+	VxHashColumn *column = &hash->columns[number];
+	Datum		stored;
+	uint32		code;
+
+	if (column->byval)
+		return column->rep == VX_REP_INT64 ?
+			(Datum) vx_datum_to_int(column->type, column->typlen, value) : value;
+	if (column->rep == VX_REP_DECIMAL64 || column->rep == VX_REP_CODE)
+	{
+		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+		if (column->rep == VX_REP_DECIMAL64 && put_decimal(column, value, &stored))
+			return stored;
+		if (column->rep == VX_REP_CODE && vx_codes_find(column->codes, value, &code))
+			return (Datum) code;
+		make_datums(hash, number);
+	}
+	return copy_value(hash, column, value);
+}
+
+static VxHashRow *
+new_row(VxHash *hash)
+{
+	if (hash->nrows % ST_VECTOR_SIZE == 0)
+	{
+		int			n = hash->nblocks;
+
+		if (n == 0)
+			hash->blocks = MemoryContextAlloc(hash->mcxt, sizeof(char *) * FIRST_BLOCKS);
+		else if (n >= FIRST_BLOCKS && (n & (n - 1)) == 0)
+			hash->blocks = repalloc_huge(hash->blocks, sizeof(char *) * n * 2);
+		hash->blocks[hash->nblocks++] =
+			MemoryContextAlloc(hash->mcxt, hash->row_size * ST_VECTOR_SIZE);
+	}
+	return vx_hash_row(hash, hash->nrows);
+}
+
+void
+vx_hash_add(VxHash *hash, uint64 hashed, const Datum *values, const bool *isnull)
+{
+	VxHashRow  *row = new_row(hash);
+
+	row->next = NULL;
+	row->hash = hashed;
+	row->nulls = 0;
+	for (int i = 0; i < hash->ncolumns; i++)
+	{
+		if (isnull[i])
+		{
+			row->nulls |= UINT64CONST(1) << i;
+			row->values[i] = (Datum) 0;
+		}
+		else
+			row->values[i] = put_value(hash, i, values[i]);
+	}
+	hash->nrows++;
+}
+
+static uint64
+slots_needed(const VxHash *hash)
+{
+	return pg_nextpower2_64(Max(hash->nrows + hash->nrows / 2, 16));
+}
+
+Size
+vx_hash_memory(const VxHash *hash)
+{
+	Size		used = MemoryContextMemAllocated(hash->mcxt, true);
+
+	return hash->slots ? used : used + slots_needed(hash) * sizeof(VxHashSlot);
+}
+
+void
+vx_hash_finish(VxHash *hash)
+{
+	hash->nslots = slots_needed(hash);
+	hash->slots = MemoryContextAllocExtended(hash->mcxt, sizeof(VxHashSlot) * hash->nslots,
+											 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (uint64 i = 0; i < hash->nrows; i++)
+	{
+		VxHashRow  *row = vx_hash_row(hash, i);
+		uint64		at = row->hash & (hash->nslots - 1);
+
+		if (i % ST_VECTOR_SIZE == 0)
+			CHECK_FOR_INTERRUPTS();
+		while (hash->slots[at].row != NULL && hash->slots[at].hash != row->hash)
+			at = (at + 1) & (hash->nslots - 1);
+		if (hash->slots[at].row != NULL)
+			hash->unique = false;
+		hash->slots[at].hash = row->hash;
+		row->next = hash->slots[at].row;
+		hash->slots[at].row = row;
+	}
+}
+
+/* ---- finding them ---- */
+
+void
+vx_hash_find(const VxHash *hash, const uint64 *hashes, const uint64 *selection,
+			 int nrows, VxHashRow **found)
+{
+	int			nwords = (nrows + 63) / 64;
+	uint64		mask = hash->nslots - 1;
+	const VxHashSlot *slots = hash->slots;
+
+	memset(found, 0, sizeof(VxHashRow *) * nrows);
+	VX_FOREACH_ROW(row, selection, nwords)
+		__builtin_prefetch(&slots[hashes[row] & mask]);
+	VX_FOREACH_ROW(row, selection, nwords)
+	{
+		uint64		at = hashes[row] & mask;
+
+		while (slots[at].row != NULL && slots[at].hash != hashes[row])
+			at = (at + 1) & mask;
+		found[row] = slots[at].row;
+		__builtin_prefetch(found[row]);
+	}
+}
+
+static bool
+bytes_equal(const VxHashKey *key, Datum probe, Datum value)
+{
+	char	   *a;
+	char	   *b;
+	int			alen;
+	int			blen;
+
+	(void) plain_bytes(probe, key->probe_type, &a, &alen);
+	(void) plain_bytes(value, key->type, &b, &blen);
+	return alen == blen && memcmp(a, b, alen) == 0;
+}
+
+bool
+vx_hash_keys_equal(VxHash *hash, const VxHashRow *row, const VxVector *const *vectors,
+				   int at)
+{
+	char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+
+	for (int k = 0; k < hash->nkeys; k++)
+	{
+		VxHashKey  *key = &hash->keys[k];
+		Datum		value = row->values[key->column];
+		const VxVector *v = vectors[k];
+		bool		equal;
+
+		if (key->kind == VX_KEY_INT)
+			equal = v->u.i64[at] == (int64) value;
+		else if (key->kind == VX_KEY_BYTES)
+			equal = bytes_equal(key, vx_vector_datum_in(v, at, buffer), value);
+		else
+		{
+			bool		isnull;
+
+			equal = DatumGetBool(FunctionCall2Coll(&key->equal, key->collation,
+												   vx_vector_datum_in(v, at, buffer),
+												   vx_hash_value(hash, row, key->column,
+																 &isnull)));
+		}
+		if (!equal)
+			return false;
+	}
+	return true;
+}
+
+/* ---- values of rows ---- */
+
+Datum
+vx_hash_value(const VxHash *hash, const VxHashRow *row, int column, bool *isnull)
+{
+	const VxHashColumn *c = &hash->columns[column];
+	Datum		value = row->values[column];
+	VxVector	v;
+	int64		number = (int64) value;
+
+	*isnull = (row->nulls & (UINT64CONST(1) << column)) != 0;
+	if (*isnull)
+		return (Datum) 0;
+	if (c->rep == VX_REP_CODE)
+		return c->codes->dict.values[(uint32) value];
+	if (c->rep != VX_REP_INT64 && c->rep != VX_REP_DECIMAL64)
+		return value;
+	v.rep = c->rep;
+	v.scale = c->scale;
+	v.typlen = c->typlen;
+	v.u.i64 = &number;
+	return vx_vector_datum(&v, 0);
+}
+
+/* Which of the rows have a value; sets validity. */
+static void
+gather_nulls(int column, VxHashRow *const *rows, int n, VxVector *v)
+{
+	uint64		bit = UINT64CONST(1) << column;
+
+	v->has_nulls = false;
+	for (int base = 0; base < n; base += 64)
+	{
+		uint64		word = 0;
+		int			end = Min(n, base + 64);
+
+		for (int i = base; i < end; i++)
+			if (rows[i] != NULL && (rows[i]->nulls & bit) == 0)
+				word |= UINT64CONST(1) << (i - base);
+		v->valid[base / 64] = word;
+		v->has_nulls |= pg_popcount64(word) != end - base;
+	}
+}
+
+void
+vx_hash_gather(const VxHash *hash, int column, VxHashRow *const *rows, int n, VxVector *v)
+{
+	const VxHashColumn *c = &hash->columns[column];
+
+	v->rep = c->rep;
+	v->n = n;
+	v->constant = false;
+	v->typlen = c->typlen;
+	v->scale = Max(c->scale, 0);
+	v->dict = c->rep == VX_REP_CODE ? &c->codes->dict : NULL;
+	gather_nulls(column, rows, n, v);
+	switch (c->rep)
+	{
+		case VX_REP_CODE:
+			for (int i = 0; i < n; i++)
+				v->u.code[i] = rows[i] ? (uint32) rows[i]->values[column] : 0;
+			break;
+		case VX_REP_FLOAT4:
+			for (int i = 0; i < n; i++)
+				v->u.f32[i] = rows[i] ? DatumGetFloat4(rows[i]->values[column]) : 0;
+			break;
+		default:
+			for (int i = 0; i < n; i++)
+				v->u.datum[i] = rows[i] ? rows[i]->values[column] : (Datum) 0;
+			break;
+	}
+}
