@@ -24,15 +24,22 @@
 #include "access/generic_xlog.h"
 #include "access/heapam.h"
 #include "access/heapam_xlog.h"
+#include "access/heaptoast.h"
 #include "access/htup_details.h"
+#include "access/multixact.h"
 #include "access/nbtxlog.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "access/xlog_internal.h"
 #include "access/xloginsert.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "pgstat.h"
+#include "replication/origin.h"
 #include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/combocid.h"
 
 #include "st_compat.h"
 #include "st_wal.h"
@@ -191,25 +198,299 @@ st_wal_delete_tuple(Buffer buffer, OffsetNumber off, HeapTuple key, bool full)
 	END_CRIT_SECTION();
 }
 
+/* ---- rows that logical decoding sees, and deletions that it does not ---- */
+
+/*
+ * A record of a buffer's whole page, with data for logical decoding: redo puts
+ * the page back as it is, and does not look at the data (BLK_RESTORED).  Its
+ * transaction is owner, which is a parent of the running one.
+ *
+ * XLogInsert() would name the running one.  So this puts the record together
+ * as XLogRecordAssemble() does, and gives it to XLogInsertRecord().
+ */
+static XLogRecPtr
+insert_record_of(TransactionId owner, RmgrId rmid, uint8 info, Relation rel,
+				 Buffer buffer, const void *header, uint32 header_len,
+				 const char *data, uint32 len)
+{
+	char		scratch[SizeOfXLogRecord + MaxSizeOfXLogRecordBlockHeader +
+						1 + sizeof(RepOriginId) + SizeOfXLogRecordDataHeaderLong] = {0};
+	XLogRecord	record = {0};
+	XLogRecordBlockHeader block = {0};
+	XLogRecordBlockImageHeader image = {0};
+	RelFileLocator locator = st_relation_locator(rel);
+	BlockNumber blkno = BufferGetBlockNumber(buffer);
+	char	   *to = scratch + SizeOfXLogRecord;
+	XLogRecData rdata[4];
+	XLogRecPtr	lsn;
+
+#define PUT(from, size) \
+	do { memcpy(to, from, size); to += (size); } while (0)
+
+	block.fork_flags = MAIN_FORKNUM | BKPBLOCK_HAS_IMAGE | BKPBLOCK_HAS_DATA;
+	block.data_length = len;
+	image.length = BLCKSZ;
+	image.bimg_info = BKPIMAGE_APPLY;
+	PUT(&block, SizeOfXLogRecordBlockHeader);
+	PUT(&image, SizeOfXLogRecordBlockImageHeader);
+	PUT(&locator, sizeof(locator));
+	PUT(&blkno, sizeof(blkno));
+	if (replorigin_session_origin != InvalidRepOriginId)
+	{
+		*to++ = (char) XLR_BLOCK_ID_ORIGIN;
+		PUT(&replorigin_session_origin, sizeof(RepOriginId));
+	}
+	*to++ = (char) XLR_BLOCK_ID_DATA_LONG;
+	PUT(&header_len, sizeof(header_len));
+#undef PUT
+
+	rdata[0] = (XLogRecData) {&rdata[1], scratch, to - scratch};
+	rdata[1] = (XLogRecData) {&rdata[2], (char *) BufferGetPage(buffer), BLCKSZ};
+	rdata[2] = (XLogRecData) {&rdata[3], unconstify(char *, data), len};
+	rdata[3] = (XLogRecData) {NULL, unconstify(void *, header), header_len};
+
+	record.xl_xid = owner;
+	record.xl_rmid = rmid;
+	record.xl_info = info;
+	INIT_CRC32C(record.xl_crc);
+	COMP_CRC32C(record.xl_crc, scratch + SizeOfXLogRecord,
+				rdata[0].len - SizeOfXLogRecord);
+	record.xl_tot_len = rdata[0].len;
+	for (int i = 1; i < lengthof(rdata); i++)
+	{
+		COMP_CRC32C(record.xl_crc, rdata[i].data, rdata[i].len);
+		record.xl_tot_len += rdata[i].len;
+	}
+	memcpy(scratch, &record, SizeOfXLogRecord);
+
+	/* It says no when full_page_writes has just been switched on. */
+	do
+		lsn = XLogInsertRecord(rdata, InvalidXLogRecPtr, XLOG_INCLUDE_ORIGIN,
+							   1, false);
+	while (XLogRecPtrIsInvalid(lsn));
+	return lsn;
+}
+
+/* Locks a block, and logs it with data for logical decoding. */
+static void
+log_page_with_data(Relation rel, BlockNumber blkno, TransactionId owner,
+				   RmgrId rmid, uint8 info, const void *header,
+				   uint32 header_len, const char *data, uint32 len)
+{
+	Buffer		buffer = ReadBuffer(rel, blkno);
+	XLogRecPtr	lsn;
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	START_CRIT_SECTION();
+	MarkBufferDirty(buffer);
+	if (TransactionIdIsValid(owner))
+		lsn = insert_record_of(owner, rmid, info, rel, buffer, header,
+							   header_len, data, len);
+	else
+	{
+		XLogBeginInsert();
+		st_xlog_register_data(header, header_len);
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD | REGBUF_FORCE_IMAGE |
+						   REGBUF_KEEP_DATA);
+		st_xlog_register_buf_data(0, data, len);
+		XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
+		lsn = XLogInsert(rmid, info);
+	}
+	PageSetLSN(BufferGetPage(buffer), lsn);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * RM_HEAP2 XLOG_HEAP2_MULTI_INSERT: redo puts the whole page back and inserts
+ * no tuple.  Logical decoding takes the rows from the data of the block.  The
+ * offsets are looked at by pg_waldump alone.
+ */
+void
+st_wal_log_rows(Relation rel, BlockNumber blkno, TransactionId owner,
+				const char *rows, uint32 len, int nrows)
+{
+	static union
+	{
+		xl_heap_multi_insert record;
+		char		bytes[SizeOfHeapMultiInsert +
+						  ST_WAL_ROWS_BYTES / SizeOfMultiInsertTuple * sizeof(OffsetNumber)];
+	}			header;
+
+	Assert(len <= ST_WAL_ROWS_BYTES && nrows <= ST_WAL_ROWS_BYTES / SizeOfMultiInsertTuple);
+	header.record.flags = XLH_INSERT_CONTAINS_NEW_TUPLE | XLH_INSERT_LAST_IN_MULTI;
+	header.record.ntuples = nrows;
+	for (int i = 0; i < nrows; i++)
+		header.record.offsets[i] = FirstOffsetNumber + i;
+	log_page_with_data(rel, blkno, owner, RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT,
+					   &header, SizeOfHeapMultiInsert + nrows * sizeof(OffsetNumber),
+					   rows, len);
+}
+
+/*
+ * RM_HEAP XLOG_HEAP_INSERT: redo puts the whole page back and inserts no
+ * tuple.  Logical decoding keeps the piece until the row that names its value
+ * comes.
+ */
+void
+st_wal_log_toast_piece(Relation toast, BlockNumber blkno, TransactionId owner,
+					   HeapTuple piece)
+{
+	xl_heap_insert record = {.offnum = FirstOffsetNumber};
+	xl_heap_header header;
+	uint32		len = piece->t_len - SizeofHeapTupleHeader;
+	char	   *data = palloc(SizeOfHeapHeader + len);
+
+	Assert(SizeOfHeapHeader + len <= PG_UINT16_MAX);
+	record.flags = XLH_INSERT_CONTAINS_NEW_TUPLE | XLH_INSERT_ON_TOAST_RELATION;
+	header.t_infomask2 = piece->t_data->t_infomask2;
+	header.t_infomask = piece->t_data->t_infomask;
+	header.t_hoff = piece->t_data->t_hoff;
+	memcpy(data, &header, SizeOfHeapHeader);
+	memcpy(data + SizeOfHeapHeader,
+		   (char *) piece->t_data + SizeofHeapTupleHeader, len);
+	log_page_with_data(toast, blkno, owner, RM_HEAP_ID, XLOG_HEAP_INSERT,
+					   &record, SizeOfHeapInsert, data, SizeOfHeapHeader + len);
+	pfree(data);
+}
+
+/*
+ * RM_HEAP2 XLOG_HEAP2_MULTI_INSERT of no tuple: redo makes the page not
+ * all-visible, in the map, too.  Logical decoding passes it by: it says that
+ * it has no tuples.  The page is locked; vmbuffer is its page of the map.
+ */
+static void
+clear_all_visible(Relation rel, Buffer buffer, Buffer vmbuffer)
+{
+	xl_heap_multi_insert record = {.flags = XLH_INSERT_ALL_VISIBLE_CLEARED};
+	XLogRecPtr	lsn;
+
+	PageClearAllVisible(BufferGetPage(buffer));
+	MarkBufferDirty(buffer);
+	visibilitymap_clear(rel, BufferGetBlockNumber(buffer), vmbuffer,
+						VISIBILITYMAP_VALID_BITS);
+	LockBuffer(vmbuffer, BUFFER_LOCK_EXCLUSIVE);
+	MarkBufferDirty(vmbuffer);
+	XLogBeginInsert();
+	st_xlog_register_data(&record, SizeOfHeapMultiInsert);
+	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+	XLogRegisterBuffer(1, vmbuffer, 0);
+	lsn = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT);
+	PageSetLSN(BufferGetPage(buffer), lsn);
+	PageSetLSN(BufferGetPage(vmbuffer), lsn);
+	LockBuffer(vmbuffer, BUFFER_LOCK_UNLOCK);
+}
+
+/*
+ * RM_HEAP XLOG_HEAP_LOCK, with the bits of a deletion: redo sets xmax and the
+ * bits, which is all that a deletion does to a tuple that has no link to a
+ * next version.  Logical decoding passes by whatever locks.  The page is
+ * locked.
+ */
+static void
+delete_as_lock(Relation rel, Buffer buffer, HeapTuple tuple, CommandId cid,
+			   bool iscombo)
+{
+	TransactionId xid = GetCurrentTransactionId();
+	HeapTupleHeader header = tuple->t_data;
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber off = ItemPointerGetOffsetNumber(&tuple->t_self);
+	xl_heap_lock record;
+	XLogRecPtr	lsn;
+
+	PageSetPrunable(page, xid);
+	header->t_infomask &= ~(HEAP_XMAX_BITS | HEAP_MOVED);
+	header->t_infomask2 |= HEAP_KEYS_UPDATED;
+	HeapTupleHeaderSetXmax(header, xid);
+	HeapTupleHeaderSetCmax(header, cid, iscombo);
+	MarkBufferDirty(buffer);
+
+	memset(&record, 0, sizeof(record));
+	memcpy(&record, &xid, sizeof(xid));
+	record.offnum = off;
+	record.infobits_set = XLHL_KEYS_UPDATED;
+	XLogBeginInsert();
+	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+	st_xlog_register_data(&record, SizeOfHeapLock);
+	lsn = XLogInsert(RM_HEAP_ID, XLOG_HEAP_LOCK);
+	PageSetLSN(page, lsn);
+}
+
+/* The page locked, and its page of the map pinned if it is all-visible. */
+static Buffer
+lock_page_and_map(Relation rel, BlockNumber blkno, Buffer *vmbuffer)
+{
+	Buffer		buffer = ReadBuffer(rel, blkno);
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	while (PageIsAllVisible(BufferGetPage(buffer)) && !BufferIsValid(*vmbuffer))
+	{
+		/* It may have to be read. */
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		visibilitymap_pin(rel, blkno, vmbuffer);
+		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	}
+	return buffer;
+}
+
+/* heap_delete() without waiting, by records that say nothing of a deletion. */
+static bool
+delete_unseen(Relation rel, ItemPointer tid)
+{
+	CommandId	cid = GetCurrentCommandId(true);
+	TransactionId xid = GetCurrentTransactionId();
+	BlockNumber blkno = ItemPointerGetBlockNumber(tid);
+	OffsetNumber off = ItemPointerGetOffsetNumber(tid);
+	Buffer		vmbuffer = InvalidBuffer;
+	Buffer		buffer = lock_page_and_map(rel, blkno, &vmbuffer);
+	Page		page = BufferGetPage(buffer);
+	HeapTupleData tuple;
+	bool		iscombo;
+	bool		deleted;
+
+	tuple.t_self = *tid;
+	tuple.t_tableOid = RelationGetRelid(rel);
+	tuple.t_data = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, off));
+	tuple.t_len = ItemIdGetLength(PageGetItemId(page, off));
+	deleted = HeapTupleSatisfiesUpdate(&tuple, cid, buffer) == TM_Ok;
+	if (deleted)
+	{
+		CheckForSerializableConflictIn(rel, tid, blkno);
+		HeapTupleHeaderAdjustCmax(tuple.t_data, &cid, &iscombo);
+		MultiXactIdSetOldestMember();
+
+		START_CRIT_SECTION();
+		if (PageIsAllVisible(page))
+			clear_all_visible(rel, buffer, vmbuffer);
+		/* Of an update that was rolled back: a lock takes the link away. */
+		if (HeapTupleHeaderIsHotUpdated(tuple.t_data) ||
+			!ItemPointerEquals(&tuple.t_data->t_ctid, tid))
+			st_wal_lock_tuple(rel, buffer, off, xid, false);
+		delete_as_lock(rel, buffer, &tuple, cid, iscombo);
+		END_CRIT_SECTION();
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (BufferIsValid(vmbuffer))
+		ReleaseBuffer(vmbuffer);
+	if (deleted)
+	{
+		if (HeapTupleHasExternal(&tuple))
+			heap_toast_delete(rel, &tuple, false);
+		pgstat_count_heap_delete(rel);
+	}
+	ReleaseBuffer(buffer);
+	return deleted;
+}
+
 bool
 st_delete_quietly(Relation rel, ItemPointer tid)
 {
-	char		identity = rel->rd_rel->relreplident;
 	TM_FailureData failure;
-	TM_Result	result;
 
-	rel->rd_rel->relreplident = REPLICA_IDENTITY_NOTHING;
-	PG_TRY();
-	{
-		result = heap_delete(rel, tid, GetCurrentCommandId(true),
-							 InvalidSnapshot, false, &failure, false);
-	}
-	PG_FINALLY();
-	{
-		rel->rd_rel->relreplident = identity;
-	}
-	PG_END_TRY();
-	return result == TM_Ok;
+	if (RelationIsLogicallyLogged(rel))
+		return delete_unseen(rel, tid);
+	return heap_delete(rel, tid, GetCurrentCommandId(true), InvalidSnapshot,
+					   false, &failure, false) == TM_Ok;
 }
 
 /*
