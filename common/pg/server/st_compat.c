@@ -76,16 +76,6 @@ st_xlog_register_data(const void *data, uint32 len)
 #endif
 }
 
-void
-st_xlog_register_buf_data(uint8 block_id, const void *data, uint32 len)
-{
-#if PG_VERSION_NUM >= 180000
-	XLogRegisterBufData(block_id, data, len);
-#else
-	XLogRegisterBufData(block_id, unconstify(char *, (const char *) data), len);
-#endif
-}
-
 #if PG_VERSION_NUM < 160000
 bool
 st_object_ownercheck(Oid classid, Oid objectid, Oid roleid)

@@ -159,9 +159,8 @@ extern Buffer st_extend_locked(Relation rel, BufferAccessStrategy strategy);
 /* Like st_extend_locked() for a file that no relcache entry points to. */
 extern Buffer st_extend_file_locked(RelFileLocator locator, char persistence);
 
-/* 18: they take const void * (8c0d7bafad3 made it const). */
+/* 18: XLogRegisterData takes const void * (8c0d7bafad3 made it const). */
 extern void st_xlog_register_data(const void *data, uint32 len);
-extern void st_xlog_register_buf_data(uint8 block_id, const void *data, uint32 len);
 
 /* 16: tuplesort_getdatum got the argument copy (24d2b2680a8). */
 #if PG_VERSION_NUM >= 160000

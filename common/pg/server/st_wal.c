@@ -33,6 +33,7 @@
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
 #include "access/xloginsert.h"
+#include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -201,17 +202,36 @@ st_wal_delete_tuple(Buffer buffer, OffsetNumber off, HeapTuple key, bool full)
 /* ---- rows that logical decoding sees, and deletions that it does not ---- */
 
 /*
- * A record of a buffer's whole page, with data for logical decoding: redo puts
- * the page back as it is, and does not look at the data (BLK_RESTORED).  Its
- * transaction is owner, which is a parent of the running one.
+ * The part of a page that is left out of its image, because redo fills it with
+ * zeros: what heap leaves free, or the end of a page of ours that is empty.
+ */
+static void
+find_hole(Page page, uint32 *start, uint32 *end)
+{
+	PageHeader	header = (PageHeader) page;
+
+	*start = header->pd_lower;
+	*end = header->pd_upper;
+	if (*start < *end)
+		return;
+	*start = *end = BLCKSZ;
+	while (*start > SizeOfPageHeaderData && ((char *) page)[*start - 1] == 0)
+		(*start)--;
+}
+
+/*
+ * A record of a page, with data for logical decoding: redo puts the page back
+ * as it is, and does not look at the data (BLK_RESTORED).  The record's
+ * transaction is xid.
  *
- * XLogInsert() would name the running one.  So this puts the record together
- * as XLogRecordAssemble() does, and gives it to XLogInsertRecord().
+ * It is put together as XLogRecordAssemble() does it, which could only name
+ * the running subtransaction, and would log all of the page.  xid has written
+ * before, so decoding knows whose subtransaction it is.
  */
 static XLogRecPtr
-insert_record_of(TransactionId owner, RmgrId rmid, uint8 info, Relation rel,
-				 Buffer buffer, const void *header, uint32 header_len,
-				 const char *data, uint32 len)
+insert_page_with_data(TransactionId xid, RmgrId rmid, uint8 info, Relation rel,
+					  Buffer buffer, const void *header, uint32 header_len,
+					  const char *data, uint32 len)
 {
 	char		scratch[SizeOfXLogRecord + MaxSizeOfXLogRecordBlockHeader +
 						1 + sizeof(RepOriginId) + SizeOfXLogRecordDataHeaderLong] = {0};
@@ -220,17 +240,22 @@ insert_record_of(TransactionId owner, RmgrId rmid, uint8 info, Relation rel,
 	XLogRecordBlockImageHeader image = {0};
 	RelFileLocator locator = st_relation_locator(rel);
 	BlockNumber blkno = BufferGetBlockNumber(buffer);
+	char	   *page = (char *) BufferGetPage(buffer);
 	char	   *to = scratch + SizeOfXLogRecord;
-	XLogRecData rdata[4];
+	XLogRecData rdata[5];
+	uint32		start;
+	uint32		end;
 	XLogRecPtr	lsn;
 
 #define PUT(from, size) \
 	do { memcpy(to, from, size); to += (size); } while (0)
 
+	find_hole(page, &start, &end);
 	block.fork_flags = MAIN_FORKNUM | BKPBLOCK_HAS_IMAGE | BKPBLOCK_HAS_DATA;
 	block.data_length = len;
-	image.length = BLCKSZ;
-	image.bimg_info = BKPIMAGE_APPLY;
+	image.length = BLCKSZ - (end - start);
+	image.hole_offset = start < end ? start : 0;
+	image.bimg_info = BKPIMAGE_APPLY | (start < end ? BKPIMAGE_HAS_HOLE : 0);
 	PUT(&block, SizeOfXLogRecordBlockHeader);
 	PUT(&image, SizeOfXLogRecordBlockImageHeader);
 	PUT(&locator, sizeof(locator));
@@ -245,11 +270,12 @@ insert_record_of(TransactionId owner, RmgrId rmid, uint8 info, Relation rel,
 #undef PUT
 
 	rdata[0] = (XLogRecData) {&rdata[1], scratch, to - scratch};
-	rdata[1] = (XLogRecData) {&rdata[2], (char *) BufferGetPage(buffer), BLCKSZ};
-	rdata[2] = (XLogRecData) {&rdata[3], unconstify(char *, data), len};
-	rdata[3] = (XLogRecData) {NULL, unconstify(void *, header), header_len};
+	rdata[1] = (XLogRecData) {&rdata[2], page, start};
+	rdata[2] = (XLogRecData) {&rdata[3], page + end, BLCKSZ - end};
+	rdata[3] = (XLogRecData) {&rdata[4], unconstify(char *, data), len};
+	rdata[4] = (XLogRecData) {NULL, unconstify(void *, header), header_len};
 
-	record.xl_xid = owner;
+	record.xl_xid = xid;
 	record.xl_rmid = rmid;
 	record.xl_info = info;
 	INIT_CRC32C(record.xl_crc);
@@ -273,7 +299,7 @@ insert_record_of(TransactionId owner, RmgrId rmid, uint8 info, Relation rel,
 
 /* Locks a block, and logs it with data for logical decoding. */
 static void
-log_page_with_data(Relation rel, BlockNumber blkno, TransactionId owner,
+log_page_with_data(Relation rel, BlockNumber blkno, TransactionId xid,
 				   RmgrId rmid, uint8 info, const void *header,
 				   uint32 header_len, const char *data, uint32 len)
 {
@@ -283,19 +309,8 @@ log_page_with_data(Relation rel, BlockNumber blkno, TransactionId owner,
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	START_CRIT_SECTION();
 	MarkBufferDirty(buffer);
-	if (TransactionIdIsValid(owner))
-		lsn = insert_record_of(owner, rmid, info, rel, buffer, header,
-							   header_len, data, len);
-	else
-	{
-		XLogBeginInsert();
-		st_xlog_register_data(header, header_len);
-		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD | REGBUF_FORCE_IMAGE |
-						   REGBUF_KEEP_DATA);
-		st_xlog_register_buf_data(0, data, len);
-		XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
-		lsn = XLogInsert(rmid, info);
-	}
+	lsn = insert_page_with_data(xid, rmid, info, rel, buffer, header,
+								header_len, data, len);
 	PageSetLSN(BufferGetPage(buffer), lsn);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
@@ -307,7 +322,7 @@ log_page_with_data(Relation rel, BlockNumber blkno, TransactionId owner,
  * offsets are looked at by pg_waldump alone.
  */
 void
-st_wal_log_rows(Relation rel, BlockNumber blkno, TransactionId owner,
+st_wal_log_rows(Relation rel, BlockNumber blkno, TransactionId xid,
 				const char *rows, uint32 len, int nrows)
 {
 	static union
@@ -322,7 +337,7 @@ st_wal_log_rows(Relation rel, BlockNumber blkno, TransactionId owner,
 	header.record.ntuples = nrows;
 	for (int i = 0; i < nrows; i++)
 		header.record.offsets[i] = FirstOffsetNumber + i;
-	log_page_with_data(rel, blkno, owner, RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT,
+	log_page_with_data(rel, blkno, xid, RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT,
 					   &header, SizeOfHeapMultiInsert + nrows * sizeof(OffsetNumber),
 					   rows, len);
 }
@@ -333,7 +348,7 @@ st_wal_log_rows(Relation rel, BlockNumber blkno, TransactionId owner,
  * comes.
  */
 void
-st_wal_log_toast_piece(Relation toast, BlockNumber blkno, TransactionId owner,
+st_wal_log_toast_piece(Relation toast, BlockNumber blkno, TransactionId xid,
 					   HeapTuple piece)
 {
 	xl_heap_insert record = {.offnum = FirstOffsetNumber};
@@ -349,7 +364,7 @@ st_wal_log_toast_piece(Relation toast, BlockNumber blkno, TransactionId owner,
 	memcpy(data, &header, SizeOfHeapHeader);
 	memcpy(data + SizeOfHeapHeader,
 		   (char *) piece->t_data + SizeofHeapTupleHeader, len);
-	log_page_with_data(toast, blkno, owner, RM_HEAP_ID, XLOG_HEAP_INSERT,
+	log_page_with_data(toast, blkno, xid, RM_HEAP_ID, XLOG_HEAP_INSERT,
 					   &record, SizeOfHeapInsert, data, SizeOfHeapHeader + len);
 	pfree(data);
 }

@@ -59,13 +59,14 @@ extern void st_wal_delete_tuple(Buffer buffer, OffsetNumber off,
 /*
  * Tells logical decoding of rows that no heap page gets: nrows of them, one
  * behind the other as in the record of heap_multi_insert(), at most
- * ST_WAL_ROWS_BYTES.  Any page of the relation carries the record; the caller
- * holds no buffer lock.  owner is the transaction that inserts the rows, if
- * the running one is one of its subtransactions, else invalid.
+ * ST_WAL_ROWS_BYTES.  Any page of the relation carries the record, best one
+ * that is almost empty; the caller holds no buffer lock.  xid is the
+ * (sub)transaction that inserts the rows, the running one or one above it; it
+ * has written WAL before.
  */
 #define ST_WAL_ROWS_BYTES 64000
 extern void st_wal_log_rows(Relation rel, BlockNumber blkno,
-							TransactionId owner, const char *rows, uint32 len,
+							TransactionId xid, const char *rows, uint32 len,
 							int nrows);
 
 /*
@@ -73,7 +74,7 @@ extern void st_wal_log_rows(Relation rel, BlockNumber blkno,
  * relations have them, of less than 64 kB.
  */
 extern void st_wal_log_toast_piece(Relation toast, BlockNumber blkno,
-								   TransactionId owner, HeapTuple piece);
+								   TransactionId xid, HeapTuple piece);
 
 /*
  * Deletes a tuple without waiting, unseen by logical decoding.  False:

@@ -129,16 +129,6 @@ pending_end_group(StPending *p)
 
 /* ---- flush ---- */
 
-/* Tells logical decoding of the rows that it does not know of yet. */
-static void
-pending_log_rows(StPending *p, Relation rel)
-{
-	bool		foreign = p->subid != GetCurrentSubTransactionId();
-
-	if (p->log != NULL)
-		st_row_log_write(p->log, rel, foreign ? p->xid : InvalidTransactionId);
-}
-
 /*
  * Writes the group of an entry; rel is its relation.  forced: something other
  * than a full group asks for it.
@@ -178,7 +168,8 @@ pending_flush(StPending *p, Relation rel, bool forced)
 	 * while the descriptor, inserted by another subtransaction, stays.
 	 */
 	st_extent_write(rel, img, &group, 1, foreign ? 0 : MaxBlockNumber);
-	pending_log_rows(p, rel);
+	if (p->log != NULL)
+		st_row_log_write(p->log, rel);
 
 	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
 		elog(ERROR, "relation \"%s\" has lost its TOAST relation",
@@ -407,7 +398,7 @@ pending_begin_group(StPending *p, Relation rel, CommandId cid, int options)
 									ALLOCSET_DEFAULT_SIZES);
 	p->writer = p->format->writer_create(rel, p->mcxt);
 	p->log = st_row_log_wanted(rel) && (options & HEAP_INSERT_NO_LOGICAL) == 0 ?
-		st_row_log_create(p->mcxt) : NULL;
+		st_row_log_create(p->mcxt, p->xid) : NULL;
 	active_writers++;
 }
 
@@ -452,7 +443,7 @@ st_pending_add(StPending *p, Relation rel, TupleTableSlot *slot, CommandId cid,
 	memory = p->format->writer_memory(p->writer);
 	if (p->log != NULL)
 	{
-		st_row_log_add(p->log, rel, slot->tts_values, slot->tts_isnull);
+		st_row_log_add(p->log, rel, slot);
 		memory += st_row_log_memory(p->log);
 	}
 
@@ -510,7 +501,7 @@ pendings_log_rows(bool all, CommandId cid)
 			continue;
 		rel = table_open(p->key.relid, NoLock);
 		if (p->key.file == st_locator_number(st_relation_locator(rel)))
-			pending_log_rows(p, rel);
+			st_row_log_write(p->log, rel);
 		table_close(rel, NoLock);
 	}
 }

@@ -45,6 +45,7 @@
 
 struct StRowLog
 {
+	TransactionId xid;
 	char	   *rows;			/* as in the record */
 	uint32		allocated;
 	uint32		len;
@@ -59,10 +60,11 @@ st_row_log_wanted(Relation rel)
 }
 
 StRowLog *
-st_row_log_create(MemoryContext mcxt)
+st_row_log_create(MemoryContext mcxt, TransactionId xid)
 {
 	StRowLog   *log = MemoryContextAllocZero(mcxt, sizeof(StRowLog));
 
+	log->xid = xid;
 	log->allocated = FIRST_BYTES;
 	log->rows = MemoryContextAlloc(mcxt, log->allocated);
 	log->work = AllocSetContextCreate(mcxt, "row for logical decoding",
@@ -77,10 +79,10 @@ st_row_log_memory(const StRowLog *log)
 }
 
 void
-st_row_log_write(StRowLog *log, Relation rel, TransactionId owner)
+st_row_log_write(StRowLog *log, Relation rel)
 {
 	if (log->nrows > 0)
-		st_wal_log_rows(rel, ST_META_BLOCK, owner, log->rows, log->len,
+		st_wal_log_rows(rel, ST_META_BLOCK, log->xid, log->rows, log->len,
 						log->nrows);
 	log->len = 0;
 	log->nrows = 0;
@@ -163,7 +165,8 @@ external_pointer(Relation rel, struct varlena *value, Oid id)
 
 /* Writes a value in pieces. */
 static void
-write_pieces(Relation toast, const struct varlena *value, Oid id)
+write_pieces(const StRowLog *log, Relation toast, const struct varlena *value,
+			 Oid id)
 {
 	const char *from = VARDATA(value);
 	uint32		left = VARSIZE(value) - VARHDRSZ;
@@ -181,7 +184,7 @@ write_pieces(Relation toast, const struct varlena *value, Oid id)
 		memcpy(VARDATA(piece), from, n);
 		tuple = heap_form_tuple(RelationGetDescr(toast), values, isnull);
 		/* Its first page is there: the descriptor stands in the relation. */
-		st_wal_log_toast_piece(toast, 0, InvalidTransactionId, tuple);
+		st_wal_log_toast_piece(toast, 0, log->xid, tuple);
 		heap_freetuple(tuple);
 		from += n;
 		left -= n;
@@ -213,7 +216,7 @@ longest_value(const Row *row)
 
 /* Sends the longest values ahead until the row fits. */
 static void
-shorten(Row *row, Relation rel)
+shorten(const StRowLog *log, Row *row, Relation rel)
 {
 	Relation	toast = table_open(rel->rd_rel->reltoastrelid, RowExclusiveLock);
 
@@ -228,7 +231,7 @@ shorten(Row *row, Relation rel)
 					 errmsg("row is too big: size %zu, maximum size %d",
 							record_bytes(row), ST_WAL_ROWS_BYTES)));
 		value = (struct varlena *) DatumGetPointer(row->values[i]);
-		write_pieces(toast, value, id);
+		write_pieces(log, toast, value, id);
 		row->values[i] = external_pointer(rel, value, id);
 		measure(row);
 	}
@@ -247,64 +250,96 @@ make_room(StRowLog *log, uint32 bytes)
 	log->rows = repalloc(log->rows, log->allocated);
 }
 
-/* Puts a row that fits behind the others. */
+/* Puts a tuple that fits behind the others. */
 static void
-append(StRowLog *log, const Row *row)
+append(StRowLog *log, HeapTupleHeader tuple, uint32 tuple_len)
 {
-	/* As an aligned tuple first: values are aligned in it. */
-	static union
-	{
-		HeapTupleHeaderData header;
-		char		bytes[ST_WAL_ROWS_BYTES + SizeofHeapTupleHeader + MAXIMUM_ALIGNOF];
-		double		aligned;
-	}			tuple;
 	xl_multi_insert_tuple header;
-	uint32		len = row->hoff - SizeofHeapTupleHeader + row->data_size;
+	uint32		len = tuple_len - SizeofHeapTupleHeader;
 
-	memset(tuple.bytes, 0, row->hoff + row->data_size);
-	HeapTupleHeaderSetNatts(&tuple.header, row->desc->natts);
-	heap_fill_tuple(row->desc, row->values, unconstify(bool *, row->isnull),
-					tuple.bytes + row->hoff, row->data_size,
-					&tuple.header.t_infomask,
-					row->hasnull ? tuple.header.t_bits : NULL);
 	header.datalen = len;
-	header.t_infomask = tuple.header.t_infomask;
-	header.t_infomask2 = tuple.header.t_infomask2;
-	header.t_hoff = row->hoff;
+	header.t_infomask = tuple->t_infomask & ~HEAP_XACT_MASK;
+	header.t_infomask2 = tuple->t_infomask2 & HEAP_NATTS_MASK;
+	header.t_hoff = tuple->t_hoff;
 
 	make_room(log, 1 + SizeOfMultiInsertTuple + len);
 	if (log->len != SHORTALIGN(log->len))
 		log->rows[log->len++] = 0;
 	memcpy(log->rows + log->len, &header, SizeOfMultiInsertTuple);
 	memcpy(log->rows + log->len + SizeOfMultiInsertTuple,
-		   tuple.bytes + SizeofHeapTupleHeader, len);
+		   (char *) tuple + SizeofHeapTupleHeader, len);
 	log->len += SizeOfMultiInsertTuple + len;
 	log->nrows++;
 }
 
+/* Makes a tuple of a row that fits. */
+static void
+append_row(StRowLog *log, const Row *row)
+{
+	static union
+	{
+		HeapTupleHeaderData header;
+		char		bytes[ST_WAL_ROWS_BYTES + SizeofHeapTupleHeader + MAXIMUM_ALIGNOF];
+		double		aligned;
+	}			tuple;
+	uint32		len = row->hoff + row->data_size;
+
+	Assert(len <= sizeof(tuple));
+	memset(tuple.bytes, 0, len);
+	HeapTupleHeaderSetNatts(&tuple.header, row->desc->natts);
+	tuple.header.t_hoff = row->hoff;
+	heap_fill_tuple(row->desc, row->values, unconstify(bool *, row->isnull),
+					tuple.bytes + row->hoff, row->data_size,
+					&tuple.header.t_infomask,
+					row->hasnull ? tuple.header.t_bits : NULL);
+	append(log, &tuple.header, len);
+}
+
+/* The tuple that the slot holds already, if it can be logged as it is. */
+static HeapTuple
+ready_tuple(const TupleTableSlot *slot, TupleDesc desc)
+{
+	HeapTuple	tuple;
+
+	if (!TTS_IS_HEAPTUPLE(slot) && !TTS_IS_BUFFERTUPLE(slot))
+		return NULL;
+	tuple = ((const HeapTupleTableSlot *) slot)->tuple;
+	return tuple != NULL && !HeapTupleHasExternal(tuple) &&
+		HeapTupleHeaderGetNatts(tuple->t_data) == desc->natts ? tuple : NULL;
+}
+
 void
-st_row_log_add(StRowLog *log, Relation rel, const Datum *values,
-			   const bool *isnull)
+st_row_log_add(StRowLog *log, Relation rel, TupleTableSlot *slot)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	MemoryContext old = MemoryContextSwitchTo(log->work);
-	Row			row = {.desc = desc, .isnull = isnull};
+	HeapTuple	ready = ready_tuple(slot, desc);
+	Row			row = {.desc = desc, .isnull = slot->tts_isnull};
+	MemoryContext old;
 
+	if (ready != NULL && ready->t_len < ST_WAL_ROWS_BYTES)
+	{
+		if (log->len + 1 + SizeOfMultiInsertTuple + ready->t_len > ST_WAL_ROWS_BYTES)
+			st_row_log_write(log, rel);
+		append(log, ready->t_data, ready->t_len);
+		return;
+	}
+
+	old = MemoryContextSwitchTo(log->work);
 	row.values = palloc(Max(desc->natts, 1) * sizeof(Datum));
-	memcpy(row.values, values, desc->natts * sizeof(Datum));
+	memcpy(row.values, slot->tts_values, desc->natts * sizeof(Datum));
 	fetch_external(&row);
 	measure(&row);
 	if (log->len + record_bytes(&row) > ST_WAL_ROWS_BYTES)
-		st_row_log_write(log, rel, InvalidTransactionId);
+		st_row_log_write(log, rel);
 	if (record_bytes(&row) > ST_WAL_ROWS_BYTES)
 	{
 		/* Decoding forgets pieces behind the last row of a record. */
-		shorten(&row, rel);
-		append(log, &row);
-		st_row_log_write(log, rel, InvalidTransactionId);
+		shorten(log, &row, rel);
+		append_row(log, &row);
+		st_row_log_write(log, rel);
 	}
 	else
-		append(log, &row);
+		append_row(log, &row);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(log->work);
 }

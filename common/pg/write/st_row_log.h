@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "executor/tuptable.h"
 #include "utils/rel.h"
 
 typedef struct StRowLog StRowLog;
@@ -17,21 +18,17 @@ typedef struct StRowLog StRowLog;
 /* Does rel tell logical decoding of its loads? */
 extern bool st_row_log_wanted(Relation rel);
 
-/* An empty log, in mcxt. */
-extern StRowLog *st_row_log_create(MemoryContext mcxt);
-
 /*
- * Adds a row, in the transaction that inserts it.  What has come together is
- * written now and then.
+ * An empty log, in mcxt, of rows that the transaction xid inserts.  It has
+ * written WAL already.
  */
-extern void st_row_log_add(StRowLog *log, Relation rel, const Datum *values,
-						   const bool *isnull);
+extern StRowLog *st_row_log_create(MemoryContext mcxt, TransactionId xid);
 
-/*
- * Writes the rest.  owner is the transaction that inserted the rows, if the
- * running one is one of its subtransactions, else invalid.
- */
-extern void st_row_log_write(StRowLog *log, Relation rel, TransactionId owner);
+/* Adds a row, all of whose values are there.  Writes now and then. */
+extern void st_row_log_add(StRowLog *log, Relation rel, TupleTableSlot *slot);
+
+/* Writes the rest, in the transaction or in one of its subtransactions. */
+extern void st_row_log_write(StRowLog *log, Relation rel);
 
 /* Bytes that it takes. */
 extern Size st_row_log_memory(const StRowLog *log);
