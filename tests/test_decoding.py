@@ -187,7 +187,10 @@ def run(twin: Twin, statement: str) -> None:
             f"SELECT string_agg(concat_ws(E'\\t', id, coalesce(v, '\\N'), n,"
             f" coalesce(j::text, '\\N'), a), E'\\n') FROM ({ROWS}) r (id, v, n, j, a)"
         ).fetchone()[0]
-        with conn.cursor() as cursor, cursor.copy(f"COPY t FROM STDIN{options}") as copy:
+        with (
+            conn.cursor() as cursor,
+            cursor.copy(f"COPY t FROM STDIN{options}") as copy,
+        ):
             copy.write(data + "\n")
 
 
@@ -395,9 +398,7 @@ def test_subscriber(database, make_cluster, am):
         conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text, k int) USING {am}")
     left.execute(f"CREATE TABLE part (id int PRIMARY KEY, v text, k int) USING {am}")
     right.execute(f"CREATE TABLE part (id int PRIMARY KEY, k int) USING {am}")
-    left.execute(
-        "CREATE PUBLICATION p FOR TABLE t, part (id, k) WHERE (id % 2 = 0)"
-    )
+    left.execute("CREATE PUBLICATION p FOR TABLE t, part (id, k) WHERE (id % 2 = 0)")
     left.execute("ALTER SYSTEM SET logical_decoding_work_mem = '64kB'")
     left.execute("SELECT pg_reload_conf()")
     right.execute(
@@ -419,12 +420,16 @@ def test_subscriber(database, make_cluster, am):
         ):  # fmt: skip
             expected = left.execute(query[0]).fetchall()
             wait_until(
-                lambda q=query[1], e=expected: right.execute(q).fetchall() == e, what, 90
+                lambda q=query[1], e=expected: right.execute(q).fetchall() == e,
+                what,
+                90,
             )
 
     long = "repeat(md5(i::text), (i % 500 = 0)::int * 3000 + 1)"
     left.execute(f"INSERT INTO t SELECT i, {long}, i FROM generate_series(1, {BULK}) i")
-    left.execute(f"INSERT INTO part SELECT i, {long}, i FROM generate_series(1, {BULK}) i")
+    left.execute(
+        f"INSERT INTO part SELECT i, {long}, i FROM generate_series(1, {BULK}) i"
+    )
     same_tables("loads")
     left.execute("BEGIN")
     for n in range(1, 5):
@@ -439,7 +444,9 @@ def test_subscriber(database, make_cluster, am):
     left.execute("COMMIT")
     same_tables("a streamed transaction")
     left.execute("BEGIN")
-    left.execute(f"INSERT INTO t SELECT -i, {long}, i FROM generate_series(1, {BULK}) i")
+    left.execute(
+        f"INSERT INTO t SELECT -i, {long}, i FROM generate_series(1, {BULK}) i"
+    )
     left.execute("PREPARE TRANSACTION 'p'")
     left.execute("COMMIT PREPARED 'p'")
     same_tables("a prepared transaction")

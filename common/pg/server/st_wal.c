@@ -10,8 +10,8 @@
  * and btree, which log it.
  *
  * Tested on 15, 17 and 18: tests/test_crash.py, tests/test_replication.py and
- * tests/test_decoding.py redo each of the records, the latter two under
- * wal_consistency_checking too.  Those for logical decoding on 15 and 18.
+ * tests/test_decoding.py redo each of the records, the first and the last of
+ * them under wal_consistency_checking too.  Those for decoding: on 15 and 18.
  *
  * Whoever commits waits until all WAL before its own is on disk: also what a
  * compaction has written beside it, which may be as much as wal_buffers hold.
