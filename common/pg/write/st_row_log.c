@@ -82,7 +82,7 @@ void
 st_row_log_write(StRowLog *log, Relation rel)
 {
 	if (log->nrows > 0)
-		st_wal_log_rows(rel, ST_META_BLOCK, log->xid, log->rows, log->len,
+		st_wal_log_rows(rel, st_meta_block(rel), log->xid, log->rows, log->len,
 						log->nrows);
 	log->len = 0;
 	log->nrows = 0;
