@@ -37,9 +37,19 @@ static create_upper_paths_hook_type prev_create_upper_paths = NULL;
 static object_access_hook_type prev_object_access = NULL;
 static ProcessUtility_hook_type prev_process_utility = NULL;
 
+static bool
+may_write(const QueryDesc *queryDesc)
+{
+	return queryDesc->operation != CMD_SELECT ||
+		queryDesc->plannedstmt->hasModifyingCTE;
+}
+
 static void
 executor_start(QueryDesc *queryDesc, int eflags)
 {
+	if (st_store_in_use && may_write(queryDesc) &&
+		(eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+		st_log_rows_before_command();
 	vx_executor_start(queryDesc, eflags, prev_executor_start);
 }
 
@@ -47,9 +57,8 @@ static void
 executor_finish(QueryDesc *queryDesc)
 {
 	/* Before AFTER triggers, whose changes decoding is to see afterwards. */
-	if (st_store_in_use && (queryDesc->operation != CMD_SELECT ||
-							queryDesc->plannedstmt->hasModifyingCTE))
-		st_log_rows_of_command(queryDesc->estate->es_output_cid);
+	if (st_store_in_use && may_write(queryDesc))
+		st_log_rows_before_command();
 	if (prev_executor_finish)
 		prev_executor_finish(queryDesc);
 	else

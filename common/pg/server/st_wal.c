@@ -213,7 +213,7 @@ find_hole(Page page, uint32 *start, uint32 *end)
 
 	*start = header->pd_lower;
 	*end = header->pd_upper;
-	if (*start < *end)
+	if (*start >= SizeOfPageHeaderData && *start < *end && *end <= BLCKSZ)
 		return;
 	*start = *end = BLCKSZ;
 	while (*start > SizeOfPageHeaderData && ((char *) page)[*start - 1] == 0)
@@ -234,8 +234,13 @@ insert_page_with_data(TransactionId xid, RmgrId rmid, uint8 info, Relation rel,
 					  Buffer buffer, const void *header, uint32 header_len,
 					  const char *data, uint32 len)
 {
-	char		scratch[SizeOfXLogRecord + MaxSizeOfXLogRecordBlockHeader +
-						1 + sizeof(RepOriginId) + SizeOfXLogRecordDataHeaderLong] = {0};
+	union
+	{
+		XLogRecord	record;
+		char		bytes[SizeOfXLogRecord + MaxSizeOfXLogRecordBlockHeader +
+						  1 + sizeof(RepOriginId) + SizeOfXLogRecordDataHeaderLong];
+	}			all = {{0}};
+	char	   *scratch = all.bytes;
 	XLogRecord	record = {0};
 	XLogRecordBlockHeader block = {0};
 	XLogRecordBlockImageHeader image = {0};
@@ -309,6 +314,9 @@ log_page_with_data(Relation rel, BlockNumber blkno, TransactionId xid,
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	START_CRIT_SECTION();
+	/* A crash may have left it so; with an LSN it must be a page. */
+	if (PageIsNew(BufferGetPage(buffer)))
+		PageInit(BufferGetPage(buffer), BLCKSZ, 0);
 	MarkBufferDirty(buffer);
 	lsn = insert_page_with_data(xid, rmid, info, rel, buffer, header,
 								header_len, data, len);
@@ -400,8 +408,8 @@ clear_all_visible(Relation rel, Buffer buffer, Buffer vmbuffer)
 /*
  * RM_HEAP XLOG_HEAP_LOCK, with the bits of a deletion: redo sets xmax and the
  * bits, which is all that a deletion does to a tuple that has no link to a
- * next version.  Logical decoding passes by whatever locks.  The page is
- * locked.
+ * next version, but for the hint that the page can be pruned.  Logical
+ * decoding passes by whatever locks.  The page is locked.
  */
 static void
 delete_as_lock(Relation rel, Buffer buffer, HeapTuple tuple, CommandId cid,
@@ -464,6 +472,8 @@ delete_unseen(Relation rel, ItemPointer tid)
 	bool		iscombo;
 	bool		deleted;
 
+	Assert(!IsInParallelMode());
+	Assert(ItemIdIsNormal(PageGetItemId(page, off)));
 	tuple.t_self = *tid;
 	tuple.t_tableOid = RelationGetRelid(rel);
 	tuple.t_data = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, off));
@@ -479,7 +489,7 @@ delete_unseen(Relation rel, ItemPointer tid)
 		if (PageIsAllVisible(page))
 			clear_all_visible(rel, buffer, vmbuffer);
 		/* Of an update that was rolled back: a lock takes the link away. */
-		if (HeapTupleHeaderIsHotUpdated(tuple.t_data) ||
+		if ((tuple.t_data->t_infomask2 & HEAP_HOT_UPDATED) != 0 ||
 			!ItemPointerEquals(&tuple.t_data->t_ctid, tid))
 			st_wal_lock_tuple(rel, buffer, off, xid, false);
 		delete_as_lock(rel, buffer, &tuple, cid, iscombo);
@@ -503,7 +513,9 @@ st_delete_quietly(Relation rel, ItemPointer tid)
 {
 	TM_FailureData failure;
 
-	if (RelationIsLogicallyLogged(rel))
+	/* What plugins read as a catalog needs heap's own records. */
+	if (RelationIsLogicallyLogged(rel) &&
+		!RelationIsAccessibleInLogicalDecoding(rel))
 		return delete_unseen(rel, tid);
 	return heap_delete(rel, tid, GetCurrentCommandId(true), InvalidSnapshot,
 					   false, &failure, false) == TM_Ok;

@@ -482,9 +482,9 @@ st_flush_all_pending(void)
 	pendings_flush_all(false);
 }
 
-/* Tells logical decoding of rows of one command, or of all commands. */
+/* Tells logical decoding of all rows that wait. */
 static void
-pendings_log_rows(bool all, CommandId cid)
+pendings_log_rows(void)
 {
 	HASH_SEQ_STATUS seq;
 	StPending  *p;
@@ -496,7 +496,7 @@ pendings_log_rows(bool all, CommandId cid)
 	{
 		Relation	rel;
 
-		if (p->log == NULL || p->flushing || (!all && p->cid != cid) ||
+		if (p->log == NULL || st_row_log_is_empty(p->log) || p->flushing ||
 			!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(p->key.relid)))
 			continue;
 		rel = table_open(p->key.relid, NoLock);
@@ -507,22 +507,23 @@ pendings_log_rows(bool all, CommandId cid)
 }
 
 void
-st_log_rows_of_command(CommandId cid)
+st_log_rows_before_command(void)
 {
-	pendings_log_rows(false, cid);
+	pendings_log_rows();
 }
 
 /*
- * A utility command may change what rows look like.  And ANALYZE counts blocks
- * before it asks the access method for anything.
+ * A utility command may change what rows look like, but for one that begins or
+ * ends a transaction, maybe a failed one.  And ANALYZE counts blocks before it
+ * asks the access method for anything.
  */
 void
 st_flush_before_utility(const PlannedStmt *pstmt)
 {
 	if (IsA(pstmt->utilityStmt, VacuumStmt))
 		st_flush_all_pending();
-	else
-		pendings_log_rows(true, 0);
+	else if (!IsA(pstmt->utilityStmt, TransactionStmt) && IsTransactionState())
+		pendings_log_rows();
 }
 
 static void

@@ -11,9 +11,10 @@
  * there before the row group is, and has nothing else to do.
  *
  * Tuples are gathered until a record is full.  The rest is written when the
- * command that inserts the rows ends, before its AFTER triggers: from then on
- * somebody may change what a tuple of the table looks like; and before the row
- * group is finished, because from then on rows can be deleted.
+ * command that inserts the rows ends, before its AFTER triggers, and before
+ * any other command that may write: that may change what a tuple of the table
+ * looks like, and decoding is to see changes in their order; and before the
+ * row group is finished, because from then on rows can be deleted.
  *
  * Lengths in WAL have 16 bits.  Of a row that is longer, the longest values go
  * ahead as pieces, as heap's toasted values do; nothing is written to the
@@ -56,7 +57,9 @@ struct StRowLog
 bool
 st_row_log_wanted(Relation rel)
 {
-	return RelationIsLogicallyLogged(rel) && st_options_get(rel)->logical_inserts;
+	return RelationIsLogicallyLogged(rel) &&
+		!OidIsValid(rel->rd_rel->relrewrite) &&
+		st_options_get(rel)->logical_inserts;
 }
 
 StRowLog *
@@ -70,6 +73,12 @@ st_row_log_create(MemoryContext mcxt, TransactionId xid)
 	log->work = AllocSetContextCreate(mcxt, "row for logical decoding",
 									  ALLOCSET_SMALL_SIZES);
 	return log;
+}
+
+bool
+st_row_log_is_empty(const StRowLog *log)
+{
+	return log->nrows == 0;
 }
 
 Size
@@ -214,22 +223,41 @@ longest_value(const Row *row)
 	return found;
 }
 
-/* Sends the longest values ahead until the row fits. */
+/*
+ * The number of the next value that goes ahead.  It does not start over with
+ * each row, so that pieces whose row decoding has skipped are not met again at
+ * once; a value that is stored has a greater one.
+ */
+static Oid
+next_value_id(void)
+{
+	static Oid	last = InvalidOid;
+
+	last = last % (FirstGenbkiObjectId - 1) + 1;
+	return last;
+}
+
+/*
+ * Sends the longest values ahead until the rest fits into a heap page, as
+ * decoding expects of a row that has pieces, or nothing more can be sent.
+ */
 static void
 shorten(const StRowLog *log, Row *row, Relation rel)
 {
 	Relation	toast = table_open(rel->rd_rel->reltoastrelid, RowExclusiveLock);
 
-	for (Oid id = 1; record_bytes(row) > ST_WAL_ROWS_BYTES; id++)
+	while (MAXALIGN(row->hoff + row->data_size) > MaxHeapTupleSize)
 	{
 		int			i = longest_value(row);
+		Oid			id = next_value_id();
 		struct varlena *value;
 
 		if (i < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("row is too big: size %zu, maximum size %d",
-							record_bytes(row), ST_WAL_ROWS_BYTES)));
+					 errmsg("row is too big: size %zu, maximum size %zu",
+							row->hoff + row->data_size,
+							(Size) MaxHeapTupleSize)));
 		value = (struct varlena *) DatumGetPointer(row->values[i]);
 		write_pieces(log, toast, value, id);
 		row->values[i] = external_pointer(rel, value, id);

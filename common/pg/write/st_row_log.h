@@ -30,6 +30,9 @@ extern void st_row_log_add(StRowLog *log, Relation rel, TupleTableSlot *slot);
 /* Writes the rest, in the transaction or in one of its subtransactions. */
 extern void st_row_log_write(StRowLog *log, Relation rel);
 
+/* Nothing is left to write. */
+extern bool st_row_log_is_empty(const StRowLog *log);
+
 /* Bytes that it takes. */
 extern Size st_row_log_memory(const StRowLog *log);
 
