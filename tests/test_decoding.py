@@ -145,6 +145,23 @@ LOADS = {
         ],
         BULK,
     ),
+    "a subtransaction that fails": (
+        [
+            TABLE,
+            "BEGIN",
+            f"INSERT INTO t {ROWS}",
+            "SAVEPOINT a",
+            "SELECT 1 / 0",
+            "ROLLBACK TO a",
+            "COMMIT",
+            "BEGIN",
+            f"INSERT INTO t {ROWS}",
+            "SAVEPOINT a",
+            "SELECT 1 / 0",
+            "ROLLBACK",
+        ],
+        BULK,
+    ),
     "the table changes in the transaction": (
         [
             TABLE,
@@ -178,6 +195,9 @@ LOADS = {
 
 
 def run(twin: Twin, statement: str) -> None:
+    if statement == "SELECT 1 / 0":
+        twin.fails("22012", statement)
+        return
     if not statement.startswith("COPY"):
         twin.ok(statement)
         return
@@ -254,7 +274,7 @@ def test_long_rows(database, am):
         " FROM generate_series(1, {}) k) END"
     )
     rows = (
-        f"SELECT i, {long.format(200, 3000)}, {long.format(300, 2000)},"
+        f"SELECT i, {long.format(200, 3000)}, {long.format(300, 900)},"
         f" convert_to({long.format(450, 6000)}, 'UTF8') FROM generate_series(1, 2700) i"
     )
     twin.ok(f"INSERT INTO long {rows}")

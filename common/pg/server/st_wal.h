@@ -60,9 +60,9 @@ extern void st_wal_delete_tuple(Buffer buffer, OffsetNumber off,
  * Tells logical decoding of rows that no heap page gets: nrows of them, one
  * behind the other as in the record of heap_multi_insert(), at most
  * ST_WAL_ROWS_BYTES.  Any page of the relation carries the record, best one
- * that is almost empty; the caller has no page of the relation locked.  xid is the
- * (sub)transaction that inserts the rows, the running one or one above it; it
- * has written WAL before.
+ * that is almost empty; the caller has no page of the relation locked.  xid is
+ * the (sub)transaction that inserts the rows, the running one or one above it;
+ * it has written WAL before.
  */
 #define ST_WAL_ROWS_BYTES 64000
 extern void st_wal_log_rows(Relation rel, BlockNumber blkno,
