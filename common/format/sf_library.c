@@ -30,6 +30,7 @@
 static StTableAm tableam;
 
 static ExecutorStart_hook_type prev_executor_start = NULL;
+static ExecutorFinish_hook_type prev_executor_finish = NULL;
 static get_relation_info_hook_type prev_get_relation_info = NULL;
 static set_rel_pathlist_hook_type prev_set_rel_pathlist = NULL;
 static set_join_pathlist_hook_type prev_set_join_pathlist = NULL;
@@ -37,10 +38,32 @@ static create_upper_paths_hook_type prev_create_upper_paths = NULL;
 static object_access_hook_type prev_object_access = NULL;
 static ProcessUtility_hook_type prev_process_utility = NULL;
 
+static bool
+may_write(const QueryDesc *queryDesc)
+{
+	return queryDesc->operation != CMD_SELECT ||
+		queryDesc->plannedstmt->hasModifyingCTE;
+}
+
 static void
 executor_start(QueryDesc *queryDesc, int eflags)
 {
+	if (st_store_in_use && may_write(queryDesc) &&
+		(eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+		st_log_rows_before_command();
 	vx_executor_start(queryDesc, eflags, prev_executor_start);
+}
+
+static void
+executor_finish(QueryDesc *queryDesc)
+{
+	/* Before AFTER triggers, whose changes decoding is to see afterwards. */
+	if (st_store_in_use && may_write(queryDesc))
+		st_log_rows_before_command();
+	if (prev_executor_finish)
+		prev_executor_finish(queryDesc);
+	else
+		standard_ExecutorFinish(queryDesc);
 }
 
 static void
@@ -149,6 +172,8 @@ sf_library_init(const SfLibrary *library)
 	register_label_provider(library->options->provider, st_options_check_label);
 	prev_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = executor_start;
+	prev_executor_finish = ExecutorFinish_hook;
+	ExecutorFinish_hook = executor_finish;
 	prev_get_relation_info = get_relation_info_hook;
 	get_relation_info_hook = relation_info;
 	prev_set_rel_pathlist = set_rel_pathlist_hook;

@@ -47,7 +47,7 @@ extern const StOptionEnum sf_codecs[];
 		.description = "columns that rewrites of the table sort its rows by" \
 	}
 
-/* row_group_rows, row_group_bytes, auto_compact */
+/* row_group_rows, row_group_bytes, auto_compact, logical_inserts */
 #define SF_GROUP_OPTIONS \
 	{ \
 		.name = "row_group_rows", \
@@ -73,6 +73,13 @@ extern const StOptionEnum sf_codecs[];
 		.offset = offsetof(StOptions, auto_compact), \
 		.default_text = "on", \
 		.description = "whether background workers may compact the table" \
+	}, \
+	{ \
+		.name = "logical_inserts", \
+		.type = ST_OPTION_BOOL, \
+		.offset = offsetof(StOptions, logical_inserts), \
+		.default_text = "on", \
+		.description = "whether loads are for logical decoding, too" \
 	}
 
 /*

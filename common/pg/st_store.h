@@ -193,6 +193,11 @@ extern void st_flush_all_pending(void);
 struct PlannedStmt;
 extern void st_flush_before_utility(const struct PlannedStmt *pstmt);
 
+/*
+ * To be called when a command that may write begins, and when it ends, before
+ * its triggers: tells logical decoding of rows that wait for their row group.
+ */
+extern void st_log_rows_before_command(void);
 
 /*
  * The row groups visible to the snapshot, sorted by first_row, allocated in

@@ -63,6 +63,7 @@ typedef struct StOptions
 	int			row_group_bytes;	/* bytes of values, at most */
 	StOrderBy	orderby;
 	bool		auto_compact;
+	bool		logical_inserts;	/* loads are for logical decoding, too */
 } StOptions;
 
 typedef enum StOptionType

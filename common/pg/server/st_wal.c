@@ -9,8 +9,9 @@
  * reads them.  What else the store changes, it changes by functions of heap
  * and btree, which log it.
  *
- * Tested on 15, 17 and 18: tests/test_crash.py and tests/test_replication.py
- * redo each of the records, the latter under wal_consistency_checking too.
+ * Tested on 15, 17 and 18: tests/test_crash.py, tests/test_replication.py and
+ * tests/test_decoding.py redo each of the records, the first and the last of
+ * them under wal_consistency_checking too.  Those for decoding: on 15 and 18.
  *
  * Whoever commits waits until all WAL before its own is on disk: also what a
  * compaction has written beside it, which may be as much as wal_buffers hold.
@@ -24,15 +25,23 @@
 #include "access/generic_xlog.h"
 #include "access/heapam.h"
 #include "access/heapam_xlog.h"
+#include "access/heaptoast.h"
 #include "access/htup_details.h"
+#include "access/multixact.h"
 #include "access/nbtxlog.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "access/xlog_internal.h"
 #include "access/xloginsert.h"
+#include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "pgstat.h"
+#include "replication/origin.h"
 #include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/combocid.h"
 
 #include "st_compat.h"
 #include "st_wal.h"
@@ -191,25 +200,325 @@ st_wal_delete_tuple(Buffer buffer, OffsetNumber off, HeapTuple key, bool full)
 	END_CRIT_SECTION();
 }
 
+/* ---- rows that logical decoding sees, and deletions that it does not ---- */
+
+/*
+ * The part of a page that is left out of its image, because redo fills it with
+ * zeros: what heap leaves free, or the end of a page of ours that is empty.
+ */
+static void
+find_hole(Page page, uint32 *start, uint32 *end)
+{
+	PageHeader	header = (PageHeader) page;
+
+	*start = header->pd_lower;
+	*end = header->pd_upper;
+	if (*start >= SizeOfPageHeaderData && *start < *end && *end <= BLCKSZ)
+		return;
+	*start = *end = BLCKSZ;
+	while (*start > SizeOfPageHeaderData && ((char *) page)[*start - 1] == 0)
+		(*start)--;
+}
+
+/*
+ * A record of a page, with data for logical decoding: redo puts the page back
+ * as it is, and does not look at the data (BLK_RESTORED).  The record's
+ * transaction is xid.
+ *
+ * It is put together as XLogRecordAssemble() does it, which could only name
+ * the running subtransaction, and would log all of the page.  xid has written
+ * before, so decoding knows whose subtransaction it is.
+ */
+static XLogRecPtr
+insert_page_with_data(TransactionId xid, RmgrId rmid, uint8 info, Relation rel,
+					  Buffer buffer, const void *header, uint32 header_len,
+					  const char *data, uint32 len)
+{
+	union
+	{
+		XLogRecord	record;
+		char		bytes[SizeOfXLogRecord + MaxSizeOfXLogRecordBlockHeader +
+						  1 + sizeof(RepOriginId) + SizeOfXLogRecordDataHeaderLong];
+	}			all = {{0}};
+	char	   *scratch = all.bytes;
+	XLogRecord	record = {0};
+	XLogRecordBlockHeader block = {0};
+	XLogRecordBlockImageHeader image = {0};
+	RelFileLocator locator = st_relation_locator(rel);
+	BlockNumber blkno = BufferGetBlockNumber(buffer);
+	char	   *page = (char *) BufferGetPage(buffer);
+	char	   *to = scratch + SizeOfXLogRecord;
+	XLogRecData rdata[5];
+	uint32		start;
+	uint32		end;
+	XLogRecPtr	lsn;
+
+#define PUT(from, size) \
+	do { memcpy(to, from, size); to += (size); } while (0)
+
+	find_hole(page, &start, &end);
+	block.fork_flags = MAIN_FORKNUM | BKPBLOCK_HAS_IMAGE | BKPBLOCK_HAS_DATA;
+	block.data_length = len;
+	image.length = BLCKSZ - (end - start);
+	image.hole_offset = start < end ? start : 0;
+	image.bimg_info = BKPIMAGE_APPLY | (start < end ? BKPIMAGE_HAS_HOLE : 0);
+	PUT(&block, SizeOfXLogRecordBlockHeader);
+	PUT(&image, SizeOfXLogRecordBlockImageHeader);
+	PUT(&locator, sizeof(locator));
+	PUT(&blkno, sizeof(blkno));
+	if (replorigin_session_origin != InvalidRepOriginId)
+	{
+		*to++ = (char) XLR_BLOCK_ID_ORIGIN;
+		PUT(&replorigin_session_origin, sizeof(RepOriginId));
+	}
+	*to++ = (char) XLR_BLOCK_ID_DATA_LONG;
+	PUT(&header_len, sizeof(header_len));
+#undef PUT
+
+	rdata[0] = (XLogRecData) {&rdata[1], scratch, to - scratch};
+	rdata[1] = (XLogRecData) {&rdata[2], page, start};
+	rdata[2] = (XLogRecData) {&rdata[3], page + end, BLCKSZ - end};
+	rdata[3] = (XLogRecData) {&rdata[4], unconstify(char *, data), len};
+	rdata[4] = (XLogRecData) {NULL, unconstify(void *, header), header_len};
+
+	record.xl_xid = xid;
+	record.xl_rmid = rmid;
+	record.xl_info = info;
+	INIT_CRC32C(record.xl_crc);
+	COMP_CRC32C(record.xl_crc, scratch + SizeOfXLogRecord,
+				rdata[0].len - SizeOfXLogRecord);
+	record.xl_tot_len = rdata[0].len;
+	for (int i = 1; i < lengthof(rdata); i++)
+	{
+		COMP_CRC32C(record.xl_crc, rdata[i].data, rdata[i].len);
+		record.xl_tot_len += rdata[i].len;
+	}
+	memcpy(scratch, &record, SizeOfXLogRecord);
+
+	/* It says no when full_page_writes has just been switched on. */
+	do
+		lsn = XLogInsertRecord(rdata, InvalidXLogRecPtr, XLOG_INCLUDE_ORIGIN,
+							   1, false);
+	while (XLogRecPtrIsInvalid(lsn));
+	return lsn;
+}
+
+/* Locks a block, and logs it with data for logical decoding. */
+static void
+log_page_with_data(Relation rel, BlockNumber blkno, TransactionId xid,
+				   RmgrId rmid, uint8 info, const void *header,
+				   uint32 header_len, const char *data, uint32 len)
+{
+	Buffer		buffer = ReadBuffer(rel, blkno);
+	XLogRecPtr	lsn;
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	START_CRIT_SECTION();
+	/* A crash may have left it so; with an LSN it must be a page. */
+	if (PageIsNew(BufferGetPage(buffer)))
+		PageInit(BufferGetPage(buffer), BLCKSZ, 0);
+	MarkBufferDirty(buffer);
+	lsn = insert_page_with_data(xid, rmid, info, rel, buffer, header,
+								header_len, data, len);
+	PageSetLSN(BufferGetPage(buffer), lsn);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * RM_HEAP2 XLOG_HEAP2_MULTI_INSERT: redo puts the whole page back and inserts
+ * no tuple.  Logical decoding takes the rows from the data of the block.  The
+ * offsets are looked at by pg_waldump alone.
+ */
+void
+st_wal_log_rows(Relation rel, BlockNumber blkno, TransactionId xid,
+				const char *rows, uint32 len, int nrows)
+{
+	static union
+	{
+		xl_heap_multi_insert record;
+		char		bytes[SizeOfHeapMultiInsert +
+						  ST_WAL_ROWS_BYTES / SizeOfMultiInsertTuple * sizeof(OffsetNumber)];
+	}			header;
+
+	Assert(len <= ST_WAL_ROWS_BYTES && nrows <= ST_WAL_ROWS_BYTES / SizeOfMultiInsertTuple);
+	header.record.flags = XLH_INSERT_CONTAINS_NEW_TUPLE | XLH_INSERT_LAST_IN_MULTI;
+	header.record.ntuples = nrows;
+	for (int i = 0; i < nrows; i++)
+		header.record.offsets[i] = FirstOffsetNumber + i;
+	log_page_with_data(rel, blkno, xid, RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT,
+					   &header, SizeOfHeapMultiInsert + nrows * sizeof(OffsetNumber),
+					   rows, len);
+}
+
+/*
+ * RM_HEAP XLOG_HEAP_INSERT: redo puts the whole page back and inserts no
+ * tuple.  Logical decoding keeps the piece until the row that names its value
+ * comes.
+ */
+void
+st_wal_log_toast_piece(Relation toast, BlockNumber blkno, TransactionId xid,
+					   HeapTuple piece)
+{
+	xl_heap_insert record = {.offnum = FirstOffsetNumber};
+	xl_heap_header header;
+	uint32		len = piece->t_len - SizeofHeapTupleHeader;
+	char	   *data = palloc(SizeOfHeapHeader + len);
+
+	Assert(SizeOfHeapHeader + len <= PG_UINT16_MAX);
+	record.flags = XLH_INSERT_CONTAINS_NEW_TUPLE | XLH_INSERT_ON_TOAST_RELATION;
+	header.t_infomask2 = piece->t_data->t_infomask2;
+	header.t_infomask = piece->t_data->t_infomask;
+	header.t_hoff = piece->t_data->t_hoff;
+	memcpy(data, &header, SizeOfHeapHeader);
+	memcpy(data + SizeOfHeapHeader,
+		   (char *) piece->t_data + SizeofHeapTupleHeader, len);
+	log_page_with_data(toast, blkno, xid, RM_HEAP_ID, XLOG_HEAP_INSERT,
+					   &record, SizeOfHeapInsert, data, SizeOfHeapHeader + len);
+	pfree(data);
+}
+
+/*
+ * RM_HEAP2 XLOG_HEAP2_MULTI_INSERT of no tuple: redo makes the page not
+ * all-visible, in the map, too.  Logical decoding passes it by: it says that
+ * it has no tuples.  The page is locked; vmbuffer is its page of the map.
+ */
+static void
+clear_all_visible(Relation rel, Buffer buffer, Buffer vmbuffer)
+{
+	xl_heap_multi_insert record = {.flags = XLH_INSERT_ALL_VISIBLE_CLEARED};
+	XLogRecPtr	lsn;
+
+	PageClearAllVisible(BufferGetPage(buffer));
+	MarkBufferDirty(buffer);
+	visibilitymap_clear(rel, BufferGetBlockNumber(buffer), vmbuffer,
+						VISIBILITYMAP_VALID_BITS);
+	LockBuffer(vmbuffer, BUFFER_LOCK_EXCLUSIVE);
+	MarkBufferDirty(vmbuffer);
+	XLogBeginInsert();
+	st_xlog_register_data(&record, SizeOfHeapMultiInsert);
+	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+	XLogRegisterBuffer(1, vmbuffer, 0);
+	lsn = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT);
+	PageSetLSN(BufferGetPage(buffer), lsn);
+	PageSetLSN(BufferGetPage(vmbuffer), lsn);
+	LockBuffer(vmbuffer, BUFFER_LOCK_UNLOCK);
+}
+
+/*
+ * RM_HEAP XLOG_HEAP_LOCK, with the bits of a deletion: redo sets xmax and the
+ * bits, which is all that a deletion does to a tuple that has no link to a
+ * next version, but for the hint that the page can be pruned.  Logical
+ * decoding passes by whatever locks.  The page is locked.
+ */
+static void
+delete_as_lock(Relation rel, Buffer buffer, HeapTuple tuple, CommandId cid,
+			   bool iscombo)
+{
+	TransactionId xid = GetCurrentTransactionId();
+	HeapTupleHeader header = tuple->t_data;
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber off = ItemPointerGetOffsetNumber(&tuple->t_self);
+	xl_heap_lock record;
+	XLogRecPtr	lsn;
+
+	PageSetPrunable(page, xid);
+	header->t_infomask &= ~(HEAP_XMAX_BITS | HEAP_MOVED);
+	header->t_infomask2 |= HEAP_KEYS_UPDATED;
+	HeapTupleHeaderSetXmax(header, xid);
+	HeapTupleHeaderSetCmax(header, cid, iscombo);
+	MarkBufferDirty(buffer);
+
+	memset(&record, 0, sizeof(record));
+	memcpy(&record, &xid, sizeof(xid));
+	record.offnum = off;
+	record.infobits_set = XLHL_KEYS_UPDATED;
+	XLogBeginInsert();
+	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+	st_xlog_register_data(&record, SizeOfHeapLock);
+	lsn = XLogInsert(RM_HEAP_ID, XLOG_HEAP_LOCK);
+	PageSetLSN(page, lsn);
+}
+
+/* The page locked, and its page of the map pinned if it is all-visible. */
+static Buffer
+lock_page_and_map(Relation rel, BlockNumber blkno, Buffer *vmbuffer)
+{
+	Buffer		buffer = ReadBuffer(rel, blkno);
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	while (PageIsAllVisible(BufferGetPage(buffer)) && !BufferIsValid(*vmbuffer))
+	{
+		/* It may have to be read. */
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		visibilitymap_pin(rel, blkno, vmbuffer);
+		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	}
+	return buffer;
+}
+
+/* heap_delete() without waiting, by records that say nothing of a deletion. */
+static bool
+delete_unseen(Relation rel, ItemPointer tid)
+{
+	CommandId	cid = GetCurrentCommandId(true);
+	TransactionId xid = GetCurrentTransactionId();
+	BlockNumber blkno = ItemPointerGetBlockNumber(tid);
+	OffsetNumber off = ItemPointerGetOffsetNumber(tid);
+	Buffer		vmbuffer = InvalidBuffer;
+	Buffer		buffer = lock_page_and_map(rel, blkno, &vmbuffer);
+	Page		page = BufferGetPage(buffer);
+	HeapTupleData tuple;
+	bool		iscombo;
+	bool		deleted;
+
+	Assert(!IsInParallelMode());
+	Assert(ItemIdIsNormal(PageGetItemId(page, off)));
+	tuple.t_self = *tid;
+	tuple.t_tableOid = RelationGetRelid(rel);
+	tuple.t_data = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, off));
+	tuple.t_len = ItemIdGetLength(PageGetItemId(page, off));
+	deleted = HeapTupleSatisfiesUpdate(&tuple, cid, buffer) == TM_Ok;
+	if (deleted)
+	{
+		CheckForSerializableConflictIn(rel, tid, blkno);
+		HeapTupleHeaderAdjustCmax(tuple.t_data, &cid, &iscombo);
+		MultiXactIdSetOldestMember();
+
+		START_CRIT_SECTION();
+		if (PageIsAllVisible(page))
+			clear_all_visible(rel, buffer, vmbuffer);
+		/* Of an update that was rolled back: a lock takes the link away. */
+		if ((tuple.t_data->t_infomask2 & HEAP_HOT_UPDATED) != 0 ||
+			!ItemPointerEquals(&tuple.t_data->t_ctid, tid))
+			st_wal_lock_tuple(rel, buffer, off, xid, false);
+		delete_as_lock(rel, buffer, &tuple, cid, iscombo);
+		END_CRIT_SECTION();
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (BufferIsValid(vmbuffer))
+		ReleaseBuffer(vmbuffer);
+	if (deleted)
+	{
+		if (HeapTupleHasExternal(&tuple))
+			heap_toast_delete(rel, &tuple, false);
+		pgstat_count_heap_delete(rel);
+	}
+	ReleaseBuffer(buffer);
+	return deleted;
+}
+
 bool
 st_delete_quietly(Relation rel, ItemPointer tid)
 {
-	char		identity = rel->rd_rel->relreplident;
 	TM_FailureData failure;
-	TM_Result	result;
 
-	rel->rd_rel->relreplident = REPLICA_IDENTITY_NOTHING;
-	PG_TRY();
-	{
-		result = heap_delete(rel, tid, GetCurrentCommandId(true),
-							 InvalidSnapshot, false, &failure, false);
-	}
-	PG_FINALLY();
-	{
-		rel->rd_rel->relreplident = identity;
-	}
-	PG_END_TRY();
-	return result == TM_Ok;
+	/* What plugins read as a catalog needs heap's own records. */
+	if (RelationIsLogicallyLogged(rel) &&
+		!RelationIsAccessibleInLogicalDecoding(rel))
+		return delete_unseen(rel, tid);
+	return heap_delete(rel, tid, GetCurrentCommandId(true), InvalidSnapshot,
+					   false, &failure, false) == TM_Ok;
 }
 
 /*

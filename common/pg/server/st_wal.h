@@ -57,10 +57,28 @@ extern void st_wal_delete_tuple(Buffer buffer, OffsetNumber off,
 								HeapTuple key, bool full);
 
 /*
- * Deletes a tuple without waiting, unseen by logical decoding: that has no old
- * key to send, and so sends nothing, if the relation has no replica identity,
- * which is what the relcache entry says meanwhile.  False: somebody has
- * changed or locked it.
+ * Tells logical decoding of rows that no heap page gets: nrows of them, one
+ * behind the other as in the record of heap_multi_insert(), at most
+ * ST_WAL_ROWS_BYTES.  Any page of the relation carries the record, best one
+ * that is almost empty; the caller has no page of the relation locked.  xid is
+ * the (sub)transaction that inserts the rows, the running one or one above it;
+ * it has written WAL before.
+ */
+#define ST_WAL_ROWS_BYTES 64000
+extern void st_wal_log_rows(Relation rel, BlockNumber blkno,
+							TransactionId xid, const char *rows, uint32 len,
+							int nrows);
+
+/*
+ * The same for a piece of a toasted value of the next row: a tuple as TOAST
+ * relations have them, of less than 64 kB.
+ */
+extern void st_wal_log_toast_piece(Relation toast, BlockNumber blkno,
+								   TransactionId xid, HeapTuple piece);
+
+/*
+ * Deletes a tuple without waiting, unseen by logical decoding.  False:
+ * somebody has changed or locked it.
  */
 extern bool st_delete_quietly(Relation rel, ItemPointer tid);
 

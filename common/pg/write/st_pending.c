@@ -40,6 +40,7 @@
 #include "utils/syscache.h"
 
 #include "st_options.h"
+#include "st_row_log.h"
 #include "st_space.h"
 #include "st_write.h"
 
@@ -77,6 +78,7 @@ struct StPending
 	uint32		reserved;
 	uint32		nrows;
 	Size		memory;
+	StRowLog   *log;			/* for logical decoding, or NULL */
 	bool		flushing;		/* in a flush, or a flush failed */
 };
 
@@ -118,6 +120,7 @@ pending_end_group(StPending *p)
 	pending_memory -= p->memory;
 	active_writers--;
 	p->writer = NULL;
+	p->log = NULL;
 	p->memory = 0;
 	p->flushing = false;
 	MemoryContextDelete(p->mcxt);
@@ -165,6 +168,8 @@ pending_flush(StPending *p, Relation rel, bool forced)
 	 * while the descriptor, inserted by another subtransaction, stays.
 	 */
 	st_extent_write(rel, img, &group, 1, foreign ? 0 : MaxBlockNumber);
+	if (p->log != NULL)
+		st_row_log_write(p->log, rel);
 
 	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
 		elog(ERROR, "relation \"%s\" has lost its TOAST relation",
@@ -271,9 +276,9 @@ pending_limit_memory(void)
 /* ---- inserts ---- */
 
 /*
- * Must all rows go to the delta?  Logical decoding has to see them (I7); and
- * an exclusion constraint looks at values of rows that another backend may
- * still keep in memory.
+ * Must all rows go to the delta?  An exclusion constraint looks at values of
+ * rows that another backend may still keep in memory; and a table that output
+ * plugins read as a catalog must be heap's.
  */
 static bool
 relation_delta_only(Relation rel)
@@ -282,7 +287,7 @@ relation_delta_only(Relation rel)
 	ListCell   *lc;
 	bool		exclusion = false;
 
-	if (RelationIsLogicallyLogged(rel) || st_meta_leaving(rel))
+	if (RelationIsAccessibleInLogicalDecoding(rel) || st_meta_leaving(rel))
 		return true;
 
 	indexes = RelationGetIndexList(rel);
@@ -392,6 +397,8 @@ pending_begin_group(StPending *p, Relation rel, CommandId cid, int options)
 									"pending row group",
 									ALLOCSET_DEFAULT_SIZES);
 	p->writer = p->format->writer_create(rel, p->mcxt);
+	p->log = st_row_log_wanted(rel) && (options & HEAP_INSERT_NO_LOGICAL) == 0 ?
+		st_row_log_create(p->mcxt, p->xid) : NULL;
 	active_writers++;
 }
 
@@ -433,8 +440,13 @@ st_pending_add(StPending *p, Relation rel, TupleTableSlot *slot, CommandId cid,
 	p->format->writer_add(p->writer, slot->tts_values, slot->tts_isnull);
 	st_stamp_row(slot, rel, p->first_row + p->nrows, p->xid, p->cid);
 	p->nrows++;
-
 	memory = p->format->writer_memory(p->writer);
+	if (p->log != NULL)
+	{
+		st_row_log_add(p->log, rel, slot);
+		memory += st_row_log_memory(p->log);
+	}
+
 	pending_memory += memory - p->memory;
 	p->memory = memory;
 
@@ -470,12 +482,48 @@ st_flush_all_pending(void)
 	pendings_flush_all(false);
 }
 
-/* ANALYZE counts blocks before it asks the access method for anything. */
+/* Tells logical decoding of all rows that wait. */
+static void
+pendings_log_rows(void)
+{
+	HASH_SEQ_STATUS seq;
+	StPending  *p;
+
+	if (active_writers == 0)
+		return;
+	hash_seq_init(&seq, pendings);
+	while ((p = hash_seq_search(&seq)) != NULL)
+	{
+		Relation	rel;
+
+		if (p->log == NULL || st_row_log_is_empty(p->log) || p->flushing ||
+			!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(p->key.relid)))
+			continue;
+		rel = table_open(p->key.relid, NoLock);
+		if (p->key.file == st_locator_number(st_relation_locator(rel)))
+			st_row_log_write(p->log, rel);
+		table_close(rel, NoLock);
+	}
+}
+
+void
+st_log_rows_before_command(void)
+{
+	pendings_log_rows();
+}
+
+/*
+ * A utility command may change what rows look like, but for one that begins or
+ * ends a transaction, maybe a failed one.  And ANALYZE counts blocks before it
+ * asks the access method for anything.
+ */
 void
 st_flush_before_utility(const PlannedStmt *pstmt)
 {
 	if (IsA(pstmt->utilityStmt, VacuumStmt))
 		st_flush_all_pending();
+	else if (!IsA(pstmt->utilityStmt, TransactionStmt) && IsTransactionState())
+		pendings_log_rows();
 }
 
 static void
