@@ -325,7 +325,11 @@ class Joins:
         columns = ["k8", "k4", "n", "f", "t", "d"] + (["c", "bp", "k2"] if own else [])
         column = self.rng.choice(columns)
         keys = [f"{x}.{column} = {y}.{column}"] * 5
-        keys += [f"{x}.k8 = {y}.k4", f"{x}.k4 + 1 = {y}.k8 - 1", f"lower({x}.t) = {y}.t"]
+        keys += [
+            f"{x}.k8 = {y}.k4",
+            f"{x}.k4 + 1 = {y}.k8 - 1",
+            f"lower({x}.t) = {y}.t",
+        ]
         return self.rng.choice(keys)
 
     def conditions(self, x: str, y: str, own: bool) -> str:
@@ -356,7 +360,9 @@ class Joins:
             source += f" {kind} {rng.choice(('TBL', 'OTH'))} {name} ON x.k8 = {name}.k8"
             source += f" AND x.d = {name}.d AND {name}.k4 < 40"
         if rng.random() < 0.3:
-            where += rng.choice((" AND y.v IS NULL", " AND coalesce(y.amount, 1) < 200"))
+            where += rng.choice(
+                (" AND y.v IS NULL", " AND coalesce(y.amount, 1) < 200")
+            )
         out = rng.choice((
             "SELECT count(*), sum(x.k4), sum(y.amount * x.k8), max(y.v), count(y.n)",
             "SELECT y.v, x.t, count(*), sum(y.amount + x.k4), min(x.f)",

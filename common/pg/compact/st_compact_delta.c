@@ -4,7 +4,7 @@
  *	  Compaction: taking rows out of the delta.
  *
  * A row may be moved if the step's snapshot sees it and nobody holds a lock
- * on it.  heap_delete() without waiting decides that: it refuses a tuple that
+ * on it.  st_delete_quietly() decides that without waiting: it refuses a tuple that
  * a running transaction locks, in whatever mode, or changes.
  *
  * The buffer's pin keeps a tuple from being pruned between the look and the

@@ -5,8 +5,8 @@
  *	  new ones.
  *
  * That is one change per page, logged by the generic resource manager, so any server
- * replays it.  heap_delete() takes the first row of a page that is all visible, because it
- * clears the visibility map and logs that.
+ * replays it.  st_delete_quietly() takes the first row of a page that is all visible,
+ * because it clears the visibility map and logs that.
  *
  * A tuple that somebody has changed or locked meanwhile stays.
  *
