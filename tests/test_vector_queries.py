@@ -431,7 +431,8 @@ MANY = """CREATE TABLE many (id int, few int, t text) USING {am};
  'SELECT generate_series(1, 1000000000)';
  ANALYZE many"""
 LONG = {
-    "gathered": "SELECT sum(x.id) FROM many x JOIN many y ON x.few = y.few",
+    "gathered": "SELECT sum(x.id) FROM many x JOIN many y ON x.few = y.few"
+    " JOIN many z ON y.few = z.few",
     "first match": "SELECT count(*) FROM many x WHERE EXISTS"
     " (SELECT FROM many y WHERE y.few = x.few AND y.id > x.id + 40000)",
     "build side": "SELECT count(*) FROM many x JOIN endless() y ON x.id = y",
