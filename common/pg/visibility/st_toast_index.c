@@ -173,10 +173,11 @@ close_one(Relation index, LOCKMODE release, bool others)
 /* ---- opening ---- */
 
 /*
- * Opens all indexes of the TOAST relation; false if none of them seems valid.
- * The server's own toast_open_indexes() raises an error then.  But that is
- * what one may see while REINDEX CONCURRENTLY swaps two of them, looking at
- * the new one before, at the old one after that.
+ * Opens all indexes of the TOAST relation; false if none of them seems valid,
+ * or one is gone.  The server's own toast_open_indexes() raises an error then.
+ * But that is what one may see while REINDEX CONCURRENTLY swaps two of them,
+ * looking at the new one before, at the old one after that; and if it drops
+ * the old one, which the relation cache still listed.
  */
 static bool
 open_indexes(StCatalog *cat)
@@ -184,6 +185,7 @@ open_indexes(StCatalog *cat)
 	List	   *list = RelationGetIndexList(cat->toast);
 	int			n = list_length(list);
 	ListCell   *lc;
+	bool		gone = false;
 
 	cat->index = NULL;
 	cat->nindexes = 0;
@@ -192,13 +194,18 @@ open_indexes(StCatalog *cat)
 	cat->all_valid = true;
 	foreach(lc, list)
 	{
+		Relation	index;
+
 		if (n > 1)
 			remember_seen(lfirst_oid(lc));
-		cat->indexes[cat->nindexes++] = index_open(lfirst_oid(lc),
-												   cat->lockmode);
+		index = try_relation_open(lfirst_oid(lc), cat->lockmode);
+		if (index != NULL)
+			cat->indexes[cat->nindexes++] = index;
+		else
+			gone = true;
 	}
 	list_free(list);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < cat->nindexes; i++)
 	{
 		Form_pg_index flags = cat->indexes[i]->rd_index;
 
@@ -209,7 +216,7 @@ open_indexes(StCatalog *cat)
 		if (flags->indisvalid && cat->index == NULL)
 			cat->index = cat->indexes[i];
 	}
-	return cat->index != NULL;
+	return cat->index != NULL && !gone;
 }
 
 /* Locks of writers stay until the transaction ends. */
