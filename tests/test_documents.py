@@ -157,8 +157,12 @@ EXPRESSIONS = [
 # where SQL/JSON has them
 STANDARD = [
     "json_value(d, '$.a.b')",
-    "json_value(d, '$.a.b' RETURNING int DEFAULT -1 ON EMPTY DEFAULT -2 ON ERROR)",
-    "json_value(d, 'strict $.a.b' DEFAULT 'none' ON ERROR)",
+    # After a row in error the server gives DEFAULT ON ERROR for a NULL document,
+    # too: its result depends on the order of rows.
+    "CASE WHEN d IS NOT NULL THEN json_value(d, '$.a.b' RETURNING int"
+    " DEFAULT -1 ON EMPTY DEFAULT -2 ON ERROR) END",
+    "CASE WHEN d IS NOT NULL THEN"
+    " json_value(d, 'strict $.a.b' DEFAULT 'none' ON ERROR) END",
     "json_query(d, '$.a.l')",
     "json_query(d, '$.a.b[*].n' WITH WRAPPER)",
     "json_exists(d, '$.a.b[*] ? (@.n > $min)' PASSING 5 AS min)",
