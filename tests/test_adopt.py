@@ -382,24 +382,24 @@ def test_older_snapshot(t):
     compress(t)
 
 
+def writer(number, rows):
+    """Inserts, deletes and updates in both schemas; updates among so many rows."""
+    keys = itertools.count((number + 1) * 1_000_000)
+
+    def write(conn):
+        key = next(keys)
+        for schema in ("ours", "heap"):
+            conn.execute(f"INSERT INTO {schema}.t (id, k) VALUES ({key}, 1)")
+            conn.execute(f"DELETE FROM {schema}.t WHERE id = {key - 5}")
+            conn.execute(f"UPDATE {schema}.t SET k = k + 1 WHERE id = {1 + key % rows}")
+
+    return write
+
+
 def test_beside_writers(t):
     """Writers are blocked for a moment and lose nothing, nor does adopt() starve."""
 
-    def writer(number):
-        keys = itertools.count((number + 1) * 1_000_000)
-
-        def write(conn):
-            key = next(keys)
-            for schema in ("ours", "heap"):
-                conn.execute(f"INSERT INTO {schema}.t (id, k) VALUES ({key}, 1)")
-                conn.execute(f"DELETE FROM {schema}.t WHERE id = {key - 5}")
-                conn.execute(
-                    f"UPDATE {schema}.t SET k = k + 1 WHERE id = {1 + key % 90}"
-                )
-
-        return write
-
-    with repeated(t.database, [writer(n) for n in range(3)]):
+    with repeated(t.database, [writer(n, 90) for n in range(3)]):
         adopt(t)
         t.ours.execute(f"CALL {t.am}.compact('t')")
     compress(t)
@@ -600,23 +600,9 @@ def test_release_finds_what_a_cancelled_load_left(t):
 
 
 def test_release_beside_writers(t):
-    def writer(number):
-        keys = itertools.count((number + 1) * 1_000_000)
-
-        def write(conn):
-            key = next(keys)
-            for schema in ("ours", "heap"):
-                conn.execute(f"INSERT INTO {schema}.t (id, k) VALUES ({key}, 1)")
-                conn.execute(f"DELETE FROM {schema}.t WHERE id = {key - 5}")
-                conn.execute(
-                    f"UPDATE {schema}.t SET k = k + 1 WHERE id = {1 + key % 9000}"
-                )
-
-        return write
-
     adopt(t)
     compress(t)
-    with repeated(t.database, [writer(n) for n in range(2)]):
+    with repeated(t.database, [writer(n, 9000) for n in range(2)]):
         release(t)
     is_heap(t)
 

@@ -20,9 +20,9 @@ typedef void (*StSwitchCheck) (Relation rel, const char *am_name);
 
 /*
  * Opens the relation with AccessExclusiveLock, if the caller owns it and check()
- * lets it pass.  Waits
- * for the lock in short turns, for so long altogether, so that those who come
- * later do not stand in line behind a long transaction: st_switch_lock.c
+ * lets it pass.  Waits for the lock in short turns, for so long altogether, so
+ * that those who come later do not stand in line behind a long transaction:
+ * st_switch_lock.c
  */
 extern Relation st_switch_open(Oid relid, const Interval *patience,
 							   StSwitchCheck check, const char *am_name);

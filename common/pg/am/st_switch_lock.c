@@ -19,14 +19,11 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
-#include "catalog/objectaddress.h"
-#include "catalog/pg_class.h"
 #include "commands/tablecmds.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -35,6 +32,7 @@
 #include "utils/wait_event.h"
 
 #include "st_compat.h"
+#include "st_options.h"
 #include "st_switch.h"
 
 /* How long a turn stands in line, and how long it lets others go on. */
@@ -43,21 +41,6 @@
 
 /* A turn is long enough to have the server cancel an autovacuum of the table. */
 #define DEADLOCK_MS	"25"
-
-static void
-check_owner(Oid relid)
-{
-	char	   *name = get_rel_name(relid);
-
-	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid)));
-	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER,
-					   get_relkind_objtype(get_rel_relkind(relid)), name);
-	pfree(name);
-}
 
 static void
 lock_within(Oid relid, int ms)
@@ -129,7 +112,7 @@ st_switch_open(Oid relid, const Interval *patience, StSwitchCheck check,
 	TimestampTz until;
 	Relation	rel;
 
-	check_owner(relid);
+	st_check_owner(relid);
 	rel = relation_open(relid, AccessShareLock);
 	check(rel, am_name);
 	relation_close(rel, AccessShareLock);
@@ -148,7 +131,7 @@ st_switch_open(Oid relid, const Interval *patience, StSwitchCheck check,
 		rest();
 	}
 	rel = relation_open(relid, NoLock);
-	check_owner(relid);
+	st_check_owner(relid);
 	check(rel, am_name);
 	CheckTableNotInUse(rel, "change the access method of");
 	return rel;

@@ -197,6 +197,9 @@ extern void st_options_utility(ProcessUtility_hook_type next, PlannedStmt *pstmt
 							   QueryEnvironment *queryEnv, DestReceiver *dest,
 							   QueryCompletion *qc);
 
+/* Raises an error unless the relation exists and the user owns it; takes no lock. */
+extern void st_check_owner(Oid relid);
+
 /*
  * set_options(relation, <one argument per option, in the order of the
  * definitions>, reset text[]): NULL leaves an option as it is.

@@ -22,9 +22,8 @@
 #include "st_compat.h"
 #include "st_options.h"
 
-/* Opens what shall get options; only its owner may, and before any lock. */
-static Relation
-open_for_options(Oid relid)
+void
+st_check_owner(Oid relid)
 {
 	char	   *name = get_rel_name(relid);
 
@@ -35,6 +34,14 @@ open_for_options(Oid relid)
 	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER,
 					   get_relkind_objtype(get_rel_relkind(relid)), name);
+	pfree(name);
+}
+
+/* Opens what shall get options; only its owner may, and before any lock. */
+static Relation
+open_for_options(Oid relid)
+{
+	st_check_owner(relid);
 	return relation_open(relid, ShareUpdateExclusiveLock);
 }
 
