@@ -247,6 +247,9 @@ extern AttrNumber vx_agg_feed_column(const VxAggFeed *feed, const Expr *expr);
  */
 extern bool vx_agg_footer(VxAggState *state);
 
+/* Before the first batch: count(*) alone takes all row groups, unopened. */
+extern void vx_agg_footer_rows(VxAggState *state);
+
 /* ---- vx_agg_group.c ---- */
 
 /* state_bytes: of the states in a group's record. */

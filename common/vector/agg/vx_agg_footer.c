@@ -7,7 +7,8 @@
  * settle all conditions - the number of rows, of nulls, the sum, the least
  * and the greatest value are known without its vectors.  Transitions that are
  * made of them take them when the first vector of the row group comes; if
- * all of the query's do, the others are not read.
+ * all of the query's do, the others are not read.  A count(*) of all rows does
+ * not even open the row groups.
  *
  * Where few rows are deleted, numbers and sums are those of all rows less
  * those of the deleted ones, which are taken one by one.
@@ -22,6 +23,14 @@
 /* Taking one value out of a vector costs what decoding so many of them does. */
 #define VALUE_COST 256
 
+/* Nothing chooses among the scan's rows but its conditions. */
+static bool
+takes_all_rows(const VxScanState *scan)
+{
+	return vx_enable_footer_aggregate && scan->source->bitmap == NULL &&
+		scan->filter->topn == NULL && scan->filter->joins == NIL;
+}
+
 /* Every row of the row group is this node's, and passes. */
 static bool
 takes_whole_group(const VxScanState *scan)
@@ -29,9 +38,7 @@ takes_whole_group(const VxScanState *scan)
 	const VxSource *source = scan->source;
 	const VxFilter *filter = scan->filter;
 
-	if (!vx_enable_footer_aggregate ||
-		source->vector_order != NULL || source->bitmap != NULL || scan->batch->vecno != 0 ||
-		filter->topn != NULL || filter->joins != NIL)
+	if (!takes_all_rows(scan) || source->vector_order != NULL || scan->batch->vecno != 0)
 		return false;
 	for (int i = 0; i < filter->nquals; i++)
 		if (!filter->quals[i].passes_group)
@@ -233,4 +240,22 @@ vx_agg_footer(VxAggState *state)
 	if (all)
 		skip_group(state);
 	return all;
+}
+
+void
+vx_agg_footer_rows(VxAggState *state)
+{
+	VxScanState *scan = state->scan;
+	int64		nrows;
+
+	if (state->groups->nkeys > 0 || scan == NULL || vx_spill_is_input(state) ||
+		!takes_all_rows(scan) || scan->filter->nquals > 0 || scan->source->shared != NULL)
+		return;
+	for (int i = 0; i < state->ntrans; i++)
+		if (state->trans[i].ninputs > 0 || !may_answer(state, &state->trans[i]))
+			return;
+	nrows = vx_source_count_rows(scan->source);
+	*(int64 *) state->groups->states += nrows;
+	if (scan->css.ss.ps.instrument)
+		InstrUpdateTupleCount(scan->css.ss.ps.instrument, nrows);
 }

@@ -257,6 +257,7 @@ fill_groups(VxAggState *state)
 	uint16		rows[ST_VECTOR_SIZE];
 	int			n;
 
+	vx_agg_footer_rows(state);
 	while ((n = next_batch(state, rows)) > 0)
 	{
 		MemoryContext old = MemoryContextSwitchTo(state->batch_mcxt);

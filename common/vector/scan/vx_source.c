@@ -405,6 +405,32 @@ vx_source_next(VxSource *source)
 	}
 }
 
+int64
+vx_source_count_rows(VxSource *source)
+{
+	int64		nrows = 0;
+
+	Assert(source->shared == NULL && source->bitmap == NULL);
+	vx_source_start(source);
+	if (!source->pass_counted)
+		vx_source_count_pass(source);
+	close_group(source);
+	for (; source->next_group < source->groups->ngroups; source->next_group++)
+	{
+		const StGroup *group = &source->groups->groups[source->next_group];
+
+		CHECK_FOR_INTERRUPTS();
+		find_deleted(source, group);
+		nrows += group->nrows - source->ndeleted;
+		source->stats->deleted_rows += source->ndeleted;
+		source->stats->groups_read++;
+		source->stats->footer_groups++;
+		close_group(source);
+	}
+	pgstat_count_index_tuples(source->rel, nrows);
+	return nrows;
+}
+
 int
 vx_source_delta_page(VxSource *source, HeapTupleData *tuples, Buffer *buffer)
 {

@@ -145,6 +145,12 @@ extern void vx_source_set_bitmap(VxSource *source, PlanState *plan);
 extern VxSourceUnit vx_source_next(VxSource *source);
 extern int	vx_source_delta_page(VxSource *source, HeapTupleData *tuples, Buffer *buffer);
 
+/*
+ * Number of rows in the row groups that are not taken yet; takes them, and
+ * opens none.  For serial scans without conditions.
+ */
+extern int64 vx_source_count_rows(VxSource *source);
+
 /* Start over; parameters of the filter may have changed. */
 extern void vx_source_rescan(VxSource *source);
 
