@@ -13,6 +13,7 @@ import random
 from collections import Counter
 
 import pytest
+from conftest import STORE_AMS
 from strata.storm import Storm
 from test_crash import CrashDatabase
 
@@ -23,7 +24,10 @@ POINTS = int(os.environ.get("STORM_POINTS", "200" if os.environ.get("SLOW") else
 STRIKES = ["server", "backend", "server", "cancel", "server", "terminate"]
 
 
-def test_nothing_is_lost_whoever_is_killed(make_cluster, am, seed):
+@pytest.mark.parametrize("am", [*STORE_AMS, "sorted_heap"])
+def test_nothing_is_lost_whoever_is_killed(make_cluster, server, am, seed):
+    if not server.has_extension(am):
+        pytest.skip(f"{am} is not installed")
     cluster = make_cluster("storm", autovacuum="off", log_error_verbosity="default")
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE storm")
