@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 import psycopg
 import pytest
-from bench import events
 from strata import replica
+
+from bench import events
 
 BAR = 0.10
 
@@ -122,20 +124,20 @@ def test_size_of_columns(conn, am):
     )
     assert guess.keys() == real.keys()
     for name, size_ in real.items():
-        if size_ > 50_000:  # less is no matter
+        if size_ > sum(real.values()) / 20:  # less is no matter
             assert close(guess[name], size_), name
 
 
 def test_whole_table_of_any_method(conn, am):
     """A table that is small enough is encoded as a whole, whatever stores it,
-    and its orders are what merge() would make."""
+    and so are its orders."""
     methods = ["heap", "colcompress", "rowcompress"]
     guesses = {}
     for method in methods:
         conn.execute(
             f"""CREATE TABLE {method} USING {method} AS
-            SELECT hashint4(g) & 2047 AS device, 'model ' || md5((hashint4(g) & 2047)::text) AS model,
-                g AS seq, repeat('long ', CASE WHEN g % 1000 = 0 THEN 3000 ELSE 0 END) || g AS t
+            SELECT hashint4(g) & 8191 AS device, md5((hashint4(g) & 8191)::text) AS model,
+                md5((hashint4(g) & 8191) || 'f') AS firmware, g AS seq, repeat('long ', CASE WHEN g % 1000 = 0 THEN 3000 ELSE 0 END) || g AS t
             FROM generate_series(1, 150000) g"""
         )
         guesses[method] = estimated(conn, am, method, 600)
@@ -145,9 +147,7 @@ def test_whole_table_of_any_method(conn, am):
             assert guesses[method][what] == guesses["heap"][what], (method, what)
     for order, guess in guesses["heap"]["orderby"].items():
         conn.execute(f"CREATE TABLE sorted (LIKE heap) USING {am}")
-        conn.execute(f"SELECT {am}.set_options('sorted', orderby => %s)", [order])
         conn.execute(f"INSERT INTO sorted SELECT * FROM heap ORDER BY {order}")
-        conn.execute(f"CALL {am}.merge('sorted')")
         assert close(guess, size(conn, "sorted")), order
         conn.execute("DROP TABLE sorted")
     assert (
@@ -169,15 +169,13 @@ def test_sample_of_ours(conn, am):
 
 
 def test_empty_pages(conn, am):
-    """Pages without rows between those with rows count as what they are."""
+    """A part without rows, where no run of the sample is."""
     partition(conn, am, SHAPES["lineitem"])
-    conn.execute(
-        f"DELETE FROM t WHERE orderkey BETWEEN {ROWS // 16} AND {ROWS // 8}"
-    )
+    conn.execute(f"DELETE FROM t WHERE orderkey BETWEEN {ROWS // 16} AND {ROWS // 8}")
     guess = estimated(conn, am, "t")
     conn.execute(f"SELECT {am}.adopt('t')")
     conn.execute(f"CALL {am}.merge('t')")
-    assert close(guess["table"][None], size(conn, "t"), 2 * BAR)
+    assert close(guess["table"][None], size(conn, "t"))
 
 
 def test_cancel(conn, am):
@@ -186,10 +184,8 @@ def test_cancel(conn, am):
     for delay in (0.1, 0.4, 0.8, 1.6):
         conn.execute(f"SET statement_timeout = '{delay} s'")
         began = time.monotonic()
-        try:
+        with contextlib.suppress(psycopg.errors.QueryCanceled):
             conn.execute(f"SELECT * FROM {am}.estimate('t', seconds => 600)")
-        except psycopg.errors.QueryCanceled:
-            pass
         assert time.monotonic() - began < delay + 1
     conn.execute("RESET statement_timeout")
     assert conn.execute("SELECT count(*) FROM t").fetchone()[0] == 150000
@@ -200,9 +196,7 @@ def test_standby(make_cluster, am):
     primary = make_cluster("primary", autovacuum="off")
     with primary.connect() as conn:
         conn.execute(f"CREATE EXTENSION {am}")
-        conn.execute(
-            f"CREATE TABLE t USING heap AS {events.row_select('1', '20000')}"
-        )
+        conn.execute(f"CREATE TABLE t USING heap AS {events.row_select('1', '20000')}")
         conn.execute("CREATE INDEX ON t USING brin (id)")
         conn.execute("VACUUM ANALYZE t")
         conn.execute("CHECKPOINT")

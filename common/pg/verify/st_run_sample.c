@@ -14,7 +14,9 @@
  *
  * The first run begins with the table, the last one ends with it, the others
  * are at equal distances, all of about as many blocks as the first one took.
- * A table of little more than that is read from end to end.
+ * A table of little more than that is read from end to end.  Of a larger one,
+ * single blocks at equal distances are read as well, to tell how many rows it
+ * has: runs are too few to see that a part of it is empty.
  *
  * Reads only; holds a pin of one buffer between calls.
  *
@@ -26,12 +28,14 @@
 #include "access/tsmapi.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
-#include "storage/bufmgr.h"
 
 #include "st_run_sample.h"
 
 /* Blocks to read beyond those of all runs, so as to read the whole table. */
 #define WHOLE_FACTOR 1.5
+
+/* Blocks that tell how many rows a table has. */
+#define COUNT_BLOCKS 400
 
 struct StRunSample
 {
@@ -42,7 +46,8 @@ struct StRunSample
 	int			max_runs;
 	int			nruns;			/* that have ended */
 	BlockNumber nblocks;		/* as the access method counts them */
-	BlockNumber next;			/* block */
+	BlockNumber next;			/* block, */
+	BlockNumber step;			/* and from there to the next one */
 	uint64		asked;			/* blocks given to the access method */
 	uint64		filled;			/* of those of the first run: with rows */
 	BlockNumber first_end;		/* where the first run ended, */
@@ -60,12 +65,15 @@ static BlockNumber
 next_block(SampleScanState *node, BlockNumber nblocks)
 {
 	StRunSample *s = node->tsm_state;
+	BlockNumber block;
 
 	s->nblocks = nblocks;
 	if (s->next >= nblocks || s->nruns == s->max_runs)
 		return InvalidBlockNumber;
 	s->asked++;
-	return s->next++;
+	block = s->next;
+	s->next = s->step < nblocks - block ? block + s->step : nblocks;
+	return block;
 }
 
 static OffsetNumber
@@ -92,6 +100,7 @@ st_run_sample_begin(Relation rel, Snapshot snapshot, int runs)
 	s->state.tsm_state = s;
 	s->rel = rel;
 	s->max_runs = runs;
+	s->step = 1;
 	s->scan = table_beginscan_sampling(rel, snapshot, 0, NULL, true, false, true);
 	return s;
 }
@@ -163,28 +172,23 @@ st_run_sample_is_whole(const StRunSample *s)
 }
 
 double
-st_run_sample_rows(const StRunSample *s)
-{
-	return s->rows;
-}
-
-/*
- * Where blocks are those of a file, all of one kind, they tell how many rows
- * there are.  Otherwise the access method has to.
- */
-double
 st_run_sample_table_rows(const StRunSample *s)
 {
-	BlockNumber pages;
-	double		tuples;
-	double		allvisfrac;
+	TupleTableSlot *slot;
+	StRunSample *count;
+	double		rows;
 
-	if (st_run_sample_is_whole(s) || s->asked == 0)
+	if (st_run_sample_is_whole(s))
 		return s->rows;
-	if (s->nblocks == RelationGetNumberOfBlocks(s->rel))
-		return s->rows * s->nblocks / s->asked;
-	table_relation_estimate_size(s->rel, NULL, &pages, &tuples, &allvisfrac);
-	return Max(tuples, s->rows);
+	slot = table_slot_create(s->rel, NULL);
+	count = st_run_sample_begin(s->rel, s->scan->rs_snapshot, 1);
+	count->step = Max(1, s->nblocks / COUNT_BLOCKS);
+	while (st_run_sample_next(count, slot))
+		 /* counts it */ ;
+	rows = count->rows * count->nblocks / Max(count->asked, 1);
+	st_run_sample_end(count);
+	ExecDropSingleTupleTableSlot(slot);
+	return Max(rows, s->rows);
 }
 
 void

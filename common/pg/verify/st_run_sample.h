@@ -32,8 +32,7 @@ extern void st_run_sample_end_run(StRunSample *sample);
 /* Were these all rows that the table has?  To be asked at the end. */
 extern bool st_run_sample_is_whole(const StRunSample *sample);
 
-/* Rows so far, and how many of them the table has, about. */
-extern double st_run_sample_rows(const StRunSample *sample);
+/* How many rows the table has, about; reads some more of it. */
 extern double st_run_sample_table_rows(const StRunSample *sample);
 
 extern void st_run_sample_end(StRunSample *sample);
