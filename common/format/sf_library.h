@@ -47,6 +47,8 @@ extern List *sf_check_column(Relation rel, const StGroup *group, AttrNumber attn
 	ST_STORE_FUNCTIONS(c); \
 	ST_SQL_FUNCTION(c##_tableam_handler, PointerGetDatum(sf_tableam_routine())) \
 	ST_SQL_FUNCTION(c##_column_chunks, sf_column_chunks(fcinfo)) \
+	ST_SQL_FUNCTION(c##_estimate_sizes, \
+					st_estimate_sizes_function(fcinfo, vx_format->store)) \
 	ST_SQL_FUNCTION(c##_verify, st_verify_function(fcinfo, sf_check_column)) \
 	extern PGDLLEXPORT void _PG_init(void)
 

@@ -102,11 +102,13 @@ typedef struct StImage StImage;
 extern StImage *st_image_create(MemoryContext mcxt);
 extern void st_image_append(StImage *img, const void *data, Size len);
 extern uint64 st_image_len(const StImage *img);
+extern const void *st_image_at(const StImage *img, uint64 off);
 extern void st_image_truncate(StImage *img, uint64 len);
 extern uint32 st_image_page_bytes(void);
 
 typedef struct StWriter StWriter;	/* each format defines its own */
 typedef struct StReader StReader;
+struct StOptions;				/* st_options.h */
 
 /*
  * What an access method's row-group format provides.
@@ -116,7 +118,9 @@ typedef struct StReader StReader;
  * them into an image and fills group->footer_off, footer_len and
  * format_version.  Everything lives in the given context, which the store
  * deletes.  A writer must be able to finish inside of parallel mode and at
- * pre-commit (no catalog writes, no CommandCounterIncrement).
+ * pre-commit (no catalog writes, no CommandCounterIncrement).  The options are
+ * those of the table, or what somebody asks about: a writer looks at no others,
+ * and copies what it keeps.  column_bytes() reads a finished image's footer.
  *
  * Reader: opened on one group; row() returns the values of one row (0-based
  * in the group).  needed is NULL for all columns or natts booleans; values
@@ -135,11 +139,13 @@ typedef struct StFormat
 	const char *am_name;		/* "colcompress": also label provider, schema */
 	uint32		format_version; /* newest that this build writes */
 
-	StWriter   *(*writer_create) (Relation rel, MemoryContext mcxt);
+	StWriter   *(*writer_create) (Relation rel, const struct StOptions *options,
+								  MemoryContext mcxt);
 	void		(*writer_add) (StWriter *w, const Datum *values, const bool *isnull);
 	Size		(*writer_memory) (const StWriter *w);
 	bool		(*writer_full) (const StWriter *w);
 	void		(*writer_finish) (StWriter *w, StImage *img, StGroup *group);
+	uint64		(*column_bytes) (const void *footer, AttrNumber attno);
 
 	StReader   *(*reader_open) (Relation rel, const StGroup *group, MemoryContext mcxt);
 	void		(*reader_row) (StReader *r, uint32 row, const bool *needed,

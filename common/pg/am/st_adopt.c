@@ -35,6 +35,7 @@
 #include "commands/defrem.h"
 #include "commands/extension.h"
 #include "executor/spi.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
 #include "utils/builtins.h"
@@ -42,6 +43,8 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "st_compat.h"
+#include "st_error.h"
 #include "st_switch.h"
 #include "st_visibility.h"
 
@@ -158,6 +161,95 @@ check_adoptable(Relation rel, const char *am_name)
 	foreach(lc, indexes)
 		check_index(rel, lfirst_oid(lc));
 	list_free(indexes);
+}
+
+/* ---- all that is refused, as a list ---- */
+
+/* One check of one table, or of one of its indexes. */
+typedef struct Obstacle
+{
+	Relation	rel;
+	const char *am_name;
+	Oid			index;
+} Obstacle;
+
+static void
+try_kind(void *arg)
+{
+	const Obstacle *o = arg;
+
+	check_kind(o->rel, o->am_name);
+}
+
+static void
+try_extension(void *arg)
+{
+	check_extension(((const Obstacle *) arg)->rel);
+}
+
+static void
+try_index(void *arg)
+{
+	const Obstacle *o = arg;
+
+	check_index(o->rel, o->index);
+}
+
+static void
+try_toast(void *arg)
+{
+	const Obstacle *o = arg;
+
+	check_toast(o->rel, o->am_name);
+}
+
+/* Puts what the check refuses into the set, if it does; other errors go on up. */
+static bool
+put_obstacle(ReturnSetInfo *rsinfo, StTryStep check, Obstacle *obstacle)
+{
+	ErrorData  *error = st_try(check, obstacle, CurrentMemoryContext);
+	Datum		values[2] = {0};
+	bool		nulls[2] = {0};
+
+	if (error == NULL)
+		return false;
+	if (error->sqlerrcode != ERRCODE_WRONG_OBJECT_TYPE &&
+		error->sqlerrcode != ERRCODE_FEATURE_NOT_SUPPORTED &&
+		error->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE &&
+		error->sqlerrcode != ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
+		ReThrowError(error);
+	values[0] = CStringGetTextDatum(error->message);
+	nulls[1] = error->hint == NULL;
+	if (!nulls[1])
+		values[1] = CStringGetTextDatum(error->hint);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	return true;
+}
+
+Datum
+st_obstacles_function(FunctionCallInfo fcinfo, const char *am_name)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	Obstacle	obstacle = {.rel = rel, .am_name = am_name};
+	List	   *indexes = RelationGetIndexList(rel);
+	bool		fit = true;
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (rel->rd_rel->relam != get_table_am_oid(am_name, false))
+		fit = !put_obstacle(rsinfo, try_kind, &obstacle);
+	(void) put_obstacle(rsinfo, try_extension, &obstacle);
+	foreach(lc, indexes)
+	{
+		obstacle.index = lfirst_oid(lc);
+		(void) put_obstacle(rsinfo, try_index, &obstacle);
+	}
+	if (fit && rel->rd_rel->relam == HEAP_TABLE_AM_OID)
+		(void) put_obstacle(rsinfo, try_toast, &obstacle);
+	list_free(indexes);
+	relation_close(rel, AccessShareLock);
+	return (Datum) 0;
 }
 
 /* ---- the change ---- */

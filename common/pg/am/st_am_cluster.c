@@ -121,7 +121,8 @@ group_writer_add(GroupWriter *w, const Datum *values, const bool *isnull)
 {
 	if (w->writer == NULL)
 	{
-		w->writer = w->format->writer_create(w->from, w->mcxt);
+		w->writer = w->format->writer_create(w->from, st_options_get(w->from),
+											 w->mcxt);
 		w->nrows = 0;
 	}
 	w->format->writer_add(w->writer, values, isnull);

@@ -41,6 +41,12 @@ extern void st_switch_compare(Relation rel, const char *am_name,
 /* adopt(relation, verify, patience) */
 extern void st_adopt_call(FunctionCallInfo fcinfo, const char *am_name);
 
+/*
+ * obstacles(relation): obstacle, hint, a row for all that adopt() would refuse
+ * to whoever owns the table.  Reads only.
+ */
+extern Datum st_obstacles_function(FunctionCallInfo fcinfo, const char *am_name);
+
 /* release(relation, verify, patience), a procedure: st_release.c */
 extern void st_release_call(FunctionCallInfo fcinfo, const char *am_name);
 

@@ -201,7 +201,8 @@ write_row(StCompactSink *sink, const Datum *values, const bool *isnull,
 {
 	if (sink->writer == NULL)
 	{
-		sink->writer = sink->format->writer_create(sink->rel, sink->group_mcxt);
+		sink->writer = sink->format->writer_create(sink->rel, st_options_get(sink->rel),
+												   sink->group_mcxt);
 		sink->nrows = 0;
 	}
 	sink->format->writer_add(sink->writer, values, isnull);

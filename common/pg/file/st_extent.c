@@ -70,6 +70,14 @@ st_image_len(const StImage *img)
 	return img->len;
 }
 
+/* The bytes from an offset on, until more are appended. */
+const void *
+st_image_at(const StImage *img, uint64 off)
+{
+	Assert(off <= img->len);
+	return img->bytes + off;
+}
+
 /* Bytes of an image that are on one page. */
 uint32
 st_image_page_bytes(void)

@@ -275,6 +275,17 @@ st_options_get(Relation rel)
 	return entry->options;
 }
 
+const StOptions *
+st_options_with(Relation rel, List *changes)
+{
+	char	  **settings = settings_in_force(label_tables(rel), NULL);
+	StOptions  *options = palloc(option_set->size);
+
+	apply_changes(settings, changes);
+	make_options(rel, settings, options, ERROR);
+	return options;
+}
+
 char *
 st_options_text(Relation rel, int i, const char **source)
 {

@@ -120,6 +120,12 @@ extern const StOptionSet *st_options_set(void);
 extern const StOptions *st_options_get(Relation rel);
 
 /*
+ * The same with changes that are made nowhere, palloc'd: what would be in
+ * force.  changes as for st_options_change(); raises INVALID_PARAMETER_VALUE.
+ */
+extern const StOptions *st_options_with(Relation rel, List *changes);
+
+/*
  * Text of option i in force for rel, for display; palloc'd.  *source: where it
  * comes from, "default", "parent" (label of an ancestor of the partition) or
  * "table" (its own label).

@@ -1,11 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * st_error.c
- *	  From the status of a plain C routine to an error of the server.
+ *	  From the status of a plain C routine to an error of the server, and
+ *	  from an error to a value.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/resowner.h"
 
 #include "st_error.h"
 
@@ -55,4 +59,31 @@ st_raise_status(StStatus status, Relation rel, BlockNumber block,
 	}
 	elog(ERROR, "unexpected status %d for %s of relation \"%s\"",
 		 (int) status, what, name);
+}
+
+ErrorData *
+st_try(StTryStep step, void *arg, MemoryContext mcxt)
+{
+	MemoryContext old = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(mcxt);
+	PG_TRY();
+	{
+		step(arg);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(mcxt);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(old);
+	CurrentResourceOwner = owner;
+	return error;
 }

@@ -27,4 +27,11 @@
 pg_noreturn extern void st_raise_status(StStatus status, Relation rel, BlockNumber block,
 										uint64 offset, const char *what);
 
+/*
+ * Runs step(arg) in a subtransaction, with mcxt as the current context.  NULL,
+ * or the error that it raised, copied to mcxt, with all undone that it did.
+ */
+typedef void (*StTryStep) (void *arg);
+extern ErrorData *st_try(StTryStep step, void *arg, MemoryContext mcxt);
+
 #endif							/* ST_ERROR_H */

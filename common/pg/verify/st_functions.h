@@ -45,6 +45,7 @@
 	ST_SQL_PROCEDURE(c##_merge, st_merge_call(fcinfo, st_options_set()->provider)) \
 	ST_SQL_PROCEDURE(c##_adopt, st_adopt_call(fcinfo, st_options_set()->provider)) \
 	ST_SQL_PROCEDURE(c##_release, st_release_call(fcinfo, st_options_set()->provider)) \
+	ST_SQL_FUNCTION(c##_obstacles, st_obstacles_function(fcinfo, st_options_set()->provider)) \
 	ST_SQL_FUNCTION(c##_fingerprint_step, st_fingerprint_step(fcinfo)) \
 	ST_SQL_FUNCTION(c##_fingerprint_combine, st_fingerprint_combine(fcinfo)) \
 	ST_SQL_FUNCTION(c##_fingerprint_serialize, st_fingerprint_serialize(fcinfo)) \

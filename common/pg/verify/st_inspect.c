@@ -53,8 +53,8 @@ st_open_table(Oid relid)
 	return rel;
 }
 
-static void
-check_may_inspect(Relation rel)
+void
+st_check_may_inspect(Relation rel)
 {
 	Oid			relid = RelationGetRelid(rel);
 	Oid			userid = GetUserId();
@@ -73,7 +73,7 @@ st_open_for_inspection(Oid relid, StGroupList **groups)
 {
 	Relation	rel = st_open_table(relid);
 
-	check_may_inspect(rel);
+	st_check_may_inspect(rel);
 	*groups = st_visible_groups(rel, GetActiveSnapshot(), CurrentMemoryContext);
 	return rel;
 }

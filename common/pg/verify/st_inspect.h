@@ -26,6 +26,9 @@ extern Relation st_open_table(Oid relid);
 /* The same for whoever may look into it; lists the row groups. */
 extern Relation st_open_for_inspection(Oid relid, StGroupList **groups);
 
+/* Raises INSUFFICIENT_PRIVILEGE unless the user may see counts and sizes. */
+extern void st_check_may_inspect(Relation rel);
+
 /* May the caller see values of the column? */
 extern bool st_may_see_values(Relation rel, AttrNumber attno);
 
@@ -95,6 +98,13 @@ typedef List *(*StCheckColumn) (Relation rel, const StGroup *group, AttrNumber a
  * row means that nothing is wrong.
  */
 extern Datum st_verify_function(FunctionCallInfo fcinfo, StCheckColumn check_column);
+
+/*
+ * estimate_sizes(relation, compression, level, seconds): what, name,
+ * bytes_now, bytes_estimated, detail.  seconds: for alternatives.
+ * st_estimate.c
+ */
+extern Datum st_estimate_sizes_function(FunctionCallInfo fcinfo, const StFormat *format);
 
 /* ---- st_fingerprint.c: functions of the aggregate fingerprint_of(record) ---- */
 

@@ -21,7 +21,6 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "access/xact.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -30,10 +29,10 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "st_compat.h"
+#include "st_error.h"
 #include "st_inspect.h"
 #include "st_space.h"
 
@@ -53,8 +52,6 @@ typedef struct VerifyState
 	StCheckColumn check_column; /* of the format */
 	MemoryContext mcxt;			/* of one step */
 } VerifyState;
-
-typedef void (*VerifyStep) (VerifyState *state);
 
 static void
 report(VerifyState *state, int64 part, const char *message)
@@ -90,38 +87,20 @@ is_damage(const ErrorData *error)
 }
 
 static void
-run_step(VerifyState *state, VerifyStep step)
+run_step(VerifyState *state, StTryStep step)
 {
-	MemoryContext old = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *error;
 
 	CHECK_FOR_INTERRUPTS();
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(state->mcxt);
-	PG_TRY();
+	error = st_try(step, state, state->mcxt);
+	if (error != NULL)
 	{
-		step(state);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(old);
-		CurrentResourceOwner = owner;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(state->mcxt);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(old);
-		CurrentResourceOwner = owner;
 		/* A subtransaction left open would outlive a cancelled statement. */
 		if (!is_damage(error))
 			ReThrowError(error);
 		report(state, -1, error->detail ?
 			   psprintf("%s: %s", error->message, error->detail) : error->message);
 	}
-	PG_END_TRY();
 	MemoryContextReset(state->mcxt);
 }
 
@@ -152,8 +131,9 @@ extents_overlap(const StExtentRange *runs, int nruns, const StGroup *other)
 
 /* Descriptors against the file and against each other. */
 static void
-check_extent(VerifyState *state)
+check_extent(void *arg)
 {
+	VerifyState *state = arg;
 	const StGroup *group = &state->groups->groups[state->groupno];
 	uint64		nblocks = RelationGetNumberOfBlocks(state->rel);
 	BlockNumber meta = st_meta_block(state->rel);
@@ -194,8 +174,9 @@ check_extent(VerifyState *state)
 
 /* The directory of free extents, as the snapshot has it. */
 static void
-check_free_extents(VerifyState *state)
+check_free_extents(void *arg)
 {
+	VerifyState *state = arg;
 	uint64		nblocks = RelationGetNumberOfBlocks(state->rel);
 	BlockNumber meta = st_meta_block(state->rel);
 	const StExtentRange *last = NULL;
@@ -227,8 +208,9 @@ check_free_extents(VerifyState *state)
 
 /* Every page of the image; the store compares checksums. */
 static void
-check_pages(VerifyState *state)
+check_pages(void *arg)
 {
+	VerifyState *state = arg;
 	const StGroup *group = &state->groups->groups[state->groupno];
 	char	   *buf = palloc(READ_CHUNK);
 
@@ -241,8 +223,9 @@ check_pages(VerifyState *state)
 }
 
 static void
-check_column(VerifyState *state)
+check_column(void *arg)
 {
+	VerifyState *state = arg;
 	const StGroup *group = &state->groups->groups[state->groupno];
 	ListCell   *lc;
 
@@ -256,8 +239,9 @@ check_column(VerifyState *state)
 
 /* Tombstones and pieces; whatever is wrong with one of these is an error. */
 static void
-check_deletions(VerifyState *state)
+check_deletions(void *arg)
 {
+	VerifyState *state = arg;
 	const StGroup *group = &state->groups->groups[state->groupno];
 	TransactionId newest = InvalidTransactionId;
 	uint64	   *folded = NULL;
@@ -301,8 +285,9 @@ verify_groups(VerifyState *state)
 }
 
 static void
-check_index(VerifyState *state)
+check_index(void *arg)
 {
+	VerifyState *state = arg;
 	ListCell   *lc;
 
 	foreach(lc, st_check_index(state->rel, state->indexoid, GetActiveSnapshot()))

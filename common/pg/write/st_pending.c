@@ -396,7 +396,7 @@ pending_begin_group(StPending *p, Relation rel, CommandId cid, int options)
 	p->mcxt = AllocSetContextCreate(TopTransactionContext,
 									"pending row group",
 									ALLOCSET_DEFAULT_SIZES);
-	p->writer = p->format->writer_create(rel, p->mcxt);
+	p->writer = p->format->writer_create(rel, st_options_get(rel), p->mcxt);
 	p->log = st_row_log_wanted(rel) && (options & HEAP_INSERT_NO_LOGICAL) == 0 ?
 		st_row_log_create(p->mcxt, p->xid) : NULL;
 	active_writers++;

@@ -39,12 +39,11 @@ struct StWriter
 #define MEMORY_CHECK_ROWS 64
 
 static StWriter *
-writer_create(Relation rel, MemoryContext mcxt)
+writer_create(Relation rel, const StOptions *options, MemoryContext mcxt)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	StWriter   *w = palloc0(sizeof(StWriter));
-	const StOptions *options = st_options_get(rel);
 
 	w->mcxt = mcxt;
 	w->natts = desc->natts;
@@ -135,6 +134,16 @@ writer_finish(StWriter *w, StImage *img, StGroup *group)
 	MemoryContextDelete(work);
 }
 
+static uint64
+column_bytes(const void *footer, AttrNumber attno)
+{
+	CcFooterColumn entry;
+
+	memcpy(&entry, (const char *) footer + sizeof(CcFooterHeader) +
+		   (attno - 1) * sizeof(entry), sizeof(entry));
+	return entry.blob_len + entry.blocks_len + entry.meta_len;
+}
+
 const StFormat cc_format = {
 	.am_name = "colcompress",
 	.format_version = CC_FORMAT_VERSION,
@@ -143,6 +152,7 @@ const StFormat cc_format = {
 	.writer_memory = writer_memory,
 	.writer_full = writer_full,
 	.writer_finish = writer_finish,
+	.column_bytes = column_bytes,
 	.reader_open = cc_reader_open,
 	.reader_attach = cc_reader_attach,
 	.reader_describe = cc_reader_describe,

@@ -170,7 +170,7 @@ take_spare(Relation rel, MemoryContext parent)
 }
 
 static StWriter *
-writer_create(Relation rel, MemoryContext mcxt)
+writer_create(Relation rel, const StOptions *options, MemoryContext mcxt)
 {
 	MemoryContext parent = MemoryContextGetParent(mcxt);
 	GroupHold  *hold = MemoryContextAllocZero(mcxt, sizeof(GroupHold));
@@ -185,7 +185,7 @@ writer_create(Relation rel, MemoryContext mcxt)
 	hold->release.arg = hold;
 	MemoryContextRegisterResetCallback(mcxt, &hold->release);
 
-	w->options = *(const RcOptions *) st_options_get(rel);
+	w->options = *(const RcOptions *) options;
 	w->rows.codec.codec = w->options.store.codec;
 	w->rows.codec.level = w->options.store.level;
 	w->rows.codec.group_mcxt = mcxt;
@@ -259,6 +259,16 @@ writer_finish(StWriter *w, StImage *img, StGroup *group)
 	rc_image_write(&w->rows, w->mcxt, img, group);
 }
 
+static uint64
+column_bytes(const void *footer, AttrNumber attno)
+{
+	RcFooterColumn entry;
+
+	memcpy(&entry, (const char *) footer + sizeof(RcFooterHeader) +
+		   (attno - 1) * sizeof(entry), sizeof(entry));
+	return entry.stored_bytes;
+}
+
 const StFormat rc_format = {
 	.am_name = "rowcompress",
 	.format_version = RC_FORMAT_VERSION,
@@ -267,6 +277,7 @@ const StFormat rc_format = {
 	.writer_memory = writer_memory,
 	.writer_full = writer_full,
 	.writer_finish = writer_finish,
+	.column_bytes = column_bytes,
 	.reader_open = rc_reader_open,
 	.reader_attach = rc_reader_attach,
 	.reader_describe = rc_reader_describe,
