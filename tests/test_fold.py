@@ -31,12 +31,12 @@ def database(make_cluster, am) -> CrashDatabase:
 
 
 def entries(conn, table: str = "t") -> tuple[int, int]:
-    """Tombstones and pieces that the session sees."""
+    """Deletions that are no bitmaps yet, and pieces, that the session sees."""
     toast = conn.execute(
         "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = %s::regclass", [table]
     ).fetchone()[0]
     return conn.execute(
-        "SELECT count(*) FILTER (WHERE chunk_id BETWEEN 2000 AND 2499),"
+        "SELECT count(*) FILTER (WHERE chunk_id BETWEEN 1500 AND 2499),"
         f" count(*) FILTER (WHERE chunk_id BETWEEN 2500 AND 2999) FROM {toast}"
     ).fetchone()
 

@@ -254,13 +254,15 @@ check_column(VerifyState *state)
 	}
 }
 
-/* Tombstones and pieces; whatever is wrong with one of these is an error. */
+/* Tombstones, swaths and pieces; whatever is wrong with one of these is an error. */
 static void
 check_deletions(VerifyState *state)
 {
 	const StGroup *group = &state->groups->groups[state->groupno];
 	TransactionId newest = InvalidTransactionId;
 	uint64	   *folded = NULL;
+	uint64	   *mown = NULL;
+	StGroup		noted = *group;
 	uint32		ndeleted;
 	StCatalog	cat;
 
@@ -269,9 +271,16 @@ check_deletions(VerifyState *state)
 	if (ndeleted > group->nrows)
 		report(state, -1, psprintf("%u deleted rows of %u", ndeleted, group->nrows));
 
-	if (group->folded || !st_catalog_open(&cat, state->rel, AccessShareLock))
+	if ((group->folded && group->mown) ||
+		!st_catalog_open(&cat, state->rel, AccessShareLock))
 		return;
-	if (st_mark_folded(&cat, group, 0, group->nrows - 1, GetActiveSnapshot(),
+	noted.mown = true;
+	if (!group->mown &&
+		st_mark_mown(&cat, &noted, 0, group->nrows - 1, GetActiveSnapshot(),
+					 CurrentMemoryContext, &mown, &newest) > 0)
+		report(state, -1, "there are swaths of deleted rows, which the descriptor does not say");
+	if (!group->folded &&
+		st_mark_folded(&cat, group, 0, group->nrows - 1, GetActiveSnapshot(),
 					   CurrentMemoryContext, &folded, &newest) > 0)
 		report(state, -1, "there are bitmaps of deleted rows, which the descriptor does not say");
 	st_catalog_close(&cat);
