@@ -115,15 +115,19 @@ st_fold_group(StCatalog *cat, const StGroup *group, TransactionId oldest_xmin)
 	}
 }
 
-/* How many tombstones of the group could be folded now? */
+/*
+ * How many tombstones of the group, or swaths, could be folded now?  A swath
+ * costs as much as a tombstone, however many rows it has.
+ */
 static double
-count_old(StCatalog *cat, const StGroup *group, TransactionId oldest_xmin)
+count_old(StCatalog *cat, StKeyBase base, const StGroup *group,
+		  TransactionId oldest_xmin)
 {
 	StCatalogScan scan;
 	StCatalogEntry *entry;
 	double		n = 0;
 
-	st_catalog_scan_begin(&scan, cat, ST_TOMBSTONE, group->first_row,
+	st_catalog_scan_begin(&scan, cat, base, group->first_row,
 						  group->first_row + group->nrows - 1, SnapshotSelf);
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
@@ -149,7 +153,8 @@ st_fold_due(Relation rel)
 	for (int i = 0; i < groups->ngroups; i++)
 	{
 		rows += groups->groups[i].nrows;
-		old += count_old(&cat, &groups->groups[i], oldest_xmin);
+		old += count_old(&cat, ST_TOMBSTONE, &groups->groups[i], oldest_xmin);
+		old += count_old(&cat, ST_SWATH, &groups->groups[i], oldest_xmin);
 	}
 	st_catalog_close(&cat);
 	return old >= Max(DUE_TOMBSTONES, rows * DUE_SHARE);
