@@ -56,7 +56,7 @@ PUBLIC = {
     "space": {"st_space.h"},
     "write": {"st_write.h"},
     "lock": {"st_lock.h"},
-    "modify": {"st_modify.h"},
+    "modify": {"st_modify.h", "st_mow.h"},
     "compact": {"st_compact.h"},
     "am": {"st_bitmap_scan.h", "st_switch.h"},
 }

@@ -269,80 +269,119 @@ def test_a_row_group_in_several_runs(make_cluster, am):
         assert conn.execute("SELECT count(v), sum(id) FROM t").fetchone() == expected
 
 
-def test_a_bitmap_of_deleted_rows(make_cluster, am, rng):
-    """Any byte of a piece; a piece of another place; one of a newer version."""
-    cluster = make_cluster("piece", ignore_checksum_failure="on", autovacuum="off")
+def deleted_rows(cluster, am: str, bulk: str) -> tuple[Damaged, str, tuple]:
+    """A table with deleted rows, its TOAST relation, and what is left of it."""
     with cluster.connect() as conn:
         conn.execute(f"CREATE EXTENSION {am}")
         conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
         conn.execute(
             f"INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, {ROWS}) i"
         )
+        conn.execute(f"SET {am}.enable_bulk_delete = {bulk}")
         conn.execute("DELETE FROM t WHERE id % 3 = 0")
-        conn.execute("VACUUM (INDEX_CLEANUP on) t")
+        if bulk == "off":
+            conn.execute("VACUUM (INDEX_CLEANUP on) t")
         conn.execute("CHECKPOINT")
         expected = conn.execute("SELECT count(v), sum(id) FROM t").fetchone()
         toast, path = conn.execute(
             "SELECT reltoastrelid::regclass::text, pg_relation_filepath(reltoastrelid)"
             " FROM pg_class WHERE oid = 't'::regclass"
         ).fetchone()
-        pieces = conn.execute(
-            f"SELECT chunk_seq, chunk_data FROM {toast}"
-            " WHERE chunk_id = 2500 ORDER BY chunk_seq"
-        ).fetchall()
-    assert len(pieces) == 3
     table = Damaged.__new__(Damaged)
     table.cluster, table.am, table.path = cluster, am, cluster.data / path
+    return table, toast, expected
 
-    def swap(old: bytes, new: bytes) -> None:
-        """All copies: the page may keep what pruning has moved."""
-        assert len(old) == len(new)
-        cluster.stop("fast")
-        content = table.path.read_bytes()
-        assert old in content
-        table.path.write_bytes(content.replace(old, new))
-        cluster.start()
 
-    def is_noticed(state: str = "XX001") -> None:
-        error = table.error("SELECT count(v), sum(id) FROM t")
-        assert error.sqlstate == state and "bitmap of deleted rows" in str(error), error
-        with cluster.connect() as conn:
-            found = conn.execute(f"SELECT problem FROM {am}.verify('t')").fetchall()
-        assert any("bitmap of deleted rows" in problem for (problem,) in found), found
+def swap(table: Damaged, old: bytes, new: bytes) -> None:
+    """All copies: the page may keep what pruning has moved."""
+    assert len(old) == len(new)
+    table.cluster.stop("fast")
+    content = table.path.read_bytes()
+    assert old in content
+    table.path.write_bytes(content.replace(old, new))
+    table.cluster.start()
 
+
+def is_noticed(table: Damaged, what: str, state: str = "XX001") -> None:
+    error = table.error("SELECT count(v), sum(id) FROM t")
+    assert error.sqlstate == state and what in str(error), error
+    with table.cluster.connect() as conn:
+        found = conn.execute(f"SELECT problem FROM {table.am}.verify('t')").fetchall()
+    assert any(what in problem for (problem,) in found), found
+
+
+def check_entries(table: Damaged, entries: list, what: str, rng) -> None:
+    """Any byte of an entry; one of a newer version."""
     for _ in range(3):
-        piece = rng.choice(pieces)[1]
-        damaged = bytearray(piece)
+        entry = rng.choice(entries)
+        damaged = bytearray(entry)
         # but for the version, which has an error of its own
-        damaged[rng.randrange(2, len(piece))] ^= 0x40
-        swap(piece, bytes(damaged))
-        is_noticed()
-        swap(bytes(damaged), piece)
+        damaged[rng.randrange(2, len(entry))] ^= 0x40
+        swap(table, entry, bytes(damaged))
+        is_noticed(table, what)
+        swap(table, bytes(damaged), entry)
+    later = struct.pack("<H", 99) + entries[1][2:]
+    swap(table, entries[1], later)
+    is_noticed(table, what, "0A000")
+    swap(table, later, entries[1])
 
-    # of a later version
-    (_, first), (_, second) = pieces[0], pieces[1]
-    later = struct.pack("<H", 99) + second[2:]
-    swap(second, later)
-    is_noticed("0A000")
-    swap(later, second)
 
-    # without its note in the descriptor, whose checksum is right
-    with cluster.connect() as conn:
+def check_note(table: Damaged, toast: str, version: int, flag: int, expected) -> None:
+    """The descriptor, with a right checksum, does not say what there is."""
+    am = table.am
+    with table.cluster.connect() as conn:
         assert conn.execute("SELECT count(v), sum(id) FROM t").fetchone() == expected
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
         (descriptor,) = conn.execute(
             f"SELECT chunk_data FROM {toast} WHERE chunk_id = 1000"
         ).fetchone()
-    version, flags = struct.unpack_from("<HH", descriptor)
-    assert version == 4 and flags & 8
-    plain = struct.pack("<HH", 2, flags & ~8) + descriptor[4:56]
+    found_version, flags = struct.unpack_from("<HH", descriptor)
+    assert found_version == version and flags & flag
+    plain = struct.pack("<HH", 2, flags & ~flag) + descriptor[4:56]
     plain += struct.pack("<Q", xxh3(plain, 1000))
-    swap(descriptor, plain)
-    with cluster.connect() as conn:
+    swap(table, descriptor, plain)
+    with table.cluster.connect() as conn:
         found = conn.execute(f"SELECT problem FROM {am}.verify('t')").fetchall()
     assert any("the descriptor does not say" in problem for (problem,) in found), found
-    swap(plain, descriptor)
+    swap(table, plain, descriptor)
+
+
+def test_a_bitmap_of_deleted_rows(make_cluster, am, rng):
+    """Any byte of a piece; a piece of another place; one of a newer version."""
+    cluster = make_cluster("piece", ignore_checksum_failure="on", autovacuum="off")
+    table, toast, expected = deleted_rows(cluster, am, "off")
+    with cluster.connect() as conn:
+        pieces = [
+            data
+            for (data,) in conn.execute(
+                f"SELECT chunk_data FROM {toast} WHERE chunk_id = 2500 ORDER BY chunk_seq"
+            )
+        ]
+    assert len(pieces) == 3
+    check_entries(table, pieces, "bitmap of deleted rows", rng)
+    check_note(table, toast, 4, 8, expected)
 
     # whole, but of other rows
-    swap(second, first)
-    is_noticed()
+    swap(table, pieces[1], pieces[0])
+    is_noticed(table, "bitmap of deleted rows")
+
+
+def test_a_swath_of_deleted_rows(make_cluster, am, rng):
+    """The same of rows that one command has deleted at once."""
+    cluster = make_cluster("swath", ignore_checksum_failure="on", autovacuum="off")
+    table, toast, expected = deleted_rows(cluster, am, "on")
+    with cluster.connect() as conn:
+        swaths = [
+            data
+            for (data,) in conn.execute(
+                f"SELECT chunk_data FROM {toast} WHERE chunk_id = 1500 ORDER BY chunk_seq"
+            )
+        ]
+    assert len(swaths) > 10
+    check_entries(table, swaths, "swath of deleted rows", rng)
+    check_note(table, toast, 5, 16, expected)
+
+    # whole, but of other rows
+    same_length = [s for s in swaths if len(s) == len(swaths[1]) and s != swaths[1]]
+    swap(table, swaths[1], same_length[0])
+    is_noticed(table, "swath of deleted rows")

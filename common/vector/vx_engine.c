@@ -10,6 +10,7 @@
 #include "st_bitmap_scan.h"
 #include "st_scan_columns.h"
 #include "vx_engine.h"
+#include "vx_mow.h"
 
 const VxFormat *vx_format = NULL;
 
@@ -37,7 +38,10 @@ vx_executor_start(QueryDesc *queryDesc, int eflags, ExecutorStart_hook_type prev
 	else
 		standard_ExecutorStart(queryDesc, eflags);
 	if (vx_scan_count() != nscans)
+	{
 		vx_link_joins(queryDesc);
+		vx_mow_link(queryDesc);
+	}
 	if (!st_plan_is_ours(queryDesc->estate))
 		return;
 	st_bitmap_disable_prefetch(queryDesc->planstate);

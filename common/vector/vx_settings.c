@@ -23,6 +23,7 @@ bool		vx_enable_topn = true;
 bool		vx_enable_join_filter = true;
 bool		vx_enable_vector_join = true;
 bool		vx_enable_bitmap_vectors = true;
+bool		vx_enable_bulk_delete = true;
 
 int			vx_simd = VX_SIMD_AVX512;
 
@@ -76,5 +77,8 @@ const VxSwitch vx_switches[] = {
 	{"enable_bitmap_vectors",
 		"Lets the bitmap of an index say which rows of vectors a scan reads.",
 	&vx_enable_bitmap_vectors},
+	{"enable_bulk_delete",
+		"Lets DELETE delete the rows of a vector at once.",
+	&vx_enable_bulk_delete},
 	{NULL, NULL, NULL}
 };

@@ -93,9 +93,20 @@ st_row_op_end(StRowOp *op)
 	st_catalog_close(&op->catalog);
 }
 
+/*
+ * A number for the rows that have the number / 1024 in common: no block of the
+ * file, so that nobody else locks it as a page.
+ */
+static BlockNumber
+stretch_number(uint64 row)
+{
+	return ST_VIRTUAL_BLOCK | (BlockNumber) (row / ST_STRETCH_ROWS);
+}
+
 static void
 row_mutex_lock(StRowOp *op)
 {
+	LockPage(op->rel, stretch_number(op->row), ShareLock);
 	LockTuple(op->rel, &op->tid, ExclusiveLock);
 }
 
@@ -103,29 +114,40 @@ void
 st_row_release(StRowOp *op)
 {
 	UnlockTuple(op->rel, &op->tid, ExclusiveLock);
+	UnlockPage(op->rel, stretch_number(op->row), ShareLock);
+}
+
+bool
+st_stretch_lock(Relation rel, uint64 row)
+{
+	return ConditionalLockPage(rel, stretch_number(row), ExclusiveLock);
+}
+
+void
+st_stretch_release(Relation rel, uint64 row)
+{
+	UnlockPage(rel, stretch_number(row), ExclusiveLock);
 }
 
 /*
- * Looks for a tombstone, under the row mutex.  TM_Ok: there is none.
+ * Looks for a tombstone or a swath, under the row mutex.  TM_Ok: there is none.
  * TM_BeingModified: *xwait is making one.
  */
 TM_Result
 st_row_tombstone(StRowOp *op, TransactionId *xwait)
 {
 	SnapshotData dirty;
-	StCatalogScan scan;
+	StDeletion	deletion;
 	StCatalogEntry *entry;
 	TM_Result	result = TM_Ok;
 
 	InitDirtySnapshot(dirty);
-	st_catalog_scan_begin(&scan, &op->catalog, ST_TOMBSTONE, op->row, op->row,
-						  &dirty);
-	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	entry = st_deletion_begin(&deletion, &op->catalog, op->row, &dirty, ST_ASK_MOWN);
 	if (entry != NULL)
 	{
 		TM_FailureData *tmfd = op->tmfd;
 
-		st_tombstone_decode(op->rel, entry, &tmfd->ctid);
+		st_deletion_forward(&deletion, op->rel, op->row, &tmfd->ctid);
 		op->updater = HeapTupleHeaderGetRawXmin(entry->tuple->t_data);
 		tmfd->xmax = op->updater;
 		tmfd->cmax = InvalidCommandId;
@@ -145,7 +167,7 @@ st_row_tombstone(StRowOp *op, TransactionId *xwait)
 		else
 			result = TM_Updated;
 	}
-	st_catalog_scan_end(&scan);
+	st_deletion_end(&deletion);
 	return result;
 }
 

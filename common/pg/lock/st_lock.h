@@ -50,6 +50,23 @@ extern void st_row_op_end(StRowOp *op);
 extern TM_Result st_row_acquire(StRowOp *op);
 extern void st_row_release(StRowOp *op);
 
+/*
+ * Locks the descriptor of the row's group for the transaction, unless that
+ * was done before.  Not TM_Ok: the group is gone, op->tmfd says where the row
+ * is; or the running command made the group.
+ */
+extern TM_Result st_lock_group(StRowOp *op);
+
+/*
+ * A stretch: rows whose number / ST_STRETCH_ROWS is the same.  Who has a row
+ * mutex shares the lock of its stretch; who has that alone keeps all others
+ * from these rows, and neither waits while he does.  False: somebody has it.
+ */
+#define ST_STRETCH_ROWS	1024
+
+extern bool st_stretch_lock(Relation rel, uint64 row);
+extern void st_stretch_release(Relation rel, uint64 row);
+
 /* Key locks of others hold on the new version, too: st_lock_copy.c */
 extern void st_copy_key_locks(StRowOp *op, ItemPointer new_tid);
 

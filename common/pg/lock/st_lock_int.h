@@ -12,13 +12,6 @@
 #include "st_lock.h"
 
 /*
- * Locks the descriptor of the row's group for the transaction, unless that
- * was done before.  Not TM_Ok: the group is gone, op->tmfd says where the row
- * is; or the running command made the group.
- */
-extern TM_Result st_lock_group(StRowOp *op);
-
-/*
  * Looks for a tombstone of the row.  TM_Ok: there is none.  TM_BeingModified:
  * *xwait is making one.
  */

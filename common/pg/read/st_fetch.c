@@ -171,7 +171,7 @@ seen_search(StFetch *f, uint64 row)
 }
 
 /*
- * Groups in front of the first deleted row of the table need no probes: most
+ * Groups in front of the first tombstone of the table need no probes: most
  * tables have none at all.
  */
 static void
@@ -191,7 +191,7 @@ seen_no_tombstones(StFetch *f, Snapshot snapshot)
 	{
 		const StGroup *group = &f->groups[i].group;
 
-		if (group->first_row + group->nrows <= first)
+		if (group->first_row + group->nrows <= first && !group->mown)
 			f->groups[i].deleted.known = ST_NEAR_NONE;
 	}
 }
@@ -314,7 +314,7 @@ fetch_dirty(StFetch *f, uint64 row, Snapshot snapshot, StGroup *group,
 	deleter = dirty.xmax;
 
 	InitDirtySnapshot(dirty);
-	if (st_tombstone_seen(&f->catalog, row, &dirty))
+	if (st_deletion_seen(&f->catalog, row, &dirty, ST_ASK_MOWN))
 	{
 		if (!TransactionIdIsValid(dirty.xmin))
 			return false;
@@ -331,13 +331,11 @@ fetch_dirty(StFetch *f, uint64 row, Snapshot snapshot, StGroup *group,
 static bool
 row_vacuumable(StFetch *f, uint64 row, Snapshot snapshot, const StGroup *group)
 {
-	StCatalogScan scan;
+	StDeletion	deletion;
 	StCatalogEntry *entry;
 	bool		result = false;
 
-	st_catalog_scan_begin(&scan, &f->catalog, ST_TOMBSTONE, row, row,
-						  SnapshotSelf);
-	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	entry = st_deletion_begin(&deletion, &f->catalog, row, SnapshotSelf, ST_ASK_MOWN);
 	if (entry != NULL)
 	{
 		TransactionId xmin = HeapTupleHeaderGetXmin(entry->tuple->t_data);
@@ -345,7 +343,7 @@ row_vacuumable(StFetch *f, uint64 row, Snapshot snapshot, const StGroup *group)
 		result = !TransactionIdIsNormal(xmin) ||
 			GlobalVisTestIsRemovableXid(snapshot->vistest, xmin);
 	}
-	st_catalog_scan_end(&scan);
+	st_deletion_end(&deletion);
 	return entry != NULL ? result : folded_since(f, row, group);
 }
 
@@ -361,7 +359,7 @@ fetch_visible(StFetch *f, uint64 row, Snapshot snapshot, StGroup *group,
 			return fetch_dirty(f, row, snapshot, group, finished);
 		case SNAPSHOT_SELF:
 			return st_group_lookup(&f->catalog, row, snapshot, group, finished) &&
-				!st_tombstone_seen(&f->catalog, row, snapshot) &&
+				!st_deletion_seen(&f->catalog, row, snapshot, ST_ASK_MOWN) &&
 				!folded_since(f, row, group);
 		case SNAPSHOT_ANY:
 			return st_locked_group(f->rel, row, group) ||

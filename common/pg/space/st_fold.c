@@ -51,28 +51,45 @@ is_old(const StCatalogEntry *entry, TransactionId oldest_xmin)
 		 TransactionIdFollowsOrEquals(xmin, ReadNextTransactionId()));
 }
 
+/* Sets the bits of a swath's rows, which are all in one piece. */
+static void
+take_swath(StCatalog *cat, const StCatalogEntry *entry, StPiece *piece)
+{
+	StSwath		swath;
+
+	st_swath_decode(cat->rel, entry, &swath);
+	for (uint32 i = 0; i < swath.nrows; i++)
+	{
+		if (st_swath_has(&swath, swath.first_row + i))
+			st_piece_set(piece, swath.first_row + i);
+	}
+}
+
 /*
- * Deletes the old tombstones of a piece's rows and sets their bits.  Returns
- * whether there were any.
+ * Deletes the old tombstones, or swaths, of a piece's rows and sets their bits.
+ * Returns whether there were any.
  */
 static bool
-take_tombstones(StCatalog *cat, StPiece *piece, TransactionId oldest_xmin)
+take_deletions(StCatalog *cat, StKeyBase base, StPiece *piece,
+			   TransactionId oldest_xmin)
 {
 	StCatalogScan scan;
 	StCatalogEntry *entry;
 	bool		any = false;
 
-	st_catalog_scan_begin(&scan, cat, ST_TOMBSTONE, piece->first_row,
+	st_catalog_scan_begin(&scan, cat, base, piece->first_row,
 						  piece->first_row + piece->nrows - 1, SnapshotSelf);
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
 		ItemPointerData tid = entry->tuple->t_self;
-		uint64		row = entry->row;
 
 		st_vacuum_delay_point(false);
 		if (!is_old(entry, oldest_xmin) || !st_catalog_delete(cat, &tid))
 			continue;
-		st_piece_set(piece, row);
+		if (base == ST_SWATH)
+			take_swath(cat, entry, piece);
+		else
+			st_piece_set(piece, entry->row);
 		any = true;
 	}
 	st_catalog_scan_end(&scan);
@@ -87,23 +104,30 @@ st_fold_group(StCatalog *cat, const StGroup *group, TransactionId oldest_xmin)
 	for (uint32 start = 0; start < group->nrows; start += ST_PIECE_ROWS)
 	{
 		StPiece		piece;
+		bool		any;
 
 		(void) st_piece_read(cat, group, group->first_row + start, SnapshotSelf,
 							 &piece);
-		if (take_tombstones(cat, &piece, oldest_xmin))
+		any = take_deletions(cat, ST_TOMBSTONE, &piece, oldest_xmin);
+		any |= take_deletions(cat, ST_SWATH, &piece, oldest_xmin);
+		if (any)
 			st_piece_replace(cat, &piece);
 	}
 }
 
-/* How many tombstones of the group could be folded now? */
+/*
+ * How many tombstones of the group, or swaths, could be folded now?  A swath
+ * costs as much as a tombstone, however many rows it has.
+ */
 static double
-count_old(StCatalog *cat, const StGroup *group, TransactionId oldest_xmin)
+count_old(StCatalog *cat, StKeyBase base, const StGroup *group,
+		  TransactionId oldest_xmin)
 {
 	StCatalogScan scan;
 	StCatalogEntry *entry;
 	double		n = 0;
 
-	st_catalog_scan_begin(&scan, cat, ST_TOMBSTONE, group->first_row,
+	st_catalog_scan_begin(&scan, cat, base, group->first_row,
 						  group->first_row + group->nrows - 1, SnapshotSelf);
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
@@ -129,7 +153,8 @@ st_fold_due(Relation rel)
 	for (int i = 0; i < groups->ngroups; i++)
 	{
 		rows += groups->groups[i].nrows;
-		old += count_old(&cat, &groups->groups[i], oldest_xmin);
+		old += count_old(&cat, ST_TOMBSTONE, &groups->groups[i], oldest_xmin);
+		old += count_old(&cat, ST_SWATH, &groups->groups[i], oldest_xmin);
 	}
 	st_catalog_close(&cat);
 	return old >= Max(DUE_TOMBSTONES, rows * DUE_SHARE);

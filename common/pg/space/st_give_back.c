@@ -60,6 +60,7 @@ st_groups_are_gone(Relation rel, StCatalog *cat, TransactionId oldest_xmin)
 	}
 	return !has_entry(cat, ST_RETIRED, InvalidTransactionId) &&
 		!has_entry(cat, ST_TOMBSTONE, InvalidTransactionId) &&
+		!has_entry(cat, ST_SWATH, InvalidTransactionId) &&
 		!has_entry(cat, ST_PIECE, InvalidTransactionId) &&
 		!has_entry(cat, ST_FREE_EXTENT, oldest_xmin);
 }

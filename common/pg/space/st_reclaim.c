@@ -444,6 +444,7 @@ drop_group(Reclaim *r, StCatalog *cat, const StGroupVersion *v)
 	if (!st_catalog_delete(cat, &tid))
 		return;
 	delete_entries(cat, ST_TOMBSTONE, &v->group);
+	delete_entries(cat, ST_SWATH, &v->group);
 	delete_entries(cat, ST_PIECE, &v->group);
 	delete_entries(cat, ST_ANCHOR, &v->group);
 	st_free_extents_of(cat, &v->group);

@@ -237,7 +237,7 @@ check_column(void *arg)
 	}
 }
 
-/* Tombstones and pieces; whatever is wrong with one of these is an error. */
+/* Tombstones, swaths and pieces; whatever is wrong with one of these is an error. */
 static void
 check_deletions(void *arg)
 {
@@ -245,6 +245,8 @@ check_deletions(void *arg)
 	const StGroup *group = &state->groups->groups[state->groupno];
 	TransactionId newest = InvalidTransactionId;
 	uint64	   *folded = NULL;
+	uint64	   *mown = NULL;
+	StGroup		noted = *group;
 	uint32		ndeleted;
 	StCatalog	cat;
 
@@ -253,9 +255,16 @@ check_deletions(void *arg)
 	if (ndeleted > group->nrows)
 		report(state, -1, psprintf("%u deleted rows of %u", ndeleted, group->nrows));
 
-	if (group->folded || !st_catalog_open(&cat, state->rel, AccessShareLock))
+	if ((group->folded && group->mown) ||
+		!st_catalog_open(&cat, state->rel, AccessShareLock))
 		return;
-	if (st_mark_folded(&cat, group, 0, group->nrows - 1, GetActiveSnapshot(),
+	noted.mown = true;
+	if (!group->mown &&
+		st_mark_mown(&cat, &noted, 0, group->nrows - 1, GetActiveSnapshot(),
+					 CurrentMemoryContext, &mown, &newest) > 0)
+		report(state, -1, "there are swaths of deleted rows, which the descriptor does not say");
+	if (!group->folded &&
+		st_mark_folded(&cat, group, 0, group->nrows - 1, GetActiveSnapshot(),
 					   CurrentMemoryContext, &folded, &newest) > 0)
 		report(state, -1, "there are bitmaps of deleted rows, which the descriptor does not say");
 	st_catalog_close(&cat);

@@ -307,10 +307,11 @@ st_descriptor_encode(const StGroup *group, bool finished,
 	StDescriptorPayload *payload = &out->base;
 
 	memset(out, 0, sizeof(*out));
-	payload->version = group->folded ? 4 : group->nruns > 0 ? 3 : 2;
+	payload->version = group->mown ? 5 : group->folded ? 4 : group->nruns > 0 ? 3 : 2;
 	payload->flags = (finished ? ST_DESCRIPTOR_FINISHED : 0) |
 		(group->full ? ST_DESCRIPTOR_FULL : 0) |
-		(group->folded ? ST_DESCRIPTOR_FOLDED : 0);
+		(group->folded ? ST_DESCRIPTOR_FOLDED : 0) |
+		(group->mown ? ST_DESCRIPTOR_MOWN : 0);
 	payload->nrows = group->nrows;
 	payload->first_row = group->first_row;
 	payload->start_block = group->start_block;
@@ -402,6 +403,7 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 	}
 	group->full = (payload.flags & ST_DESCRIPTOR_FULL) != 0;
 	group->folded = (payload.flags & ST_DESCRIPTOR_FOLDED) != 0;
+	group->mown = (payload.flags & ST_DESCRIPTOR_MOWN) != 0;
 	group->xmin = HeapTupleHeaderGetRawXmin(entry->tuple->t_data);
 	group->cmin = HeapTupleHeaderGetRawCommandId(entry->tuple->t_data);
 	return (payload.flags & ST_DESCRIPTOR_FINISHED) != 0;
@@ -446,18 +448,14 @@ st_descriptor_finish(StCatalog *cat, const StGroup *group)
 			 group->first_row, RelationGetRelationName(cat->rel));
 }
 
-void
-st_descriptor_sorted(StCatalog *cat, const StGroup *group)
-{
-	StDescriptorRunsPayload payload;
-	Size		len = st_descriptor_encode(group, true, &payload);
-
-	(void) st_catalog_overwrite(cat, ST_DESCRIPTOR, group->first_row, &payload,
-								len);
-}
-
-bool
-st_descriptor_folded(StCatalog *cat, const StGroup *group)
+/*
+ * Adds to the descriptor of a group in place, and keeps what others have added:
+ * flags, the version that has them, and order_hash unless it is 0.  Version 1
+ * has no order_hash.  False: the descriptor is gone.
+ */
+static bool
+descriptor_amend(StCatalog *cat, const StGroup *group, uint16 version,
+				 uint16 flags, uint64 order_hash)
 {
 	StCatalogScan scan;
 	StCatalogEntry *entry;
@@ -479,12 +477,16 @@ st_descriptor_folded(StCatalog *cat, const StGroup *group)
 			LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
 			st_entry_corrupt(cat->rel, entry, "descriptor");
 		}
-		payload.base.version = ST_DESCRIPTOR_VERSION;
-		payload.base.flags |= ST_DESCRIPTOR_FOLDED;
+		payload.base.version = Max(payload.base.version, version);
+		payload.base.flags |= flags;
 		if (entry->len == ST_DESCRIPTOR_V1_SIZE)
 			payload.base.order_hash = descriptor_v1_checksum(&payload.base);
 		else
+		{
+			if (order_hash != 0)
+				payload.base.order_hash = order_hash;
 			payload.base.checksum = descriptor_checksum(&payload.base);
+		}
 		st_wal_overwrite(cat->toast, entry->buffer,
 						 entry->payload - (char *) BufferGetPage(entry->buffer),
 						 &payload, entry->len, true);
@@ -492,6 +494,24 @@ st_descriptor_folded(StCatalog *cat, const StGroup *group)
 	}
 	st_catalog_scan_end(&scan);
 	return found;
+}
+
+void
+st_descriptor_sorted(StCatalog *cat, const StGroup *group)
+{
+	(void) descriptor_amend(cat, group, 0, 0, group->order_hash);
+}
+
+bool
+st_descriptor_folded(StCatalog *cat, const StGroup *group)
+{
+	return descriptor_amend(cat, group, 4, ST_DESCRIPTOR_FOLDED, 0);
+}
+
+bool
+st_descriptor_mown(StCatalog *cat, const StGroup *group)
+{
+	return descriptor_amend(cat, group, 5, ST_DESCRIPTOR_MOWN, 0);
 }
 
 void

@@ -29,6 +29,7 @@
 typedef enum StKeyBase
 {
 	ST_DESCRIPTOR = 1000,
+	ST_SWATH = 1500,			/* row: first one that was deleted */
 	ST_TOMBSTONE = 2000,
 	ST_PIECE = 2500,			/* row: first one that the bitmap is about */
 	ST_ANCHOR = 3000,
@@ -51,9 +52,10 @@ StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 500, "key bases must not overlap");
 /* Longest payload of a visibility tuple: a page holds four, as of TOAST. */
 #define ST_MAX_PAYLOAD	1900
 
-#define ST_DESCRIPTOR_VERSION	4
+#define ST_DESCRIPTOR_VERSION	5
 #define ST_TOMBSTONE_VERSION	1
 #define ST_PIECE_VERSION		1
+#define ST_SWATH_VERSION		1
 #define ST_ANCHOR_VERSION	1
 
 /* Flags of a descriptor */
@@ -62,6 +64,7 @@ StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 500, "key bases must not overlap");
 #define ST_DESCRIPTOR_DROPPED	0x0004	/* all rows are dead to everyone, the
 										 * extent may be gone */
 #define ST_DESCRIPTOR_FOLDED	0x0008	/* StGroup.folded; version 4 */
+#define ST_DESCRIPTOR_MOWN		0x0010	/* StGroup.mown; version 5 */
 
 /* chunk_data of a descriptor. */
 typedef struct StDescriptorPayload
@@ -87,7 +90,8 @@ StaticAssertDecl(sizeof(StDescriptorPayload) == 64, "on-disk size");
 
 /*
  * Version 3 of a descriptor; without runs it is written as version 2.  Version
- * 4 has the flag ST_DESCRIPTOR_FOLDED, and the length of any version before.
+ * 4 has the flag ST_DESCRIPTOR_FOLDED, version 5 ST_DESCRIPTOR_MOWN; their length
+ * is that of any version before.
  */
 typedef struct StDescriptorRunsPayload
 {
@@ -126,6 +130,26 @@ typedef struct StPiecePayload
 
 StaticAssertDecl(offsetof(StPiecePayload, bits) == 24, "on-disk size");
 StaticAssertDecl(sizeof(StPiecePayload) <= ST_MAX_PAYLOAD, "a piece is one tuple");
+
+/* Rows that a swath can be about: its first one, and those that follow it. */
+#define ST_SWATH_ROWS	1024
+#define ST_SWATH_WORDS	(ST_SWATH_ROWS / 64)
+
+/*
+ * chunk_data of a swath: rows that one command has deleted at once.  Bit i
+ * stands for row number key + i; bit 0 is set, so that no two swaths of rows
+ * that are deleted have the same key.
+ */
+typedef struct StSwathPayload
+{
+	uint16		version;
+	uint16		nwords;
+	uint32		unused;
+	uint64		checksum;		/* XXH3 of all else, with key row as seed */
+	uint64		bits[ST_SWATH_WORDS];	/* nwords of them */
+} StSwathPayload;
+
+StaticAssertDecl(offsetof(StSwathPayload, bits) == 16, "on-disk size");
 
 /* chunk_data of an anchor: nothing but its version. */
 typedef struct StAnchorPayload
@@ -329,6 +353,9 @@ extern void st_descriptor_sorted(StCatalog *cat, const StGroup *group);
  * made.  False: its descriptor is gone.
  */
 extern bool st_descriptor_folded(StCatalog *cat, const StGroup *group);
+
+/* The same of swaths. */
+extern bool st_descriptor_mown(StCatalog *cat, const StGroup *group);
 
 /*
  * Marks the descriptor of a group of which nobody sees a row, in place: from

@@ -5,7 +5,7 @@
  *
  * A fetch must not pay for deletions that it never comes near.  So a group is
  * cut into windows.  The first row that is asked for in a window is answered
- * by a probe for its own tombstone.  The second one reads all tombstones of
+ * by a probe for its own deletion.  The second one reads all deletions of
  * the window, as the MVCC snapshot sees them, into a bitmap.  So many fetches
  * of one window cost a look at a bit each, and fetches all over the group one
  * probe each.
@@ -43,7 +43,7 @@ static void
 begin(StDeletedNear *near, StCatalog *cat, const StGroup *group, Snapshot snapshot,
 	  MemoryContext mcxt)
 {
-	if (st_group_untouched(cat, group, snapshot))
+	if (!group->mown && st_group_untouched(cat, group, snapshot))
 		near->known = ST_NEAR_NONE;
 	else if (st_group_is_dead(cat, group, snapshot))
 		near->known = ST_NEAR_ALL;
@@ -82,7 +82,7 @@ st_deleted_near(StDeletedNear *near, StCatalog *cat, const StGroup *group, uint6
 	if (near->windows[window] == WINDOW_UNKNOWN)
 	{
 		near->windows[window] = WINDOW_PROBED;
-		return st_tombstone_seen(cat, row, snapshot);
+		return st_deletion_seen(cat, row, snapshot, st_group_mown(group));
 	}
 	if (near->windows[window] == WINDOW_PROBED)
 		load_window(near, cat, group, window, snapshot, mcxt);

@@ -12,8 +12,8 @@
  * expected to be cheaper than going on.
  *
  * Owns the sorted list of rows with a tombstone; it lives as long as the scan,
- * and is at most some megabytes.  Pieces are read group by group.  The caller holds the relation's lock and keeps the
- * snapshot.  Does not look for row groups: st_group.c.
+ * and is at most some megabytes.  Pieces and swaths are read group by group.  The
+ * caller holds the relation's lock and keeps the snapshot.  Does not look for row groups: st_group.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -170,7 +170,7 @@ listed_rows(const StDeletions *d, const StGroup *group, MemoryContext mcxt,
 	return bitmap;
 }
 
-/* The list and the group's pieces, which are read when their group is. */
+/* The list, and the group's pieces and swaths, which are read when their group is. */
 static uint64 *
 bitmap_of(const StDeletions *d, StCatalog *cat, const StGroup *group,
 		  MemoryContext mcxt, uint32 *ndeleted)
@@ -178,6 +178,8 @@ bitmap_of(const StDeletions *d, StCatalog *cat, const StGroup *group,
 	uint64	   *bitmap = listed_rows(d, group, mcxt, ndeleted);
 	TransactionId newest = InvalidTransactionId;
 
+	*ndeleted += st_mark_mown(cat, group, 0, group->nrows - 1, d->snapshot, mcxt,
+							  &bitmap, &newest);
 	if (group->folded)
 		*ndeleted += st_mark_folded(cat, group, 0, group->nrows - 1, d->snapshot,
 									mcxt, &bitmap, &newest);
@@ -193,7 +195,7 @@ st_deletions_of(StDeletions *d, const StGroup *group, MemoryContext mcxt,
 	uint32		ntombstones;
 
 	*ndeleted = 0;
-	if (d->loaded && !group->folded)
+	if (d->loaded && !group->folded && !group->mown)
 		return listed_rows(d, group, mcxt, ndeleted);
 	if (!st_catalog_open(&cat, d->rel, AccessShareLock))
 		return NULL;

@@ -4,8 +4,8 @@
  *	  Row groups and deleted rows as a snapshot sees them (I1).
  *
  * A row is visible iff the descriptor of its group is visible to the
- * snapshot and neither a tombstone of it nor its bit in a piece (st_piece.c)
- * is.  All are heap tuples, so any kind of snapshot works, and a serializable
+ * snapshot and neither a tombstone of it nor its bit in a swath (st_swath.c) or
+ * in a piece (st_piece.c) is.  All are heap tuples, so any kind of snapshot works, and a serializable
  * transaction's predicate locks and conflict checks happen in heap and btree
  * while we look.
  *
@@ -140,7 +140,7 @@ st_mark_deleted(StCatalog *cat, const StGroup *group, uint32 first, uint32 last,
 		*newest = st_newer_xid(*newest, HeapTupleHeaderGetXmin(entry->tuple->t_data));
 	}
 	st_catalog_scan_end(&scan);
-	return n;
+	return n + st_mark_mown(cat, group, first, last, snapshot, mcxt, bitmap, newest);
 }
 
 uint64 *
@@ -195,13 +195,11 @@ st_deleted_rows(Relation rel, const StGroup *group, Snapshot snapshot,
 }
 
 bool
-st_tombstone_seen(StCatalog *cat, uint64 row, Snapshot snapshot)
+st_deletion_seen(StCatalog *cat, uint64 row, Snapshot snapshot, StMown mown)
 {
-	StCatalogScan scan;
-	bool		seen;
+	StDeletion	deletion;
+	bool		seen = st_deletion_begin(&deletion, cat, row, snapshot, mown) != NULL;
 
-	st_catalog_scan_begin(&scan, cat, ST_TOMBSTONE, row, row, snapshot);
-	seen = st_catalog_scan_next(&scan, ForwardScanDirection) != NULL;
-	st_catalog_scan_end(&scan);
+	st_deletion_end(&deletion);
 	return seen;
 }

@@ -105,6 +105,16 @@ st_note_buried(Relation rel, uint64 row, CommandId cid)
 	set_bit(known->buried, off);
 }
 
+void
+st_note_mown(Relation rel, const StSwath *swath, CommandId cid)
+{
+	for (uint32 i = 0; i < swath->nrows; i++)
+	{
+		if ((swath->bits[i >> 6] & (UINT64CONST(1) << (i & 63))) != 0)
+			st_note_buried(rel, swath->first_row + i, cid);
+	}
+}
+
 static bool
 is_buried(const StLockedGroup *known, uint32 off)
 {

@@ -119,14 +119,13 @@ st_stamp_deleter(TupleTableSlot *slot, Relation rel)
 	BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) slot;
 	uint64		row = st_row_from_tid(&slot->tts_tid);
 	StCatalog	cat;
-	StCatalogScan scan;
+	StDeletion	deletion;
 	StCatalogEntry *entry;
 
 	if (!TTS_IS_BUFFERTUPLE(slot) || !TTS_SHOULDFREE(slot) ||
 		!st_catalog_open(&cat, rel, AccessShareLock))
 		return;
-	st_catalog_scan_begin(&scan, &cat, ST_TOMBSTONE, row, row, SnapshotSelf);
-	entry = st_catalog_scan_next(&scan, ForwardScanDirection);
+	entry = st_deletion_begin(&deletion, &cat, row, SnapshotSelf, ST_ASK_MOWN);
 	if (entry != NULL)
 	{
 		HeapTupleHeader header = bslot->base.tuple->t_data;
@@ -135,6 +134,6 @@ st_stamp_deleter(TupleTableSlot *slot, Relation rel)
 							   HeapTupleHeaderGetRawXmin(entry->tuple->t_data));
 		header->t_infomask &= ~HEAP_XMAX_INVALID;
 	}
-	st_catalog_scan_end(&scan);
+	st_deletion_end(&deletion);
 	st_catalog_close(&cat);
 }

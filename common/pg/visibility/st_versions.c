@@ -264,6 +264,92 @@ add_folded(StCatalog *cat, const StGroup *group, uint32 first, uint32 last,
 	out->n = n;
 }
 
+static void
+append_death(StRowDeaths *out, uint32 *allocated, const StRowDeath *death,
+			 MemoryContext mcxt)
+{
+	if (out->n == *allocated)
+	{
+		*allocated = Max(64, *allocated * 2);
+		out->d = out->d == NULL ?
+			MemoryContextAlloc(mcxt, *allocated * sizeof(*death)) :
+			repalloc_huge(out->d, *allocated * sizeof(*death));
+	}
+	out->d[out->n++] = *death;
+}
+
+/* What the tuple of a tombstone or swath makes of its rows; false: nothing. */
+static bool
+judge_deletion(StCatalogEntry *entry, TransactionId oldest_xmin, StRowDeath *death)
+{
+	TransactionId ignored;
+	HTSV_Result state = entry_state(entry, oldest_xmin, &death->xid, &ignored, NULL);
+
+	if (!tombstone_effect(state, death->xid, oldest_xmin, &death->state))
+		return false;
+	death->folded = false;
+	death->raw_xid = HeapTupleHeaderGetRawXmin(entry->tuple->t_data);
+	death->cid = HeapTupleHeaderGetRawCommandId(entry->tuple->t_data);
+	return true;
+}
+
+static int
+compare_deaths(const void *a, const void *b)
+{
+	uint32		x = ((const StRowDeath *) a)->row;
+	uint32		y = ((const StRowDeath *) b)->row;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Adds the deaths of rows first..last of the group that are in swaths.  A row
+ * has one death, but a dead swath beside it, of one who was rolled back and is
+ * not known to be yet, would be a second.
+ */
+static void
+add_mown(StCatalog *cat, const StGroup *group, uint64 first, uint64 last,
+		 TransactionId oldest_xmin, StRowDeaths *out, uint32 *allocated,
+		 MemoryContext mcxt)
+{
+	StCatalogScan scan;
+	StCatalogEntry *entry;
+	bool		any = false;
+	uint32		n = 0;
+
+	st_swath_scan_begin(&scan, cat, first, last, SnapshotAny);
+	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	{
+		StRowDeath	death;
+		StSwath		swath;
+
+		CHECK_FOR_INTERRUPTS();
+		if (entry->row < group->first_row || !judge_deletion(entry, oldest_xmin, &death))
+			continue;
+		st_swath_decode(cat->rel, entry, &swath);
+		for (uint64 row = Max(first, swath.first_row);
+			 row <= Min(last, swath.first_row + swath.nrows - 1); row++)
+		{
+			if (!st_swath_has(&swath, row))
+				continue;
+			death.row = (uint32) (row - group->first_row);
+			st_tid_from_row(&death.forward, row);
+			append_death(out, allocated, &death, mcxt);
+			any = true;
+		}
+	}
+	st_catalog_scan_end(&scan);
+	if (!any)
+		return;
+	qsort(out->d, out->n, sizeof(StRowDeath), compare_deaths);
+	for (uint32 i = 0; i < out->n; i++)
+	{
+		if (n == 0 || out->d[n - 1].row != out->d[i].row)
+			out->d[n++] = out->d[i];
+	}
+	out->n = n;
+}
+
 /* The same for row numbers first .. first + nrows - 1 of the group alone. */
 StRowDeaths *
 st_row_deaths_of(Relation rel, const StGroup *group, uint64 first,
@@ -282,30 +368,18 @@ st_row_deaths_of(Relation rel, const StGroup *group, uint64 first,
 	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
 		StRowDeath	death;
-		HTSV_Result state;
-		TransactionId ignored;
 
 		CHECK_FOR_INTERRUPTS();
-		state = entry_state(entry, oldest_xmin, &death.xid, &ignored, NULL);
-		if (!tombstone_effect(state, death.xid, oldest_xmin, &death.state))
+		if (!judge_deletion(entry, oldest_xmin, &death))
 			continue;
-		death.folded = false;
 		death.row = (uint32) (entry->row - group->first_row);
 		if (out->n > 0 && out->d[out->n - 1].row == death.row)
 			continue;
-		death.raw_xid = HeapTupleHeaderGetRawXmin(entry->tuple->t_data);
-		death.cid = HeapTupleHeaderGetRawCommandId(entry->tuple->t_data);
 		st_tombstone_decode(rel, entry, &death.forward);
-		if (out->n == allocated)
-		{
-			allocated = Max(64, allocated * 2);
-			out->d = out->d == NULL ?
-				MemoryContextAlloc(mcxt, allocated * sizeof(death)) :
-				repalloc(out->d, allocated * sizeof(death));
-		}
-		out->d[out->n++] = death;
+		append_death(out, &allocated, &death, mcxt);
 	}
 	st_catalog_scan_end(&scan);
+	add_mown(&cat, group, first, first + nrows - 1, oldest_xmin, out, &allocated, mcxt);
 	if (group->folded)
 		add_folded(&cat, group, (uint32) (first - group->first_row),
 				   (uint32) (first - group->first_row) + nrows - 1, out, mcxt);

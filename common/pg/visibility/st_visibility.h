@@ -74,7 +74,7 @@ extern uint64 *st_deleted_rows_in(StCatalog *cat, const StGroup *group,
 
 /*
  * Sets the bits of those rows among first..last of the group that have a
- * tombstone in *bitmap, which is made in mcxt if it is NULL and there are any.
+ * tombstone or are in a swath in *bitmap, which is made in mcxt if it is NULL and there are any.
  * Returns how many these are; *newest becomes the newest deleter, if that is
  * newer.
  */
@@ -182,8 +182,87 @@ extern uint32 st_mark_folded(StCatalog *cat, const StGroup *group, uint32 first,
  */
 extern void st_piece_replace(StCatalog *cat, const StPiece *piece);
 
-/* Does the snapshot see a tombstone of the row? */
-extern bool st_tombstone_seen(StCatalog *cat, uint64 row, Snapshot snapshot);
+/* ------------------------------------------------------------------------
+ * Rows deleted many at once: st_swath.c
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct StSwath
+{
+	uint64		first_row;
+	uint32		nrows;
+	uint64		bits[ST_SWATH_WORDS];
+} StSwath;
+
+static inline bool
+st_swath_has(const StSwath *swath, uint64 row)
+{
+	uint64		off = row - swath->first_row;
+
+	return off < swath->nrows &&
+		(swath->bits[off >> 6] & (UINT64CONST(1) << (off & 63))) != 0;
+}
+
+/* Reads the entry, of ST_SWATH, and checks it (DATA_CORRUPTED). */
+extern void st_swath_decode(Relation rel, const StCatalogEntry *entry, StSwath *swath);
+
+/*
+ * Deletes the swath's rows, as command cid.  Row 0 of it is one of them.  The
+ * catalog is open with RowExclusiveLock, and the caller keeps others from
+ * changing these rows.
+ */
+extern void st_swath_insert(StCatalog *cat, const StSwath *swath, CommandId cid);
+
+/* A scan of all swaths that may have rows among first..last of a group. */
+extern void st_swath_scan_begin(StCatalogScan *scan, StCatalog *cat, uint64 first,
+								uint64 last, Snapshot snapshot);
+
+/* Does the descriptor of the row's group say now that there may be swaths? */
+extern bool st_may_be_mown(StCatalog *cat, uint64 row);
+
+/*
+ * Sets the bits of those rows among first..last of the group that are in a
+ * swath, as st_mark_deleted() does.  Returns how many were not set before.
+ */
+extern uint32 st_mark_mown(StCatalog *cat, const StGroup *group, uint32 first,
+						   uint32 last, Snapshot snapshot, MemoryContext mcxt,
+						   uint64 **bitmap, TransactionId *newest);
+
+/* Are there swaths in the row's group? */
+typedef enum StMown
+{
+	ST_NOT_MOWN,
+	ST_MAY_BE_MOWN,
+	ST_ASK_MOWN					/* the descriptor */
+} StMown;
+
+/* What an MVCC snapshot that has seen the group's descriptor knows. */
+static inline StMown
+st_group_mown(const StGroup *group)
+{
+	return group->mown ? ST_MAY_BE_MOWN : ST_NOT_MOWN;
+}
+
+/*
+ * The deletion of one row that the snapshot sees: a tombstone or a swath,
+ * whose tuple tells who made it.  NULL: there is none.  Either way it ends with
+ * st_deletion_end().
+ */
+typedef struct StDeletion
+{
+	StCatalogScan scan;
+	bool		mown;			/* it is a swath */
+} StDeletion;
+
+extern StCatalogEntry *st_deletion_begin(StDeletion *d, StCatalog *cat, uint64 row,
+										 Snapshot snapshot, StMown mown);
+extern void st_deletion_forward(StDeletion *d, Relation rel, uint64 row,
+								ItemPointer forward);
+extern void st_deletion_end(StDeletion *d);
+
+/* Does the snapshot see one? */
+extern bool st_deletion_seen(StCatalog *cat, uint64 row, Snapshot snapshot,
+							 StMown mown);
 
 /* ------------------------------------------------------------------------
  * Row groups as VACUUM sees them: st_versions.c
@@ -303,6 +382,7 @@ typedef enum StBuried
 
 extern StBuried st_row_buried(Relation rel, uint64 row);
 extern void st_note_buried(Relation rel, uint64 row, CommandId cid);
+extern void st_note_mown(Relation rel, const StSwath *swath, CommandId cid);
 
 /*
  * Has it made one that the MVCC snapshot, of this transaction, sees?  False

@@ -1,11 +1,12 @@
--- Old deletions of row groups become bitmaps: VACUUM folds tombstones into
--- pieces of 8,192 rows. No reader, check or writer can tell the difference.
+-- Old deletions of row groups become bitmaps: VACUUM folds tombstones and
+-- swaths into pieces of 8,192 rows. No reader, check or writer can tell the difference.
 CREATE TABLE fold (id int, k int, t text) USING @am@ WITH (autovacuum_enabled = off);
 SELECT @am@.set_options('fold', auto_compact => false, row_group_rows => 20000);
 DO $$ BEGIN
 	EXECUTE format('CREATE VIEW fold_entries AS SELECT CASE WHEN chunk_id BETWEEN 2500 AND 2999'
-				   ' THEN ''pieces'' WHEN chunk_id BETWEEN 2000 AND 2499 THEN ''tombstones'' END AS kind,'
-				   ' count(*) FROM %s WHERE chunk_id BETWEEN 2000 AND 2999 GROUP BY 1 ORDER BY 1',
+				   ' THEN ''pieces'' WHEN chunk_id BETWEEN 2000 AND 2499 THEN ''tombstones'' ELSE ''swaths'' END AS kind,'
+				   ' CASE WHEN min(chunk_id) >= 2000 THEN count(*) END AS count'
+				   ' FROM %s WHERE chunk_id BETWEEN 1500 AND 2999 GROUP BY 1 ORDER BY 1',
 				   (SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'fold'::regclass));
 END $$;
 CREATE VIEW fold_deleted AS SELECT rows, deleted_rows FROM @am@.row_groups('fold') ORDER BY first_row;

@@ -148,6 +148,8 @@ explain_analyze(VxScanState *state, List *ancestors, ExplainState *es)
 		explain_counter("Rows From Bitmap", NULL, stats.bitmap_rows, es);
 	explain_counter("Deleted Rows Skipped", NULL, stats.deleted_rows, es);
 	explain_counter("Delta Rows", NULL, stats.delta_rows, es);
+	if (state->mow)
+		explain_counter("Rows Deleted at Once", NULL, state->mow->ndeleted, es);
 	explain_counter("Rows Removed by Hash Join Filter", NULL, stats.join_removed, es);
 	if (es->verbose)
 		ExplainPropertyUInteger("Decoded", "kB", (stats.bytes_decoded + 1023) / 1024, es);

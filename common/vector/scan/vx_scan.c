@@ -36,6 +36,7 @@
 #include "vx_settings.h"
 #include "vx_vec.h"
 #include "st_compat.h"
+#include "st_mow.h"
 
 /* Batches with at most so many selected rows are not worth decoding. */
 #define VX_SPARSE_ROWS	32
@@ -46,6 +47,7 @@ static TupleTableSlot *exec_scan(CustomScanState *node);
 static void end_scan(CustomScanState *node);
 static void rescan(CustomScanState *node);
 static bool next_batch(CustomScanState *node);
+static void filter_rows(VxScanState *state);
 
 CustomScanMethods vx_scan_methods = {
 	.CreateCustomScanState = create_scan_state,
@@ -340,7 +342,8 @@ static bool
 take_batch_row(VxScanState *state, int row, TupleTableSlot *slot)
 {
 	st_tid_from_row(&slot->tts_tid, state->batch->first_row + row);
-	if (state->filter->ndeferred > 0 && !vx_filter_row(state->filter, state->batch, row))
+	if (state->mow == NULL && state->filter->ndeferred > 0 &&
+		!vx_filter_row(state->filter, state->batch, row))
 		return drop_row(state);
 	fill_outputs(state, slot, row);
 	return true;
@@ -393,6 +396,16 @@ take_delta_row(VxScanState *state, int row, TupleTableSlot *slot)
 		drop_row(state);
 }
 
+/* Has rows of the batch deleted, from row from on, which is in the word at hand. */
+static void
+mow_batch(VxScanState *state, int from)
+{
+	VxSource   *source = state->source;
+
+	vx_mow_batch(state->mow, state->batch, &source->groups->groups[source->group], from);
+	state->left = state->batch->selection[from / 64] & (~UINT64CONST(0) << (from % 64));
+}
+
 /* The next row of the unit at hand that passes the quals. */
 static bool
 next_row_of_unit(VxScanState *state, TupleTableSlot *slot)
@@ -414,6 +427,11 @@ next_row_of_unit(VxScanState *state, TupleTableSlot *slot)
 				return false;
 		}
 		row = state->word * 64 + __builtin_ctzll(state->left);
+		if (!delta && state->mow && row >= state->mow->next)
+		{
+			mow_batch(state, row);
+			continue;
+		}
 		state->left &= state->left - 1;
 		if (delta ? take_delta_row(state, row, slot) : take_batch_row(state, row, slot))
 			return true;
@@ -438,6 +456,11 @@ begin_batch(VxScanState *state)
 	state->word = -1;
 	state->left = 0;
 	state->outputs_ready = false;
+	if (state->mow)
+	{
+		filter_rows(state);
+		state->mow->next = 0;
+	}
 }
 
 /* Access method of ExecScan: the next row that passes all quals. */
@@ -453,7 +476,11 @@ next_row(ScanState *node)
 			return slot;
 		state->unit = vx_source_next(state->source);
 		if (state->unit == VX_SOURCE_END)
+		{
+			if (state->mow)
+				st_mow_check();
 			return ExecClearTuple(slot);
+		}
 		if (state->unit == VX_SOURCE_BATCH)
 			begin_batch(state);
 		else

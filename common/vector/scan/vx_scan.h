@@ -20,6 +20,7 @@
 
 #include "vx_path_expr.h"
 #include "vx_delta.h"
+#include "vx_mow.h"
 #include "vx_producer.h"
 #include "vx_source.h"
 #include "st_scan_back.h"
@@ -57,6 +58,8 @@ typedef struct VxScanState
 	int			npath_outputs;
 	AttrNumber *path_outputs;	/* what it refers to */
 	bool		path_row;		/* the row at hand is in path_slot */
+
+	VxMow	   *mow;			/* DELETE gets all rows; or NULL */
 
 	VxSharedScan *shared;		/* leader of a parallel scan, until shutdown */
 	VxScanStats workers;		/* counters of workers of earlier set-ups */

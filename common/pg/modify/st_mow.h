@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * st_mow.h
+ *	  DELETE of many rows of a row group at once, for a scan that knows that
+ *	  its rows are going to be deleted.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ST_MOW_H
+#define ST_MOW_H
+
+#include "postgres.h"
+
+#include "st_store.h"
+
+/* Rows that one call can delete: those of a vector. */
+#define ST_MOW_ROWS		1024
+#define ST_MOW_WORDS	(ST_MOW_ROWS / 64)
+
+/* Fewer are left to tuple_delete. */
+#define ST_MOW_LEAST	4
+
+/*
+ * May rows of the table be deleted so, as far as the table and the transaction
+ * go?  Not if somebody has to be told of each row.
+ */
+extern bool st_mow_possible(Relation rel);
+
+/*
+ * Deletes rows of the group as command cid, without waiting for anybody.
+ * selection: bits of the nrows rows from row start of the group on.  Sets the
+ * bits of those that were deleted in mown, and returns how many these are: none
+ * that comes behind one that somebody else has locked or deleted, and maybe
+ * none at all.
+ */
+extern uint32 st_mow(Relation rel, const StGroup *group, uint32 start, uint32 nrows,
+					 const uint64 *selection, CommandId cid, uint64 *mown);
+
+/*
+ * The rows that st_mow() has just deleted are going to be handed to
+ * tuple_delete by the same command, which is then to say TM_Ok.
+ */
+extern void st_mow_announce(Relation rel, const StGroup *group, uint32 start,
+							const uint64 *mown, CommandId cid);
+
+/* Raises an error if some of them were not. */
+extern void st_mow_check(void);
+
+#endif							/* ST_MOW_H */
