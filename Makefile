@@ -5,7 +5,7 @@ EXTENSIONS := $(patsubst extensions/%/Makefile,%,$(wildcard extensions/*/Makefil
 PREFIX ?= $(CURDIR)/build/assert-server
 
 .PHONY: all install uninstall check check-core bench bench-full lint \
-	check-server-suite assert-server clean help
+	check-server-suite assert-server deb dist release clean help
 
 all:
 	@for e in $(EXTENSIONS); do $(MAKE) -C extensions/$$e PG_CONFIG='$(PG_CONFIG)' || exit; done
@@ -36,6 +36,9 @@ check-server-suite:
 
 assert-server:
 	@ci/assert-server.sh '$(PREFIX)'
+
+deb:
+	@ci/deb.sh
 
 clean:
 	@for e in $(EXTENSIONS); do $(MAKE) -s -C extensions/$$e clean PG_CONFIG='$(PG_CONFIG)' || exit; done

@@ -200,6 +200,8 @@ def losses(results: Results) -> list[str]:
             if base not in results.systems:
                 continue
             areas = [area for area in AREAS if system == ZSON or area.base == HEAP]
+            if not any(ratios(results, area, system, base) for area in areas):
+                continue
             lost = [w for area in areas if (w := _lost(results, area, system, base))]
             words = "; ".join(lost) if lost else "nothing"
             lines.append(f"{system} loses to {title}: {words}.")
