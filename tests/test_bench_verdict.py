@@ -7,13 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("duckdb")  # the laboratory brings it
-
 from bench.config import Config, Live, from_environment
 from bench.report import document, overview, terminal, write_json
 from bench.results import TIMEOUT, Cell, Results
 from bench.sections import FIRST
-from bench.steps import Step, _first_look, plan
 from bench.timing import Clock, duration, expected
 from bench.verdict import losses, tables, text
 
@@ -94,6 +91,9 @@ def test_time_left():
 
 
 def test_the_first_look_is_at_fewer_rows():
+    pytest.importorskip("duckdb")  # the laboratory brings it
+    from bench.steps import Step, _first_look, plan
+
     config = from_environment({})
     names = [step.name for step in plan(config)]
     verdict = names.index(f"{FIRST}-verdict")
