@@ -13,7 +13,7 @@ from bench.dataset import Dataset, Query
 from bench.engines import PostgresEngine
 from bench.lab import Lab
 from bench.load import MB, create_table, digest, prewarm, timed_cell
-from bench.measure import measure
+from bench.measure import measure, turns
 from bench.progress import progress
 from bench.results import OK, Cell
 from bench.sections import DELETED, SPRINKLED
@@ -109,8 +109,7 @@ class Churn:
         ):
             cells = {s.name: self._cell(lab, label, s.name, "ms") for s in lab.keyed}
             for number in range(lab.config.load_runs):
-                shift = number % len(lab.keyed)
-                for system in lab.keyed[shift:] + lab.keyed[:shift]:
+                for system in turns(number, lab.keyed):
                     cell, engine = cells[system.name], self.engines[system.name]
                     where = f"({self.dataset.residue}) % 100 = {first + number}"
                     seconds = None

@@ -24,6 +24,7 @@ from bench.dataset import Dataset
 from bench.duck import DuckDBEngine
 from bench.lab import Lab
 from bench.load import MB, check_rows, prewarm, timed_cell
+from bench.measure import turns
 from bench.progress import progress
 from bench.results import Cell
 from bench.sections import CLICKBENCH, HOT, HOT_PARALLEL
@@ -156,8 +157,7 @@ def load(lab: Lab) -> None:
         for system in lab.systems
     }
     for number in range(lab.config.load_runs):
-        shift = number % len(lab.systems)
-        for system in lab.systems[shift:] + lab.systems[:shift]:
+        for system in turns(number, lab.systems):
             cell = cells[system.name]
             seconds = _load_once(lab, data, system, cell)
             if seconds is not None:

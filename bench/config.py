@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
-# Data sets that run unless DATASETS says which, and those that run only then.
-USUAL = ("events", "flights", "sorted", "pgbench")
+# What runs unless DATASETS says which, what `make bench-full` runs besides its
+# scales, and what needs files or time of its own.
+SUMMARY = "summary"
+FULL = ("events", "flights", "sorted", "pgbench", "zson")
 ON_DEMAND = ("live", "clickbench", "tpch")
+
+FIRST_LOOK = 8  # the summary's first verdict is of an eighth of its rows
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Config:
 
     rows       rows of the events table
     systems    names of the systems asked for; empty: all that are installed
-    datasets   some of USUAL and ON_DEMAND, in the order they run
+    datasets   SUMMARY, or some of FULL and ON_DEMAND, in the order they run
     runs       measured rounds per query, after one warm-up round
     load_runs  rounds of INSERT ... SELECT, COPY, UPDATE and DELETE
     workers    workers per Gather (and DuckDB threads) in parallel mode
@@ -47,7 +51,6 @@ class Config:
                rounds, whatever `runs` says
     pgbench    single-row transactions per client in the write section
     tpcb       seconds per round of pgbench's own scripts
-    documents  measure zson, too
     live       minutes, rounds per second, seconds between probes and of rest of
                the data set "live"
     clickbench, hits
@@ -59,7 +62,7 @@ class Config:
 
     rows: int = 1_000_000
     systems: tuple[str, ...] = ()
-    datasets: tuple[str, ...] = USUAL
+    datasets: tuple[str, ...] = FULL
     runs: int = 5
     load_runs: int = 3
     workers: int = 2
@@ -67,7 +70,6 @@ class Config:
     cell: float = 30.0
     pgbench: int = 20_000
     tpcb: int = 3
-    documents: bool = True
     live: Live = field(default_factory=Live)
     clickbench: Path | None = None
     hits: Path | None = None
@@ -76,9 +78,29 @@ class Config:
     results: Path = field(default=RESULTS)
 
     @property
+    def documents(self) -> int:
+        """Documents of zson in the summary; 0: as many as bench.zson takes."""
+        return self.rows // 100 if SUMMARY in self.datasets else 0
+
+    @property
+    def first_look(self) -> Config:
+        """The same with the rows of the summary's first verdict."""
+        return replace(self, rows=max(1, self.rows // FIRST_LOOK))
+
+    @property
     def load_timeout(self) -> float:
         """Seconds a load or an index build may take."""
         return 20 * self.timeout
+
+
+# The summary has minutes.
+# What sorted_heap is for are keys in order, which it measures apart.
+_SUMMARY = Config(
+    systems=("colcompress", "rowcompress", "duckdb"),
+    datasets=(SUMMARY,),
+    load_runs=1,
+    tpcb=2,
+)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -132,23 +154,25 @@ def _on_demand(env: dict[str, str], datasets: tuple[str, ...]) -> dict:
 
 def from_environment(env: dict[str, str] | None = None) -> Config:
     """Read ROWS, SYSTEMS, DATASETS, RUNS, LOAD_RUNS, WORKERS, TIMEOUT, CELL,
-    PGBENCH, TPCB, ZSON, RESULTS and the settings of data sets on demand; raise
+    PGBENCH, TPCB, RESULTS and the settings of data sets on demand; raise
     ValueError on a value that makes no sense.
 
     The default timeout grows with the rows, so that only a system much slower
     than the others meets it.
     """
     env = dict(os.environ) if env is None else env
-    base = Config()
-    rows = _positive(env, "ROWS", base.rows, int)
-    timeout = base.timeout * max(1.0, rows / base.rows)
-    datasets = _names(env.get("DATASETS", "")) or base.datasets
-    unknown = sorted(set(datasets) - {*USUAL, *ON_DEMAND})
+    datasets = _names(env.get("DATASETS", "")) or (SUMMARY,)
+    unknown = sorted(set(datasets) - {SUMMARY, *FULL, *ON_DEMAND})
     if unknown:
         raise ValueError(f"DATASETS: unknown data set {unknown[0]!r}")
+    if SUMMARY in datasets and len(datasets) > 1:
+        raise ValueError("DATASETS: the summary runs alone")
+    base = _SUMMARY if SUMMARY in datasets else Config()
+    rows = _positive(env, "ROWS", base.rows, int)
+    timeout = base.timeout * max(1.0, rows / Config().rows)
     return Config(
         rows=rows,
-        systems=_names(env.get("SYSTEMS", "")),
+        systems=_names(env.get("SYSTEMS", "")) or base.systems,
         datasets=datasets,
         runs=_positive(env, "RUNS", base.runs, int),
         load_runs=_positive(env, "LOAD_RUNS", base.load_runs, int),
@@ -157,7 +181,6 @@ def from_environment(env: dict[str, str] | None = None) -> Config:
         cell=_positive(env, "CELL", base.cell, float),
         pgbench=_positive(env, "PGBENCH", base.pgbench, int),
         tpcb=_positive(env, "TPCB", base.tpcb, int),
-        documents=env.get("ZSON", "1") != "0",
         results=Path(env.get("RESULTS", "") or base.results),
         **_on_demand(env, datasets),
     )

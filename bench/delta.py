@@ -20,6 +20,8 @@ KEPT = "kept"
 
 def make_delta(lab: Lab, dataset: Dataset) -> None:
     """Load the tables of heap and of ours anew, and age them."""
+    if len(lab.keyed) < 2:
+        return
     for system in lab.keyed:
         _age(lab, dataset, system)
         progress(f"{dataset.name}: delta and deleted rows: {system.name}")

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import psycopg
 
 from bench.lab import Lab
+from bench.measure import turns
 from bench.progress import progress
 from bench.report import cell_text
 from bench.results import OK, WRONG, Cell
@@ -82,6 +83,13 @@ def steps(make: Callable[[str, Callable[[Lab], None]], object]) -> Iterator[obje
         yield make(f"{NAME}-{name}", function)
 
 
+def outline(make: Callable[[str, Callable[[Lab], None]], object]) -> Iterator[object]:
+    """Of these the steps that take seconds."""
+    yield make(f"{NAME}-load", load)
+    yield make(f"{NAME}-explain", _on("in order", explain))
+    yield end(make)
+
+
 def end(make: Callable[[str, Callable[[Lab], None]], object]) -> object:
     """The step after all others that use the tables."""
     return make(f"{NAME}-discard", discard)
@@ -121,11 +129,6 @@ def _timed(connection, cell: Cell, sql: str, rows: int = 0) -> None:
     progress(f"{NAME}: {cell.name}: {cell.system}", cell_text(cell, None))
 
 
-def turns(number: int, kinds: tuple[Kind, ...] = KINDS) -> tuple[Kind, ...]:
-    shift = number % len(kinds)
-    return kinds[shift:] + kinds[:shift]
-
-
 def _create(connection, kind: Kind, table: str) -> None:
     connection.execute(f"DROP TABLE IF EXISTS {table}")
     connection.execute(
@@ -153,7 +156,7 @@ def load(lab: Lab) -> None:
         connection.execute("CREATE EXTENSION sorted_heap")
         rows = lab.config.rows
         for number in range(lab.config.load_runs):
-            for kind in turns(number):
+            for kind in turns(number, KINDS):
                 _create(connection, kind, kind.table)
                 connection.execute("CHECKPOINT")
                 cell = cell_of(lab, "writes", "INSERT in order", kind, "rows/s")
@@ -186,7 +189,7 @@ def explain(lab: Lab, state: str) -> None:
                 2 * lab.config.runs
             )
             expected = None
-            for kind in turns(number):
+            for kind in turns(number, KINDS):
                 sql = _query(kind, name, str(key))
                 milliseconds = cell_of(lab, f"{state}, latency", name, kind, "ms")
                 buffers = cell_of(lab, f"{state}, buffers", name, kind, "buffers")
@@ -226,7 +229,7 @@ def transactions(lab: Lab, state: str) -> None:
                 section = f"{state}, TPS, {protocol}"
                 label = f"{name}, {clients} client{'s' if clients > 1 else ''}"
                 for number in range(3):
-                    for kind in turns(number):
+                    for kind in turns(number, KINDS):
                         if kind.share * share == 0 or (kind.share < 1 and number):
                             continue
                         n = int(lab.config.pgbench / 4 * share * kind.share / clients)

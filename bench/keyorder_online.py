@@ -22,9 +22,9 @@ from bench.keyorder import (
     cell_of,
     connect,
     run_pgbench,
-    turns,
 )
 from bench.lab import Lab, pgbench
+from bench.measure import turns
 from bench.points import DIRECT_FROM, little_memory
 from bench.progress import progress
 from bench.report import cell_text

@@ -7,6 +7,7 @@ from bench.dataset import Dataset, Index, Query
 from bench.duck import DuckDBEngine
 from bench.engines import PostgresEngine, QueryFailed, QueryTimeout
 from bench.lab import Lab
+from bench.measure import turns
 from bench.progress import progress
 from bench.results import ERROR, TIMEOUT, WRONG, Cell
 from bench.systems import HEAP, System
@@ -61,8 +62,7 @@ def load_rounds(lab: Lab, dataset: Dataset) -> None:
         for system in lab.systems
     }
     for number in range(lab.config.load_runs):
-        shift = number % len(lab.systems)
-        for system in lab.systems[shift:] + lab.systems[:shift]:
+        for system in turns(number, lab.systems):
             cell = cells[system.name]
             seconds = _load_once(lab, dataset, system, cell)
             if seconds is not None:

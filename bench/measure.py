@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 from bench.compare import Mismatch, Result, compare
 from bench.config import Config
 from bench.dataset import Query
 from bench.engines import Engine, QueryFailed, QueryTimeout
 from bench.results import ERROR, TIMEOUT, WRONG, Cell
 from bench.systems import DUCKDB, HEAP, System
+
+T = TypeVar("T")
 
 SHORT_MS = 20.0  # a round of a query repeats it until about this much
 MOST_REPEATS = 20
@@ -53,6 +58,12 @@ def _check(query: Query, expected: Result, got: Result, contender: _Contender) -
         compare(query, expected, got)
     except Mismatch as difference:
         contender.give_up(WRONG, str(difference))
+
+
+def turns(number: int, items: Sequence[T]) -> list[T]:
+    """The items for round `number`: each round begins with another one."""
+    shift = number % len(items)
+    return [*items[shift:], *items[:shift]]
 
 
 def measure(
@@ -101,8 +112,7 @@ def measure(
             _check(query, expected, got, contender)
 
     for number in range(config.runs):
-        shift = number % len(contenders)
-        for contender in contenders[shift:] + contenders[:shift]:
+        for contender in turns(number, contenders):
             for _ in range(contender.repeats):
                 if contender.done:
                     break

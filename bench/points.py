@@ -13,6 +13,7 @@ import contextlib
 from bench.dataset import Dataset
 from bench.lab import Lab
 from bench.load import settle
+from bench.measure import turns
 from bench.progress import progress
 from bench.report import cell_text
 from bench.results import ERROR, NOT_MEASURED, Cell
@@ -21,7 +22,6 @@ from bench.sections import POINTS as SECTION
 from bench.systems import HEAP, System
 
 CLIENTS = 2
-ROUNDS = 3
 SHARE = 8
 DIRECT_FROM = 18  # the server's first version whose direct reads are asynchronous
 
@@ -46,9 +46,8 @@ def _rounds(lab: Lab, dataset: Dataset, name: str) -> None:
         )
         for system in lab.keyed
     }
-    for number in range(ROUNDS + 1):
-        shift = number % len(lab.keyed)
-        for system in lab.keyed[shift:] + lab.keyed[:shift]:
+    for number in range(lab.config.load_runs + 1):
+        for system in turns(number, lab.keyed):
             cell = cells[system.name]
             if cell.status == ERROR:
                 continue

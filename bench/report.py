@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 from bench import verdict
 from bench.bars import bars
+from bench.config import SUMMARY
 from bench.results import OK, Cell, Results
 from bench.sections import JSONB, OVER_TIME
 from bench.systems import HEAP
+from bench.tables import markdown, plain
 
 CAPTIONS = {
     "documents": "Documents",
@@ -33,6 +36,11 @@ def caption(dataset: str, section: str) -> str:
     elif ", TPS" in section:
         text = f"Transactions per second, {section.replace(', TPS', '')}"
     return f"{dataset}: {text}"
+
+
+def chart_name(dataset: str, section: str) -> str:
+    """Name of a section's chart, without its kind."""
+    return f"{dataset}-{section}".replace(",", "").replace(" ", "-")
 
 
 def figure(value: float) -> str:
@@ -103,38 +111,6 @@ def parts_table(results: Results, dataset: str, system: str) -> list[list[str]]:
     return lines
 
 
-def plain(lines: list[list[str]]) -> str:
-    """A table in columns, as the terminal shows it."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-
-    def row(cells: list[str]) -> str:
-        first, *rest = cells
-        return "  ".join(
-            [first.ljust(widths[0])]
-            + [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
-        ).rstrip()
-
-    header, *body = lines
-    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
-    return "\n".join([row(header), rule, *map(row, body)])
-
-
-def markdown(lines: list[list[str]]) -> str:
-    """A table in Markdown."""
-
-    def row(cells: list[str]) -> str:
-        return "| " + " | ".join(cells) + " |"
-
-    header, *body = lines
-    rule = ["---", *["---:"] * (len(header) - 1)]
-    return "\n".join([row(header), row(rule), *map(row, body)])
-
-
-VERDICT = (
-    "Geometric means of the lines of each area, and the least of them: more than 1 is"
-    " better than heap, whatever the unit."
-)
-
 READING = (
     "In brackets: the figure divided by heap's (of documents: by jsonb's). For times and sizes less than"
     " 1 is better, for rates (rows/s, TPS) more than 1. `timeout`: cancelled"
@@ -160,10 +136,7 @@ def terminal(results: Results) -> str:
     if len(reached := bars(results)) > 1:
         blocks.append(plain(reached))
     blocks.append(READING.replace("`", ""))
-    if len(verdict.table(results)) > 1:
-        blocks.append(plain(verdict.table(results)))
-        blocks += verdict.losses(results)
-    return "\n\n".join(blocks)
+    return "\n\n".join([*blocks, *verdict.blocks(results, plain)])
 
 
 def failures(results: Results) -> list[str]:
@@ -178,15 +151,15 @@ def failures(results: Results) -> list[str]:
 
 def document(results: Results, charts: list[Path]) -> str:
     """The Markdown report; `charts` lie beside it."""
-    blocks = ["# Benchmark report"]
-    if len(verdict.table(results)) > 1:
-        blocks.append(markdown(verdict.table(results)))
-        blocks.append(VERDICT)
-        blocks += verdict.losses(results)
+    pictures = {chart.stem: f"![{chart.stem}]({chart.name})" for chart in charts}
+    blocks = ["# Benchmark report", *verdict.blocks(results, markdown)]
+    blocks += [pictures.pop(name) for name in list(pictures) if name == SUMMARY]
     blocks += [_meta(results), READING]
     for dataset, section in results.sections():
         blocks.append(f"## {caption(dataset, section)}")
         blocks.append(markdown(table(results, dataset, section)))
+        if picture := pictures.pop(chart_name(dataset, section), ""):
+            blocks.append(picture)
     for dataset, system in _part_systems(results):
         blocks.append(f"## {dataset}: {system} by column")
         blocks.append(markdown(parts_table(results, dataset, system)))
@@ -197,9 +170,8 @@ def document(results: Results, charts: list[Path]) -> str:
     if failed:
         blocks.append("## Failures")
         blocks.append("\n".join(f"- {line}" for line in failed))
-    if charts:
-        blocks.append("## Charts")
-        blocks += [f"![{chart.stem}]({chart.name})" for chart in charts]
+    if pictures:
+        blocks += ["## Over time", *pictures.values()]
     blocks.append("## Statements")
     blocks += [f"### {title}\n\n```sql\n{sql}\n```" for title, sql in results.texts]
     return "\n\n".join(blocks) + "\n"
@@ -248,3 +220,20 @@ def write_csv(results: Results, path: Path) -> None:
 def write_json(results: Results, path: Path) -> None:
     """Versions, settings, and every cell with its samples and median."""
     path.write_text(json.dumps(results.as_dict(), indent=1) + "\n")
+
+
+def overview(folder: Path) -> str:
+    """The verdicts of the runs below a folder, as Markdown, with links to their
+    reports."""
+    blocks = ["# Benchmark, all data sets"]
+    for path in sorted(folder.glob("*/latest/results.json")):
+        results = Results.from_dict(json.loads(path.read_text()))
+        name = path.parent.parent.name
+        link = (path.parent / "report.md").relative_to(folder)
+        blocks += [f"## {name}", *verdict.blocks(results, markdown)]
+        blocks.append(f"[All of it]({link})")
+    return "\n\n".join(blocks) + "\n"
+
+
+if __name__ == "__main__":
+    (Path(sys.argv[1]) / "report.md").write_text(overview(Path(sys.argv[1])))

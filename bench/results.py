@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 OK = "ok"
@@ -66,6 +66,12 @@ class Results:
         self.cells.append(cell)
         return cell
 
+    def clear(self) -> None:
+        """Forget what was measured."""
+        self.cells.clear()
+        self.parts.clear()
+        self.texts.clear()
+
     def sections(self) -> list[tuple[str, str]]:
         """(dataset, section) pairs in the order they first appeared."""
         return list(dict.fromkeys((cell.dataset, cell.section) for cell in self.cells))
@@ -77,6 +83,16 @@ class Results:
             if (cell.dataset, cell.section) == (dataset, section):
                 rows.setdefault(cell.name, {})[cell.system] = cell
         return rows
+
+    @classmethod
+    def from_dict(cls, found: dict[str, Any]) -> Results:
+        """What as_dict() gave; without texts."""
+        known = {item.name for item in fields(Cell)}
+        cells = [
+            Cell(**{key: value for key, value in cell.items() if key in known})
+            for cell in found["cells"]
+        ]
+        return cls(found["meta"], found["systems"], cells, found["parts"])
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON."""

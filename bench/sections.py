@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+FIRST = "first"  # what the names of the summary's first steps begin with
 SERIAL = "serial"
 PARALLEL = "parallel"
 DELTA = "serial, a tenth in the delta, 1 in 100 deleted"

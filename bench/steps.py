@@ -19,11 +19,12 @@ from bench import (
     points,
     tpcb,
     tpch,
+    verdict,
     zson,
     zson_points,
 )
 from bench.churn import COMPACTED, DELETED, Churn
-from bench.config import Config
+from bench.config import SUMMARY, Config
 from bench.dataset import Dataset, Query
 from bench.delta import SECTION as DELTA
 from bench.delta import make_delta
@@ -39,10 +40,11 @@ from bench.load import (
     sizes,
 )
 from bench.measure import judge
-from bench.progress import progress
+from bench.progress import progress, say
 from bench.report import cell_text
 from bench.results import Cell
-from bench.sections import CLICKBENCH, LIVE, PARALLEL, SERIAL, TPCH, WITH_KEYS
+from bench.sections import CLICKBENCH, FIRST, LIVE, PARALLEL, SERIAL, TPCH, WITH_KEYS
+from bench.systems import HEAP
 from bench.writes import write_path
 
 
@@ -57,48 +59,83 @@ class Step:
 def plan(config: Config) -> Iterator[Step]:
     """All steps of a run."""
     for name in config.datasets:
-        if name == keyorder.NAME:
-            yield from keyorder.steps(Step)
-            yield from keyorder_online.steps(Step)
-            yield keyorder.end(Step)
-            continue
-        if name == tpcb.NAME:
-            yield from tpcb.steps(_judged)
-            continue
-        if name == LIVE:
-            yield _judged(LIVE, live.run)
-            continue
-        if name == TPCH:
-            yield from tpch.steps(config, _judged)
-            continue
-        if name == CLICKBENCH:
-            yield from clickbench.steps(config, _judged)
-            continue
-        dataset = DATASETS[name]
-        yield Step(f"{name}-load", _with(_load, dataset))
-        yield from _query_steps(dataset, SERIAL, dataset.queries)
-        yield from _query_steps(dataset, SERIAL, _only_keys(dataset))
-        yield from _query_steps(dataset, PARALLEL, dataset.queries)
-        yield from _query_steps(dataset, PARALLEL, _only_keys(dataset))
-        yield Step(f"{name}-key-indexes", _with(_key_indexes, dataset))
-        yield from _query_steps(dataset, WITH_KEYS, dataset.keys + dataset.key_rows)
-        if dataset.unique_key:
-            yield _judged(f"{name}-points", _with(points.cached, dataset))
-            yield _judged(f"{name}-points-starved", _with(points.starved, dataset))
-            yield from _churn_steps(dataset)
-            yield Step(f"{name}-documents", _with(documents.fetch, dataset))
-        yield Step(f"{name}-writes", _with(_writes, dataset))
-        if dataset.unique_key:
-            yield Step(f"{name}-delta", _with(_delta, dataset))
-            yield from _query_steps(dataset, DELTA, dataset.queries)
-        if name == EVENTS_DATA.name:
-            yield Step(f"{name}-instructions", _with(_instructions, dataset))
-        yield Step(f"{name}-discard", _with(Lab.discard, dataset))
-    if config.documents:
-        for kind in zson.available():
-            yield Step(f"zson-{kind.replace(' ', '-')}", _documents(kind))
-        for kind in zson_points.available():
-            yield _judged(f"zson-points-{kind}", _document_points(kind))
+        yield from _PLANS[name](config)
+
+
+def _summary(config: Config) -> Iterator[Step]:
+    """A first look at few rows with a verdict, then the same at all rows, and more."""
+    for step in (*_outline(config), Step("discard", _with(Lab.discard, EVENTS_DATA))):
+        yield Step(f"{FIRST}-{step.name}", _first_look(step))
+    yield Step(f"{FIRST}-verdict", _first_verdict)
+    yield from _outline(config)
+    yield from _query_steps(EVENTS_DATA, PARALLEL, EVENTS_DATA.queries)
+    yield from _query_steps(EVENTS_DATA, WITH_KEYS, EVENTS_DATA.keys[:8])
+    yield Step("events-discard", _with(Lab.discard, EVENTS_DATA))
+    yield from keyorder.outline(_judged)
+
+
+def _outline(config: Config) -> Iterator[Step]:
+    """Size, load, queries, points by key, JSON documents."""
+    yield _judged("events-load", _with(_load, EVENTS_DATA))
+    yield from _query_steps(EVENTS_DATA, SERIAL, EVENTS_DATA.queries)
+    yield _judged("events-key-indexes", _with(_key_indexes, EVENTS_DATA))
+    yield _judged("events-points", _with(points.cached, EVENTS_DATA))
+    for kind in zson.FEW:
+        yield _judged(f"zson-{kind.replace(' ', '-')}", _documents(kind))
+
+
+def _first_look(step: Step) -> Callable[[Lab], None]:
+    def run(lab: Lab) -> None:
+        whole, lab.config = lab.config, lab.config.first_look
+        try:
+            step.run(lab)
+        finally:
+            lab.config = whole
+
+    return run
+
+
+def _first_verdict(lab: Lab) -> None:
+    """Show the verdict on few rows; what follows replaces it."""
+    rows = lab.config.first_look.rows
+    say(f"\nFirst verdict, {rows:,} rows:\n\n{verdict.text(lab.results)}\n")
+    lab.results.clear()
+
+
+def _keyorder(config: Config) -> Iterator[Step]:
+    yield from keyorder.steps(Step)
+    yield from keyorder_online.steps(Step)
+    yield keyorder.end(Step)
+
+
+def _zson(config: Config) -> Iterator[Step]:
+    for kind in zson.available():
+        yield _judged(f"zson-{kind.replace(' ', '-')}", _documents(kind))
+    for kind in zson_points.available():
+        yield _judged(f"zson-points-{kind}", _document_points(kind))
+
+
+def _dataset(dataset: Dataset) -> Iterator[Step]:
+    """Everything about a table of the same rows in each system."""
+    name = dataset.name
+    yield _judged(f"{name}-load", _with(_load, dataset))
+    for section in (SERIAL, PARALLEL):
+        yield from _query_steps(dataset, section, dataset.queries)
+        yield from _query_steps(dataset, section, _only_keys(dataset))
+    yield _judged(f"{name}-key-indexes", _with(_key_indexes, dataset))
+    yield from _query_steps(dataset, WITH_KEYS, dataset.keys + dataset.key_rows)
+    if dataset.unique_key:
+        yield _judged(f"{name}-points", _with(points.cached, dataset))
+        yield _judged(f"{name}-points-starved", _with(points.starved, dataset))
+        yield from _churn_steps(dataset)
+        yield Step(f"{name}-documents", _with(documents.fetch, dataset))
+    yield _judged(f"{name}-writes", _with(write_path, dataset))
+    if dataset.unique_key:
+        yield _judged(f"{name}-delta", _with(make_delta, dataset))
+        yield from _query_steps(dataset, DELTA, dataset.queries)
+    if name == EVENTS_DATA.name:
+        yield _judged(f"{name}-instructions", _with(count_instructions, dataset))
+    yield Step(f"{name}-discard", _with(Lab.discard, dataset))
 
 
 def _judged(name: str, function: Callable[[Lab], None]) -> Step:
@@ -149,12 +186,11 @@ def _churn_queries(
 def _documents(kind: str) -> Callable[[Lab], None]:
     def run(lab: Lab) -> None:
         results = lab.results
-        known = len(results.cells)
         results.systems += [
             name for name in (*zson.SYSTEMS, zson.LIMIT) if name not in results.systems
         ]
         with zson.session(lab.cluster.dsn("postgres")) as conn:
-            zson.bench(conn, kind, results)
+            zson.bench(conn, kind, results, lab.config.documents)
         for name, cells in results.table(f"zson {kind}", "access").items():
             progress(
                 f"zson {kind}: {name}:",
@@ -163,7 +199,6 @@ def _documents(kind: str) -> Callable[[Lab], None]:
                     for c in cells.values()
                 ),
             )
-        judge(lab.systems, results.cells[known:])
 
     return run
 
@@ -201,7 +236,6 @@ def _query_steps(
 
 
 def _load(lab: Lab, dataset: Dataset) -> None:
-    known = len(lab.results.cells)
     lab.setup(dataset)
     load_rounds(lab, dataset)
     check_rows(lab, dataset, dataset.name, "load", "all rows read")
@@ -218,7 +252,11 @@ def _load(lab: Lab, dataset: Dataset) -> None:
     sizes(lab, dataset)
     parts(lab, dataset)
     _note_statements(lab, dataset)
-    judge(lab.systems, lab.results.cells[known:])
+    for section, name in (("load", "INSERT ... SELECT"), ("size", "table")):
+        cells = lab.results.table(dataset.name, section)[name]
+        texts = [f"{c.system} {cell_text(c, cells[HEAP])}" for c in cells.values()]
+        unit = cells[HEAP].unit
+        progress(f"{dataset.name}: {section}, {unit}:", " · ".join(texts))
 
 
 def _note_statements(lab: Lab, dataset: Dataset) -> None:
@@ -256,28 +294,22 @@ def _query(lab: Lab, dataset: Dataset, section: str, query: Query) -> None:
 
 
 def _key_indexes(lab: Lab, dataset: Dataset) -> None:
-    known = len(lab.results.cells)
     for system in lab.postgres:
         if system.ours:
             build_indexes(lab, dataset, system, dataset.key_indexes, "key indexes")
             settle(lab, dataset, system)
-    judge(lab.systems, lab.results.cells[known:])
 
 
-def _writes(lab: Lab, dataset: Dataset) -> None:
-    known = len(lab.results.cells)
-    write_path(lab, dataset)
-    judge(lab.systems, lab.results.cells[known:])
-
-
-def _delta(lab: Lab, dataset: Dataset) -> None:
-    known = len(lab.results.cells)
-    if len(lab.keyed) > 1:
-        make_delta(lab, dataset)
-    judge(lab.systems, lab.results.cells[known:])
-
-
-def _instructions(lab: Lab, dataset: Dataset) -> None:
-    known = len(lab.results.cells)
-    count_instructions(lab, dataset)
-    judge(lab.systems, lab.results.cells[known:])
+_PLANS: dict[str, Callable[[Config], Iterator[Step]]] = {
+    SUMMARY: _summary,
+    keyorder.NAME: _keyorder,
+    tpcb.NAME: lambda config: tpcb.steps(_judged),
+    LIVE: lambda config: iter([_judged(LIVE, live.run)]),
+    TPCH: lambda config: tpch.steps(config, _judged),
+    CLICKBENCH: lambda config: clickbench.steps(config, _judged),
+    "zson": _zson,
+    **{
+        name: lambda config, dataset=dataset: _dataset(dataset)
+        for name, dataset in DATASETS.items()
+    },
+}

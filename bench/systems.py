@@ -3,14 +3,17 @@
 A system of PostgreSQL is an access method with the extension that brings it,
 the index set that suits it and the statements its tables need before the
 load. Each lives in a database of its own, so that extensions whose names
-collide can be compared in one run. Any access method that is not listed here
-can be named on the command line; it is taken for a row store without indexes.
+collide can be compared in one run. Any table access method that is installed
+can be named on the command line; one that is not listed here is taken for a
+store without indexes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from bench.dataset import Dataset
 
@@ -30,6 +33,7 @@ class System:
                the table and the column its rows come ordered by
     ours       part of this project: an error of it fails the run, and its
                key queries are measured with and without key indexes
+    usual      measured where no system is named
     preload    needs to be in shared_preload_libraries
     parts      query of the size by column, `{table}` as above; its result is
                a column name, an encoding, bytes
@@ -43,6 +47,7 @@ class System:
     indexes: str = "none"
     prepare: tuple[str, ...] = ()
     ours: bool = False
+    usual: bool = False
     preload: bool = False
     parts: str | None = None
     groups: str | None = None
@@ -62,7 +67,7 @@ class System:
 
 
 _KNOWN = (
-    System(HEAP, am="heap", indexes="heap"),
+    System(HEAP, am="heap", indexes="heap", usual=True),
     System(
         "colcompress",
         am="colcompress",
@@ -70,6 +75,7 @@ _KNOWN = (
         indexes="column",
         prepare=("SELECT colcompress.set_options('{table}', orderby => '{order}')",),
         ours=True,
+        usual=True,
         parts="SELECT column_name, string_agg(DISTINCT encoding"
         " || coalesce(' + ' || nullif(codec, 'none'), ''), ', '),"
         " sum(encoded_bytes)"
@@ -83,6 +89,7 @@ _KNOWN = (
         extension="rowcompress",
         indexes="row",
         ours=True,
+        usual=True,
         parts="SELECT column_name, string_agg(DISTINCT encoding"
         " || coalesce(' + ' || nullif(codec, 'none'), ''), ', '),"
         " sum(stored_bytes)"
@@ -105,8 +112,9 @@ _KNOWN = (
         extension="sorted_heap",
         indexes="heap",
         ours=True,
+        usual=True,
     ),
-    System(DUCKDB, am=None),
+    System(DUCKDB, am=None, usual=True),
     System("citus_columnar", am="columnar", extension="citus_columnar"),
     System(
         "storage_engine",
@@ -131,12 +139,27 @@ class UnknownSystem(Exception):
     """A system asked for is not installed."""
 
 
-def choose(names: tuple[str, ...], available: Callable[[str], bool]) -> list[System]:
+def provider(scripts: Path, am: str) -> str:
+    """The extension whose script in that directory creates the access method;
+    the method's own name where none does."""
+    wanted = re.compile(rf'CREATE\s+ACCESS\s+METHOD\s+"?{re.escape(am)}"?\s', re.I)
+    for script in sorted(scripts.glob("*--*.sql")):
+        if wanted.search(script.read_text(errors="replace")):
+            return script.name.split("--")[0]
+    return am
+
+
+def choose(
+    names: tuple[str, ...],
+    available: Callable[[str], bool],
+    provided_by: Callable[[str], str] = str,
+) -> list[System]:
     """The systems to measure, heap first.
 
-    names      systems asked for; empty means heap, DuckDB and everything of
-               this project that is installed
-    available  says whether the server can create an extension
+    names        systems asked for; empty means heap, DuckDB and everything of
+                 this project that is installed
+    available    says whether the server can create an extension
+    provided_by  names the extension of an access method that is not listed here
     Raises UnknownSystem when a system asked for is not installed.
     """
 
@@ -144,14 +167,10 @@ def choose(names: tuple[str, ...], available: Callable[[str], bool]) -> list[Sys
         return system.extension is None or available(system.extension)
 
     if not names:
-        return [
-            system
-            for system in _KNOWN
-            if (system.ours or system.name in (HEAP, DUCKDB)) and installed(system)
-        ]
+        return [system for system in _KNOWN if system.usual and installed(system)]
     chosen = [KNOWN[HEAP]]
     for name in names:
-        system = KNOWN.get(name) or System(name, am=name, extension=name)
+        system = KNOWN.get(name) or System(name, am=name, extension=provided_by(name))
         if not installed(system):
             raise UnknownSystem(
                 f"{name}: extension {system.extension!r} is not installed in"

@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 
 from bench.config import Config
-from bench.sections import LIVE
+from bench.sections import FIRST, LIVE
 
 SYSTEMS = 4  # of this project's and heap, as a rule
 MILLION = 1_000_000
-EACH = 15.0
 
 
 def expected(step: str, config: Config) -> float:
     """Seconds that a step is thought to take."""
+    if step.startswith(FIRST):
+        config = config.first_look
     rows = config.rows / MILLION
     live = SYSTEMS * (config.live.minutes * 60 + config.live.rest + 60 * rows)
     turns = SYSTEMS * config.tpcb
@@ -45,24 +46,16 @@ class Clock:
 
     def __init__(self, steps: list[str], config: Config) -> None:
         self.left = {name: expected(name, config) for name in steps}
-        self.number = len(steps)
         self.planned = 0.0
         self.taken: dict[str, float] = {}
-        self.silent = 0.0  # seconds since the last line
 
     def end(self, step: str, seconds: float) -> str:
-        """A step is done; the line that says how far the run is, empty where the
-        last one is younger than EACH seconds."""
+        """A step is done; how long the run still takes, empty at its end."""
         self.planned += self.left.pop(step, 0.0)
         self.taken[step] = seconds
-        self.silent += seconds
-        if self.silent < EACH and self.left:
-            return ""
-        self.silent = 0.0
         pace = sum(self.taken.values()) / self.planned if self.planned else 1.0
         left = pace * sum(self.left.values())
-        done = f"step {len(self.taken)} of {self.number}"
-        return f"{done}, {duration(left)} left" if self.left else done
+        return f"{duration(left)} left" if self.left else ""
 
     def by_dataset(self) -> dict[str, float]:
         """Seconds by the first word of the steps' names."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from bench.lab import Lab, pgbench
 from bench.load import MB
+from bench.measure import turns
 from bench.progress import progress
 from bench.report import cell_text
 from bench.results import OK, WRONG, Cell
@@ -78,11 +79,6 @@ def _sound(lab: Lab, system: System) -> bool:
     return accounts == history and tellers == branches and rows > 0
 
 
-def _turns(lab: Lab, number: int) -> list[System]:
-    shift = number % len(lab.keyed)
-    return lab.keyed[shift:] + lab.keyed[:shift]
-
-
 def run(lab: Lab, scale: int) -> None:
     """All scripts at one scale."""
     section = f"scale {scale}, TPS, {CLIENTS} clients"
@@ -98,7 +94,7 @@ def run(lab: Lab, scale: int) -> None:
             )
     for name, options in SCRIPTS.items():
         for number in range(lab.config.load_runs):
-            for system in _turns(lab, number):
+            for system in turns(number, lab.keyed):
                 _measure(lab, system, cells[name, system.name], options)
         progress(
             f"{NAME}: scale {scale}: {name}:",

@@ -22,6 +22,7 @@ from bench.duck import DuckDBEngine
 from bench.engines import Engine
 from bench.lab import Lab
 from bench.load import MB, check_rows, prewarm, timed_cell
+from bench.measure import turns
 from bench.progress import progress
 from bench.results import OK, Cell
 from bench.sections import FOREIGN, PRIMARY, PRIMARY_PARALLEL, TPCH
@@ -229,8 +230,7 @@ def load(lab: Lab) -> None:
         _database(lab, system)
     copies = _cells(lab, "COPY of all tables", lab.systems)
     for number in range(lab.config.load_runs):
-        shift = number % len(lab.systems)
-        for system in lab.systems[shift:] + lab.systems[:shift]:
+        for system in turns(number, lab.systems):
             engine, cell = lab.engine(DATA, system), copies[system.name]
             _create(engine, system)
             if cell.status == OK:

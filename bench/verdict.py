@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -27,9 +27,10 @@ from bench.sections import (
     ZSON,
 )
 from bench.systems import DUCKDB, HEAP, KNOWN
+from bench.tables import plain
 
 NOISE = 1.1  # how many times worse is worth a word
-MOST = 6  # lines named per system
+RATES = {"TPS", "rows/s"}  # units of which more is better
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,14 @@ class Area:
 
     name                     in the verdict
     dataset, section, lines  patterns of names, as files have
+    base                     the system that the others are compared with
     """
 
     name: str
     dataset: str
     section: str
     lines: str = "*"
+    base: str = HEAP
 
 
 AREAS = (
@@ -61,13 +64,17 @@ AREAS = (
     Area("DELETE", "events", WRITES, "DELETE*"),
     Area("pgbench, scale 1", "pgbench", "scale 1, *"),
     Area("pgbench, scale 20", "pgbench", "scale 20, *"),
+    Area("index on ordered keys, size", "sorted", "size", "index, in order"),
+    Area("ordered keys, by key", "sorted", "in order, latency"),
+    Area("ordered keys, INSERT", "sorted", "writes", "INSERT in order"),
     Area("ClickBench, serial", CLICKBENCH, HOT),
     Area("ClickBench, parallel", CLICKBENCH, HOT_PARALLEL),
     Area("TPC-H, serial", TPCH, PRIMARY),
     Area("TPC-H, parallel", TPCH, PRIMARY_PARALLEL),
     Area("TPC-H, foreign-key indexes", TPCH, FOREIGN),
-    Area("JSON documents, table", "zson *", "size", "table"),
-    Area("JSON documents, access", "zson *", "access"),
+    Area("JSON documents, table", "zson *", "size", "table", JSONB),
+    Area("JSON documents, access", "zson *", "access", base=JSONB),
+    Area("JSON documents, COPY", "zson *", "documents", "COPY", JSONB),
 )
 
 
@@ -76,16 +83,16 @@ def better(cell: Cell, base: Cell | None) -> float | None:
     if base is None or cell.median is None or base.median is None:
         return None
     ours, other = max(cell.median, 1e-9), max(base.median, 1e-9)
-    return ours / other if cell.unit in ("TPS", "rows/s") else other / ours
+    return ours / other if cell.unit in RATES else other / ours
 
 
 def _lines(results: Results, area: Area) -> Iterator[tuple[str, dict[str, Cell]]]:
     for dataset, section in results.sections():
         if fnmatchcase(dataset, area.dataset) and fnmatchcase(section, area.section):
-            kind = f"{dataset}: " if "*" in area.dataset else ""
+            kind = dataset.removeprefix(area.dataset.rstrip("*"))
             for name, cells in results.table(dataset, section).items():
                 if fnmatchcase(name, area.lines):
-                    yield kind + name, cells
+                    yield f"{kind}: {name}" if kind else name, cells
 
 
 def ratios(
@@ -94,7 +101,7 @@ def ratios(
     """How many times better than the base (heap or jsonb) by line."""
     found = {}
     for name, cells in _lines(results, area):
-        other = cells.get(base or HEAP) or (None if base else cells.get(JSONB))
+        other = cells.get(base or area.base)
         cell = cells.get(system)
         if cell and cell is not other:
             value = better(cell, other)
@@ -103,41 +110,83 @@ def ratios(
     return found
 
 
+def mean(found: dict[str, float]) -> float:
+    """The geometric mean."""
+    return math.exp(sum(map(math.log, found.values())) / len(found))
+
+
+def short(value: float) -> str:
+    """A ratio with the digits that matter."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
 def _text(found: dict[str, float]) -> str:
     if not found:
         return "-"
-    mean = math.exp(sum(map(math.log, found.values())) / len(found))
     if len(found) == 1:
-        return f"{mean:.2f}"
+        return short(mean(found))
     worst = min(found, key=found.__getitem__)
-    return f"{mean:.2f} (least {found[worst]:.2f}: {worst})"
+    return f"{short(mean(found))} ({short(found[worst])} {worst})"
 
 
-def table(results: Results) -> list[list[str]]:
-    """The verdict's table, the header first; the header alone where there is none."""
-    systems = [
+def means(results: Results, base: str) -> dict[str, dict[str, float]]:
+    """Geometric means of the areas with that base, by system."""
+    rows = {}
+    for area in AREAS:
+        if area.base == base:
+            found = {
+                name: ratios(results, area, name) for name in _rated(results, base)
+            }
+            if cells := {name: mean(some) for name, some in found.items() if some}:
+                rows[area.name] = cells
+    return rows
+
+
+def _rated(results: Results, base: str) -> list[str]:
+    return [
         name
         for name in results.systems
-        if name == ZSON or (name in KNOWN and name != HEAP)
+        if (name == ZSON if base == JSONB else name != HEAP)
+        and (base == JSONB or "," not in name)
     ]
-    rows = []
-    for area in AREAS:
-        texts = [_text(ratios(results, area, system)) for system in systems]
-        if any(text != "-" for text in texts):
-            rows.append([area.name, *texts])
-    used = [
-        number
-        for number in range(1, len(systems) + 1)
-        if any(row[number] != "-" for row in rows)
-    ]
-    header = ["times better than heap (JSON: than jsonb)", *systems]
-    return [[row[0], *(row[number] for number in used)] for row in (header, *rows)]
 
 
-def _worse(found: dict[str, float], area: Area) -> Iterator[tuple[float, str]]:
-    for name, value in found.items():
-        if value < 1 / NOISE:
-            yield value, f"{area.name}: {name} ({1 / value:.1f} times)"
+def tables(results: Results) -> list[list[list[str]]]:
+    """The verdict's tables, against heap and against jsonb, each with its header
+    first; those without a line are left out."""
+    found = []
+    for base in (HEAP, JSONB):
+        rows = means(results, base)
+        systems = [
+            name
+            for name in _rated(results, base)
+            if any(name in cells for cells in rows.values())
+        ]
+        lines = [[f"times better than {base}", *systems]]
+        for area in AREAS:
+            if area.base == base and area.name in rows:
+                cells = [_text(ratios(results, area, name)) for name in systems]
+                lines.append([area.name, *cells])
+        if len(lines) > 1:
+            found.append(lines)
+    return found
+
+
+def _lost(results: Results, area: Area, system: str, base: str) -> str:
+    """What is lost in an area, in words; empty where nothing is."""
+    found = ratios(results, area, system, base)
+    worse = {name: 1 / value for name, value in found.items() if value < 1 / NOISE}
+    if not worse:
+        return ""
+    worst = max(worse, key=worse.__getitem__)
+    units = {
+        cells[system].unit for name, cells in _lines(results, area) if name in worse
+    }
+    word = "larger" if units == {"MB"} else "fewer" if units <= RATES else "slower"
+    much = f"{worse[worst]:.1f} times {word}"
+    if len(found) == 1:
+        return f"{area.name} ({much})"
+    return f"{len(worse)} of {len(found)} {area.name} ({worst}: {much})"
 
 
 def losses(results: Results) -> list[str]:
@@ -145,17 +194,17 @@ def losses(results: Results) -> list[str]:
     lines = []
     ours = [n for n in results.systems if n == ZSON or (n in KNOWN and KNOWN[n].ours)]
     for system in ours:
-        for base, title in (("", "heap"), (DUCKDB, "DuckDB")):
-            worse = sorted(
-                item
-                for area in AREAS
-                for item in _worse(ratios(results, area, system, base), area)
-            )
-            if worse:
-                than = "jsonb" if system == ZSON else title
-                more = f"; and {len(worse) - MOST} more" if len(worse) > MOST else ""
-                listed = ", ".join(text for _, text in worse[:MOST])
-                lines.append(f"{system} is worse than {than} at {listed}{more}.")
+        for base, title in (
+            ((JSONB, JSONB),) if system == ZSON else ((HEAP, HEAP), (DUCKDB, "DuckDB"))
+        ):
+            if base not in results.systems:
+                continue
+            areas = [area for area in AREAS if system == ZSON or area.base == HEAP]
+            if not any(ratios(results, area, system, base) for area in areas):
+                continue
+            lost = [w for area in areas if (w := _lost(results, area, system, base))]
+            words = "; ".join(lost) if lost else "nothing"
+            lines.append(f"{system} loses to {title}: {words}.")
         late = [
             f"{cell.dataset} {cell.name}"
             for cell in results.cells
@@ -164,3 +213,21 @@ def losses(results: Results) -> list[str]:
         if late:
             lines.append(f"{system} did not end in time: {', '.join(late)}.")
     return lines
+
+
+READING = (
+    "Geometric means; in brackets the least line of each area. More than 1 is better"
+    " than what it is compared with, whatever the unit; lost is what is more than"
+    f" {NOISE - 1:.0%} worse."
+)
+
+
+def blocks(results: Results, form: Callable[[list[list[str]]], str]) -> list[str]:
+    """The verdict's tables in a form, and its words; nothing without a table."""
+    shown = [form(lines) for lines in tables(results)]
+    return [*shown, READING, *losses(results)] if shown else []
+
+
+def text(results: Results) -> str:
+    """The verdict for a terminal."""
+    return "\n\n".join(blocks(results, plain))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bench.dataset import Dataset
 from bench.lab import Lab
 from bench.load import check_rows, create_table, timed_cell
+from bench.measure import turns
 from bench.progress import progress
 from bench.results import OK, Cell
 from bench.sections import WRITES as SECTION
@@ -30,19 +31,13 @@ def _cells(lab: Lab, dataset: Dataset, name: str, unit: str) -> dict[str, Cell]:
     }
 
 
-def _turns(lab: Lab, number: int) -> list[System]:
-    systems = lab.postgres
-    shift = number % len(systems)
-    return systems[shift:] + systems[:shift]
-
-
 def copy_rounds(lab: Lab, dataset: Dataset) -> None:
     """COPY of the CSV file into an empty table, in rows per second; the
     table of the last round stays for UPDATE and DELETE."""
     cells = _cells(lab, dataset, "COPY from CSV", "rows/s")
     sql = f"COPY {BULK} FROM '{lab.csv(dataset)}' (FORMAT csv)"
     for number in range(lab.config.load_runs):
-        for system in _turns(lab, number):
+        for system in turns(number, lab.postgres):
             engine = lab.engine(dataset, system)
             cell = cells[system.name]
             create_table(engine, system, dataset, BULK)
@@ -68,7 +63,7 @@ def change_rounds(lab: Lab, dataset: Dataset) -> None:
     for name, sql, first in statements:
         cells = _cells(lab, dataset, name, "ms")
         for number in range(lab.config.load_runs):
-            for system in _turns(lab, number):
+            for system in turns(number, lab.postgres):
                 cell = cells[system.name]
                 if cell.status != OK:
                     continue
@@ -124,7 +119,7 @@ def single_rounds(lab: Lab, dataset: Dataset) -> None:
         label = f"single-row INSERT, {clients} client" + "s" * (clients > 1)
         rates = _cells(lab, dataset, label, "TPS")
         for number in range(lab.config.load_runs):
-            for system in _turns(lab, number):
+            for system in turns(number, lab.postgres):
                 cell = rates[system.name]
                 _empty_single_table(lab, dataset, system)
                 rate = lab.pgbench(

@@ -189,6 +189,7 @@ KINDS = {
     "50 KB": (distinct(50000), ("id", "created_at"), {"kind": "order"}, 0.01),
 }
 
+FEW = ("metadata", "1 KB")  # kinds of the benchmark's summary
 PLAIN = "jsonb plain"
 LIMIT = "zstd limit"
 SYSTEMS = {JSONB: "jsonb", PLAIN: "jsonb", LZ4: "jsonb", ZSON: "zson"}
@@ -304,10 +305,10 @@ def fill(conn, kind: str, n: int, results: Results) -> dict[str, str]:
     return tables
 
 
-def bench(conn, kind: str, results: Results, rows: int = ROWS) -> None:
+def bench(conn, kind: str, results: Results, rows: int = 0) -> None:
     """One kind of documents: everything, into cells of the results."""
     dataset = f"zson {kind}"
-    n = max(200, int(rows * KINDS[kind][3]))
+    n = max(200, int((rows or ROWS) * KINDS[kind][3]))
     tables = fill(conn, kind, n, results)
     first, last = KINDS[kind][1]
     contained = json.dumps(KINDS[kind][2])

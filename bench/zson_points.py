@@ -23,6 +23,7 @@ from pathlib import Path
 
 from bench import zson
 from bench.lab import pgbench
+from bench.measure import turns
 from bench.report import terminal
 from bench.results import NOT_MEASURED, Cell, Results
 from bench.sections import KEY_BY_ID as SECTION
@@ -108,9 +109,7 @@ def _rounds(
             for system in SYSTEMS
         }
         for number in range(ROUNDS + 1):
-            shift = number % len(cells)
-            turn = list(cells.items())
-            for system, cell in turn[shift:] + turn[:shift]:
+            for system, cell in turns(number, list(cells.items())):
                 script = directory / f"{_table(system)}.sql"
                 script.write_text(
                     f"\\set id random(1, {n})\n"

@@ -8,6 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/common.sh
 
+STRATA_STARTED=$(date +%s)
+export STRATA_STARTED
 venv=$(ci/setup.sh bench)
 case " ${DATASETS:-} " in *[\ ,]tpch[\ ,]*)
 	[ -x "$venv/bin/tpchgen-cli" ] || "$venv/bin/python" -m pip install --quiet \

@@ -93,10 +93,16 @@ add_source_line()
 	as_root apt-get update -q </dev/null >&2
 }
 
-# Files of this checkout that git knows, whoever owns it.
+# Files of this checkout that git knows, whoever owns it; of a copy without git
+# all but what was built.  -z: ended by NUL, not by newline.
 tracked_files()
 {
-	git -c safe.directory="$root" -C "$root" ls-files "$@"
+	if [ -e "$root/.git" ]; then
+		git -c safe.directory="$root" -C "$root" ls-files "$@"
+	else
+		(cd "$root" && find . -name build -prune -o -type f -printf '%P\0') |
+			if [ "${1:-}" = -z ]; then cat; else tr '\0' '\n'; fi
+	fi
 }
 
 # The extensions of this checkout, by name.

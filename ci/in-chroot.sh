@@ -8,6 +8,8 @@
 #
 #   CHROOT_CACHE=dir   keep the bare chroots here as archives, for next time
 #   OLD_SERVER=dir     made by old-server.sh: goes there too, for tests of pg_upgrade
+#   GIVE=dir           is /srv/given there
+#   TAKE=path TO=dir   what is at that path of the copy afterwards goes to dir
 #   MIRROR=address     of the Debian archive, if not mmdebstrap's own choice
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -75,7 +77,15 @@ if [ -n "${OLD_SERVER:-}" ]; then
 	cp -a "$OLD_SERVER/." "$tree/opt/old-server/"
 	old=$(cd "$tree" && compgen -G 'opt/old-server/usr/lib/postgresql/*/bin/pg_config')
 fi
+if [ -n "${GIVE:-}" ]; then
+	mkdir -p "$tree/srv/given"
+	cp -a "$GIVE/." "$tree/srv/given/"
+fi
 step "$* on Debian $suite"
 chroot "$tree" env -u PG_CONFIG -u TMPDIR HOME=/root LC_ALL=C.UTF-8 \
 	STRATA_OLD_PG_CONFIG="${old:+/$old}" \
 	sh -c 'cd /root/strata && exec "$@"' sh "$@"
+if [ -n "${TAKE:-}" ]; then
+	mkdir -p "$TO"
+	cp -a "$tree/root/strata/$TAKE/." "$TO/"
+fi

@@ -1,5 +1,5 @@
 #!/bin/bash
-# setup.sh check|bench|lint|server
+# setup.sh check|bench|lint|server|deb
 #
 # Gets what that make target needs and is not there: packages through apt (as
 # root or by sudo), and a Python environment in build/.  Where apt cannot be
@@ -9,8 +9,8 @@ set -euo pipefail
 
 what=${1:-}
 case $what in
-	check | bench | lint | server) ;;
-	*) die "usage: setup.sh check|bench|lint|server" ;;
+	check | bench | lint | server | deb) ;;
+	*) die "usage: setup.sh check|bench|lint|server|deb" ;;
 esac
 
 missing=()
@@ -44,6 +44,16 @@ find_missing()
 	need gcc command -v cc
 	need libc6-dev header stdlib.h
 	need make command -v make
+	if [ "$what" = deb ]; then
+		need dpkg-dev command -v dpkg-buildpackage
+		need debhelper command -v dh
+		need lintian command -v lintian
+		if offered postgresql-common-dev; then
+			need postgresql-common-dev command -v pg_buildext
+		else
+			need postgresql-common command -v pg_buildext
+		fi
+	fi
 	need libzstd-dev header zstd.h
 	need liblz4-dev header lz4.h
 	need libxxhash-dev header xxhash.h
@@ -112,7 +122,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 	[ ${#missing[@]} -eq 0 ] || die "still missing: ${missing[*]}"
 fi
 
-[ "$what" != server ] || exit 0
+case $what in server | deb) exit 0 ;; esac
 
 # One environment per target and Python; made again when the pins change.
 pins=$root/ci/requirements-$what.txt

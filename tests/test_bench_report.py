@@ -12,14 +12,13 @@ from bench.config import from_environment
 from bench.report import (
     document,
     failures,
-    markdown,
-    plain,
     table,
     write_csv,
     write_json,
 )
 from bench.results import WRONG, Cell, Results
-from bench.systems import UnknownSystem, choose
+from bench.systems import UnknownSystem, choose, provider
+from bench.tables import markdown, plain
 
 
 @pytest.fixture
@@ -195,10 +194,8 @@ def test_charts(results, tmp_path):
     from bench.charts import draw
 
     charts = draw(results, tmp_path)
-    assert [chart.name for chart in charts] == [
-        "events-serial.png",
-        "events-size.png",
-    ]
+    # of the size heap alone has a figure
+    assert [chart.name for chart in charts] == ["summary.png", "events-serial.png"]
     for chart in charts:
         assert chart.read_bytes().startswith(b"\x89PNG")
         assert "<svg" in chart.with_suffix(".svg").read_text()
@@ -214,14 +211,22 @@ def test_no_chart_is_too_wide(tmp_path):
             found.add(Cell("x", "hot", f"q{number}", system, "ms", [number + 1]))
             name = f"{30 * number} s"
             found.add(Cell("x", "sum, over time", name, system, "ms", [number + 1]))
+    found.add(Cell("events", "size", "table", "heap", "MB", [9]))
+    found.add(Cell("events", "size", "table", "duckdb", "MB", [3]))
     charts = draw(found, tmp_path)
-    assert [chart.name for chart in charts] == ["x-hot.png", "x-over-time.png"]
+    assert [chart.name for chart in charts] == [
+        "summary.png",
+        "x-hot.png",
+        "events-size.png",
+        "x-over-time.png",
+    ]
     for chart in charts:
         assert int.from_bytes(chart.read_bytes()[16:20], "big") <= 1600
 
 
 def test_environment():
-    assert from_environment({}).rows == 1_000_000
+    assert from_environment({"DATASETS": "events"}).rows == 1_000_000
+    assert from_environment({}).datasets == ("summary",)
     config = from_environment({"ROWS": "10_000_000", "SYSTEMS": "heap, x", "RUNS": "2"})
     assert (config.rows, config.runs) == (10_000_000, 2)
     assert config.systems == ("heap", "x")
@@ -231,6 +236,7 @@ def test_environment():
         {"RUNS": "0"},
         {"WORKERS": "-1"},
         {"DATASETS": "taxi"},
+        {"DATASETS": "summary events"},
     ):
         with pytest.raises(ValueError, match=next(iter(bad))):
             from_environment(bad)
@@ -254,3 +260,19 @@ def test_choice_of_systems():
     ]
     with pytest.raises(UnknownSystem, match="citus_columnar"):
         choose(("citus_columnar",), {"colcompress"}.__contains__)
+
+
+def test_an_access_method_is_found_in_the_scripts(tmp_path):
+    (tmp_path / "brought--1.0.sql").write_text(
+        "create access method columns\n TYPE TABLE HANDLER h;"
+    )
+    assert provider(tmp_path, "columns") == "brought"
+    assert provider(tmp_path, "column") == "column"
+    (heap, system) = choose(
+        ("columns",), {"brought"}.__contains__, lambda am: "brought"
+    )
+    assert (system.name, system.am, system.extension) == (
+        "columns",
+        "columns",
+        "brought",
+    )

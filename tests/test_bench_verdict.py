@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from bench.config import Config, Live
-from bench.report import document, terminal
+from bench.config import Config, Live, from_environment
+from bench.report import document, overview, terminal, write_json
 from bench.results import TIMEOUT, Cell, Results
+from bench.sections import FIRST
 from bench.timing import Clock, duration, expected
-from bench.verdict import losses, table
+from bench.verdict import losses, tables, text
 
 
 @pytest.fixture
@@ -33,46 +35,80 @@ def results() -> Results:
     return found
 
 
-def test_table_of_the_verdict(results):
-    assert table(results) == [
-        ["times better than heap (JSON: than jsonb)", "colcompress", "duckdb", "zson"],
-        [
-            "events queries, serial",
-            "2.00 (least 0.50: Q2)",
-            "5.66 (least 4.00: Q2)",
-            "-",
-        ],
-        ["rows by key", "0.95", "-", "-"],
-        ["COPY", "0.50", "-", "-"],
-        ["JSON documents, table", "-", "-", "1.55 (least 0.80: zson consul: table)"],
+def test_tables_of_the_verdict(results):
+    heap, jsonb = tables(results)
+    assert heap == [
+        ["times better than heap", "colcompress", "duckdb"],
+        ["events queries, serial", "2 (0.5 Q2)", "5.7 (4 Q2)"],
+        ["rows by key", "0.95", "-"],
+        ["COPY", "0.5", "-"],
     ]
-    assert len(table(Results(systems=["heap"]))) == 1
+    assert jsonb == [
+        ["times better than jsonb", "zson"],
+        ["JSON documents, table", "1.5 (0.8 consul: table)"],
+    ]
+    assert tables(Results(systems=["heap"])) == []
+    assert text(Results(systems=["heap"])) == ""
 
 
 def test_what_is_lost_in_words(results):
     assert losses(results) == [
-        "colcompress is worse than heap at COPY: COPY from CSV (2.0 times),"
-        " events queries, serial: Q2 (2.0 times).",
-        "colcompress is worse than DuckDB at events queries, serial: Q2 (8.0 times).",
+        "colcompress loses to heap: 1 of 2 events queries, serial (Q2: 2.0 times"
+        " slower); COPY (2.0 times fewer).",
+        "colcompress loses to DuckDB: 1 of 2 events queries, serial (Q2: 8.0 times"
+        " slower).",
         "colcompress did not end in time: events Q3.",
-        "zson is worse than jsonb at JSON documents, table: zson consul: table"
-        " (1.2 times).",
+        "zson loses to jsonb: 1 of 2 JSON documents, table (consul: table: 1.2 times"
+        " larger).",
     ]
+    results.cells = [cell for cell in results.cells if cell.name == "Q1"]
+    assert losses(results)[0] == "colcompress loses to heap: nothing."
 
 
 def test_report_begins_with_the_verdict(results):
-    text = document(results, [])
-    assert text.index("times better than heap") < text.index("## events")
-    assert "colcompress is worse than DuckDB" in text
-    assert terminal(results).endswith("(1.2 times).")
+    report = document(results, [])
+    assert report.index("times better than heap") < report.index("## events")
+    assert "colcompress loses to DuckDB" in report
+    assert terminal(results).endswith("1.2 times larger).")
+
+
+def test_overview_of_many_runs(results, tmp_path):
+    for name in ("events-1000", "zson-1000"):
+        (tmp_path / name / "latest").mkdir(parents=True)
+        write_json(results, tmp_path / name / "latest" / "results.json")
+    found = overview(tmp_path)
+    assert found.count("## ") == 2
+    assert found.count(losses(results)[0]) == 2
+    assert "(zson-1000/latest/report.md)" in found
 
 
 def test_time_left():
     clock = Clock(["events-serial-Q1", "events-serial-Q2", "sorted-load"], Config())
-    assert clock.end("events-serial-Q1", 4.0) == ""  # too soon for a line
-    assert clock.end("sorted-load", 120.0) == "step 2 of 3, about 4 s left"
-    assert clock.end("events-serial-Q2", 2.0) == "step 3 of 3"
+    assert clock.end("events-serial-Q1", 4.0) == "about 2 min left"
+    assert clock.end("sorted-load", 120.0) == "about 4 s left"
+    assert clock.end("events-serial-Q2", 2.0) == ""
     assert clock.by_dataset() == {"events": 6.0, "sorted": 120.0}
+
+
+def test_the_first_look_is_at_fewer_rows():
+    pytest.importorskip("duckdb")  # the laboratory brings it
+    from bench.steps import Step, _first_look, plan
+
+    config = from_environment({})
+    names = [step.name for step in plan(config)]
+    verdict = names.index(f"{FIRST}-verdict")
+    assert {name.startswith(FIRST) for name in names[:verdict]} == {True}
+    assert {f"{FIRST}-{name}" for name in names} >= set(names[:verdict]) - {
+        f"{FIRST}-discard"
+    }
+    assert expected("first-events-load", config) < expected("events-load", config)
+    assert config.first_look.rows < config.rows
+
+    seen = []
+    step = _first_look(Step("x", lambda lab: seen.append(lab.config.rows)))
+    lab = SimpleNamespace(config=config)
+    step(lab)
+    assert (seen, lab.config) == ([config.first_look.rows], config)
 
 
 def test_expected_times():

@@ -8,7 +8,7 @@ import pytest
 
 from bench.config import from_environment
 from bench.lab import Lab
-from bench.progress import progress
+from bench.progress import step_done
 from bench.steps import Step, plan
 from bench.timing import Clock
 
@@ -28,8 +28,7 @@ def test_step(lab: Lab, clock: Clock, step: Step) -> None:
     try:
         step.run(lab)
     finally:
-        if line := clock.end(step.name, time.monotonic() - start):
-            progress(line)
+        step_done(step.name, clock.end(step.name, time.monotonic() - start))
         lab.results.meta["minutes"] = {
             name: round(seconds / 60, 1) for name, seconds in clock.by_dataset().items()
         }

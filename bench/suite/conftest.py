@@ -13,15 +13,15 @@ import pytest
 from strata.cluster import Cluster, running
 from strata.server import Server
 
-from bench import site
+from bench import site, verdict
 from bench.charts import draw
-from bench.config import Config, from_environment
+from bench.config import SUMMARY, Config, from_environment
 from bench.lab import Lab, memory_bytes, server_settings
 from bench.machine import describe
-from bench.progress import progress
+from bench.progress import say
 from bench.report import document, terminal, write_csv, write_json
 from bench.results import Results
-from bench.systems import System, UnknownSystem, choose
+from bench.systems import System, UnknownSystem, choose, provider
 
 RESULTS = pytest.StashKey[tuple[Results, Path]]()
 
@@ -44,7 +44,10 @@ def lab(request):
     config = from_environment()
     server = Server(os.environ.get("PG_CONFIG", "pg_config"))
     try:
-        systems = choose(config.systems, server.has_extension)
+        scripts = server.sharedir / "extension"
+        systems = choose(
+            config.systems, server.has_extension, lambda am: provider(scripts, am)
+        )
     except UnknownSystem as problem:
         pytest.exit(f"SYSTEMS: {problem}", returncode=2)
     work = os.environ.get("STRATA_WORK")
@@ -56,7 +59,7 @@ def lab(request):
                 results.meta = describe(config, connection, systems)
             scratch = server.own(directory / "scratch")
             laboratory = Lab(config, cluster, scratch, systems, results)
-            progress(f"PostgreSQL {server.version},", ", ".join(results.systems))
+            say(f"PostgreSQL {server.version}: {', '.join(results.systems)}")
             try:
                 yield laboratory
             finally:
@@ -92,11 +95,12 @@ def _write(config: Config, results: Results) -> Path:
 
 
 def pytest_terminal_summary(terminalreporter, config) -> None:
-    """The tables, and where the report is."""
+    """The verdict, all tables but for the summary's, and where the report is."""
     if RESULTS not in config.stash:
         return
     results, folder = config.stash[RESULTS]
+    whole = SUMMARY in from_environment().datasets
     terminalreporter.write_line("")
-    terminalreporter.write_line(terminal(results))
+    terminalreporter.write_line(verdict.text(results) if whole else terminal(results))
     terminalreporter.write_line("")
     terminalreporter.write_line(f"Report: {os.path.relpath(folder)}/report.md")
