@@ -139,6 +139,10 @@ define_settings(const SfLibrary *library)
 							 "Lets background workers compact tables whose delta has grown.",
 							 NULL, &st_auto_compact_enabled, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable(setting_name("enable_compact_beside_writers"),
+							 "Lets compaction copy rows before it takes them away.",
+							 NULL, &st_take_last, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable(setting_name("enable_deletion_bitmaps"),
 							 "Lets VACUUM turn old deletions of row groups' rows into bitmaps.",
 							 NULL, &st_fold_enabled, true,

@@ -85,6 +85,7 @@ typedef struct StGroup
 	bool		full;			/* it ended because no more was to go in */
 	bool		folded;			/* there may be bitmaps of its deleted rows */
 	bool		mown;			/* there may be swaths: rows deleted many at once */
+	bool		copied;			/* written while its rows counted elsewhere */
 	uint64		order_hash;		/* rows are sorted by the orderby of this hash */
 	uint32		dropped_rows;	/* VACUUM is removing it; nrows is 0 then */
 	TransactionId xmin;			/* raw xmin and cmin of the descriptor: */

@@ -41,6 +41,7 @@
 #include "st_am.h"
 #include "st_modify.h"
 #include "st_read.h"
+#include "st_space.h"
 
 typedef struct IndexBuild
 {
@@ -57,6 +58,7 @@ typedef struct IndexBuild
 
 	Snapshot	snapshot;
 	TransactionId oldest_xmin;	/* with SnapshotAny */
+	TransactionId groups_xmin;	/* the same, of rows of row groups */
 	double		reltuples;
 
 	EState	   *estate;
@@ -369,7 +371,7 @@ index_group(IndexBuild *b, StGroupVersion *version, StRowReader *rows,
 			MemoryContext mcxt)
 {
 	StRowDeaths *deaths = st_row_deaths(b->rel, &version->group,
-										b->oldest_xmin, mcxt);
+										b->groups_xmin, mcxt);
 	uint32		row = 0;
 
 	while (row < version->group.nrows)
@@ -387,9 +389,9 @@ index_group(IndexBuild *b, StGroupVersion *version, StRowReader *rows,
 		{
 			wait_for(b, xid, &tid);
 			MemoryContextReset(mcxt);
-			if (!st_group_version_refresh(b->rel, b->oldest_xmin, version))
+			if (!st_group_version_refresh(b->rel, b->groups_xmin, version))
 				return;
-			deaths = st_row_deaths(b->rel, &version->group, b->oldest_xmin,
+			deaths = st_row_deaths(b->rel, &version->group, b->groups_xmin,
 								   mcxt);
 			continue;
 		}
@@ -443,7 +445,10 @@ static bool
 choose_snapshot(IndexBuild *b)
 {
 	if (!b->info->ii_Concurrent)
+	{
 		b->oldest_xmin = GetOldestNonRemovableTransactionId(b->rel);
+		b->groups_xmin = st_not_before_vacuum(b->rel, b->oldest_xmin);
+	}
 	if (b->scan != NULL)
 	{
 		b->snapshot = b->scan->base.rs_snapshot;
@@ -470,7 +475,7 @@ index_everything(IndexBuild *b)
 		StRowReader rows;
 
 		st_flush_pending(b->rel);
-		versions = st_group_versions(b->rel, b->oldest_xmin,
+		versions = st_group_versions(b->rel, b->groups_xmin,
 									 CurrentMemoryContext);
 		groups = st_group_versions_list(versions);
 		st_row_reader_init(&rows, b->rel, needed);

@@ -14,8 +14,10 @@
  * running transaction has locked it, as every transaction does that changes
  * or locks a row of the group (st_lock.c).  After that no tombstone or anchor
  * of the group can be made or be in progress.  Who comes later waits for this
- * transaction and then looks into the origin map (st_origin.c).  Compaction
- * itself never waits for a transaction.
+ * transaction and then looks into the origin map (st_origin.c).  So that he
+ * waits for milliseconds, it is done last, when the rows have been copied
+ * (st_compact_take.c).  Compaction itself waits for no transaction, but for
+ * moments in which nobody holds what it wants.
  *
  * The transaction is serializable: a serializable reader of the old version
  * thus has an rw-conflict with the compaction, and through that with whoever
@@ -37,6 +39,7 @@
 #include "pgstat.h"
 #include "storage/lmgr.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "st_compact_int.h"
@@ -48,31 +51,14 @@
 #define MIN_WASTED_PAGES	64
 #define WASTED_SHARE		0.03
 
-/*
- * Deletes the descriptor of a group and leaves a note for VACUUM.  False:
- * somebody is at work there.
- */
-static bool
-retire_group(StCatalog *catalog, const StGroupVersion *v)
-{
-	ItemPointerData tid = v->tid;
-
-	if (!st_catalog_delete(catalog, &tid))
-		return false;
-	st_retired_add(catalog, &v->group);
-	return true;
-}
-
-/* Moves the rows of a retired group. */
+/* Moves or copies the rows of a group that are not among those deleted. */
 static void
-move_group(StCatalog *catalog, const StGroup *group, StCompactSink *sink)
+move_group(const StGroup *group, const uint64 *deleted, StCompactSink *sink)
 {
 	const StFormat *format = sink->format;
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											   "row group to be compacted",
 											   ALLOCSET_DEFAULT_SIZES);
-	uint64	   *deleted = st_deleted_rows_in(catalog, group, SnapshotSelf,
-											 mcxt, NULL, NULL);
 	StReader   *reader = format->reader_open(sink->rel, group, mcxt);
 	Datum	   *values = palloc(Max(sink->natts, 1) * sizeof(Datum));
 	bool	   *isnull = palloc(Max(sink->natts, 1) * sizeof(bool));
@@ -113,45 +99,109 @@ report(const StCompactJob *job)
 	pgstat_progress_update_multi_param(lengthof(params), params, values);
 }
 
+/*
+ * Moves the rows of the plan.  False: the change must be undone, because a
+ * group is held, which is to be skipped then.
+ */
 static bool
+move_rows(StCatalog *catalog, StCompactJob *job, StCompactPlan *plan,
+		  const StExtentRanges *extents, StCompactSink *sink)
+{
+	uint64	  **deleted = palloc(Max(plan->ngroups, 1) * sizeof(uint64 *));
+	BlockNumber next_block = job->next_block;
+	uint64		group_rows;
+	int			ngroups = 0;
+	int			held;
+
+	for (int i = 0; i < plan->ngroups; i++)
+	{
+		const StGroupVersion *v = &plan->groups[i];
+
+		if (sink->copies ? st_tuple_is_held(catalog->toast, &v->tid) :
+			!st_take_group(catalog, v))
+		{
+			st_compact_skip(job, v->group.first_row);
+			continue;
+		}
+		deleted[ngroups] = st_deleted_rows_in(catalog, &v->group, SnapshotSelf,
+											  CurrentMemoryContext, NULL, NULL);
+		move_group(&v->group, deleted[ngroups], sink);
+		plan->groups[ngroups++] = *v;
+	}
+	group_rows = sink->rows;
+	if (plan->delta)
+		next_block = st_delta_move(sink->rel, extents, next_block,
+								   plan->max_rows, sink);
+	st_sink_finish(sink, plan->groups, ngroups);
+	if (sink->copies)
+	{
+		if (!st_take_groups(sink, plan->groups, ngroups, deleted, &held))
+		{
+			st_compact_skip(job, plan->groups[held].group.first_row);
+			return false;
+		}
+		st_take_delta(sink);
+	}
+
+	job->next_block = next_block;
+	job->group_rows += group_rows;
+	job->delta_rows += sink->rows - group_rows;
+	job->groups_in += ngroups;
+	job->groups_out += sink->groups;
+	job->released = ngroups == 0 && job->released;
+	if (sink->rows > group_rows || (ngroups > 0 && ngroups == plan->ngroups))
+		job->progress++;
+	return true;
+}
+
+/* Ends the subtransaction of a step. */
+static void
+end_copying(bool keep, MemoryContext mcxt, ResourceOwner owner)
+{
+	if (keep)
+		ReleaseCurrentSubTransaction();
+	else
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(mcxt);
+	CurrentResourceOwner = owner;
+}
+
+/* In a subtransaction: what was copied in vain is undone with it. */
+static void
 run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 		 StCompactPlan *plan, const StExtentRanges *extents)
 {
+	MemoryContext mcxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
 	StCompactSink sink;
 	StMeta		meta;
-	uint64		group_rows;
-	int			ngroups = 0;
+	bool		done;
 
-	st_meta_read(rel, &meta);
-	st_sink_begin(&sink, rel, catalog, meta.incarnation);
-	sink.before = plan->before;
-	job->moved_to = plan->before;
-	for (int i = 0; i < plan->ngroups; i++)
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(mcxt);
+	PG_TRY();
 	{
-		if (!retire_group(catalog, &plan->groups[i]))
-		{
-			st_compact_skip(job, plan->groups[i].group.first_row);
-			continue;
-		}
-		move_group(catalog, &plan->groups[i].group, &sink);
-		plan->groups[ngroups++] = plan->groups[i];
+		st_meta_read(rel, &meta);
+		st_sink_begin(&sink, rel, catalog, meta.incarnation);
+		sink.before = plan->before;
+		job->moved_to = plan->before;
+		done = move_rows(catalog, job, plan, extents, &sink);
+		st_sink_end(&sink);
+		end_copying(done, mcxt, owner);
 	}
-	group_rows = sink.rows;
-	if (plan->delta)
-		job->next_block = st_delta_move(rel, extents, job->next_block,
-										plan->max_rows, &sink);
-	st_sink_finish(&sink, plan->groups, ngroups);
+	PG_CATCH();
+	{
+		ErrorData  *error;
 
-	job->group_rows += group_rows;
-	job->delta_rows += sink.rows - group_rows;
-	job->groups_in += ngroups;
-	job->groups_out += sink.groups;
-	job->released = ngroups == 0 && job->released;
+		MemoryContextSwitchTo(mcxt);
+		error = CopyErrorData();
+		FlushErrorState();
+		end_copying(false, mcxt, owner);
+		ReThrowError(error);
+	}
+	PG_END_TRY();
 	job->steps++;
-	if (sink.rows > group_rows || (ngroups > 0 && ngroups == plan->ngroups))
-		job->progress++;
 	report(job);
-	return true;
 }
 
 /* Plans the next step; false if there is nothing to do. */

@@ -55,6 +55,9 @@ typedef struct StCompactJob
 	int			progress;		/* steps that moved rows, or all of their groups */
 } StCompactJob;
 
+/* Value of the setting enable_compact_beside_writers; st_compact_take.c */
+extern bool st_take_last;
+
 /*
  * One step: reads and writes about a row group (some, where rows are sorted).
  * To be called at the start of a transaction that does nothing else, with

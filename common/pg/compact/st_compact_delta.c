@@ -5,10 +5,9 @@
  *
  * A row may be moved if the step's snapshot sees it and nobody holds a lock
  * on it.  st_delete_quietly() decides that without waiting: it refuses a tuple that
- * a running transaction locks, in whatever mode, or changes.
- *
- * The buffer's pin keeps a tuple from being pruned between the look and the
- * deletion; its bytes do not change while we hold it.
+ * a running transaction locks, in whatever mode, or changes.  Mostly that comes
+ * last (st_compact_take.c).  Until then the step's snapshot keeps the tuple from
+ * being pruned.  Its bytes do not change.
  *
  *-------------------------------------------------------------------------
  */
@@ -110,7 +109,8 @@ move_page(Relation rel, Buffer buffer, StCompactSink *sink, Datum *values,
 		HeapTupleData tuple;
 
 		ItemPointerSet(&tuple.t_self, block, offsets[i]);
-		if (!st_delete_quietly(rel, &tuple.t_self))
+		if (sink->copies ? st_tuple_is_held(rel, &tuple.t_self) :
+			!st_delete_quietly(rel, &tuple.t_self))
 			continue;
 		tuple.t_tableOid = RelationGetRelid(rel);
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);

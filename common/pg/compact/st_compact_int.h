@@ -33,6 +33,7 @@ typedef struct StCompactIndexes
 	EState	   *estate;
 	TupleTableSlot *slot;
 	bool	   *needed;			/* columns, or NULL for all */
+	bool		exclusion;		/* one is of an exclusion constraint */
 } StCompactIndexes;
 
 /* Of all indexes that take entries; slot is where the row is. */
@@ -48,6 +49,7 @@ typedef struct StCompactSink
 	StCatalog  *catalog;
 	const StFormat *format;
 	uint64		incarnation;
+	bool		copies;			/* old places are taken last */
 	uint32		max_rows;
 	BlockNumber before;			/* free extents before it are used */
 	int			natts;
@@ -68,6 +70,7 @@ typedef struct StCompactSink
 	StMoved    *moved;
 	uint64		nmoved;
 	uint64		maxmoved;
+	uint64		ndelta;			/* of the delta; they come first in the end */
 
 	uint64		rows;			/* taken */
 	uint32		groups;			/* written */
@@ -82,10 +85,31 @@ extern void st_sink_add(StCompactSink *sink, Datum *values, bool *isnull,
 
 /*
  * Writes everything, index entries and origin maps included.  groups are
- * those whose rows were taken, sorted by first_row.
+ * those whose rows were taken, sorted by first_row.  After that sink->moved is
+ * sorted by the old places, without ST_OLD_IS_ROW.
  */
 extern void st_sink_finish(StCompactSink *sink, const StGroupVersion *groups,
 						   int ngroups);
+extern void st_sink_end(StCompactSink *sink);
+
+/* ---- the end of the old places: st_compact_take.c ---- */
+
+/*
+ * Deletes the descriptor of a group and leaves a note for VACUUM.  False:
+ * somebody is at work there.
+ */
+extern bool st_take_group(StCatalog *catalog, const StGroupVersion *v);
+
+/*
+ * Takes groups whose rows have been copied; deleted[i] are those that had no
+ * copy made.  False, having changed something: one of them cannot be had, and
+ * *held says which.
+ */
+extern bool st_take_groups(StCompactSink *sink, const StGroupVersion *groups,
+						   int n, uint64 *const *deleted, int *held);
+
+/* Deletes the rows of the delta that have been copied. */
+extern void st_take_delta(StCompactSink *sink);
 
 /* ---- rows of the delta: st_compact_delta.c ---- */
 

@@ -6,10 +6,12 @@
  * Rows come in, one after another or through a sort by the option orderby, and
  * go out into row groups of the running transaction: extent, finished
  * descriptor, then index entries for the new TIDs.  The entries are made
- * without a unique check.  The same key has an entry at the row's old place,
- * which this transaction has deleted.  Another inserter of the key finds that
- * entry, waits for us, looks again, and finds the new one.  The same holds for
- * exclusion constraints, and for deferred ones.
+ * without a unique check: the same key has an entry at the row's old place.
+ * Rows are copied while they count there (st_compact_take.c): another inserter
+ * of the key meets them at the old place and, once that is gone, at the new one
+ * (fetch_dirty() in st_fetch.c).  An exclusion constraint may come to the new
+ * place first.  So where there is one, the old place is deleted before: who
+ * finds it waits for us, looks again, and finds the new one.
  *
  * Where the rows went is written down in the origin map at the end.
  *
@@ -80,6 +82,7 @@ st_indexes_open(StCompactIndexes *ix, Relation rel)
 		}
 		info->ii_PredicateState = info->ii_Predicate == NIL ? NULL :
 			ExecPrepareQual(info->ii_Predicate, ix->estate);
+		ix->exclusion |= info->ii_ExclusionOps != NULL;
 		ix->relations[ix->n] = index;
 		ix->infos[ix->n++] = info;
 	}
@@ -164,6 +167,7 @@ finish_group(StCompactSink *sink, bool full)
 	group.incarnation = sink->incarnation;
 	group.full = full;
 	group.order_hash = sink->order_hash;
+	group.copied = sink->copies;
 	img = st_image_create(sink->group_mcxt);
 	sink->format->writer_finish(sink->writer, img, &group);
 	st_extent_write(sink->rel, img, &group, ST_MAX_RUNS, sink->before);
@@ -251,6 +255,7 @@ st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 		sink->sort_slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	sink->order_hash = st_orderby_hash(rel);
 	st_indexes_open(&sink->indexes, rel);
+	sink->copies = st_take_last && !sink->indexes.exclusion;
 }
 
 static void
@@ -318,6 +323,7 @@ write_origins(StCompactSink *sink, const StGroupVersion *groups, int ngroups)
 		qsort(sink->moved, sink->nmoved, sizeof(StMoved), st_compare_rows);
 	while (i < sink->nmoved && (sink->moved[i].old & ST_OLD_IS_ROW) == 0)
 		i++;
+	sink->ndelta = i;
 	st_origin_add_delta(sink->catalog, sink->moved, i);
 
 	for (int g = 0; g < ngroups; g++)
@@ -342,6 +348,11 @@ st_sink_finish(StCompactSink *sink, const StGroupVersion *groups, int ngroups)
 	finish_group(sink, false);
 	write_origins(sink, groups, ngroups);
 	st_indexes_close(&sink->indexes);
+}
+
+void
+st_sink_end(StCompactSink *sink)
+{
 	if (sink->moved != NULL)
 		pfree(sink->moved);
 	sink->moved = NULL;

@@ -296,6 +296,11 @@ folded_since(StFetch *f, uint64 row, const StGroup *group)
 /*
  * As HeapTupleSatisfiesDirty: a row that is being inserted or deleted by
  * another transaction is visible, and snapshot->xmin or xmax names it.
+ *
+ * A copy that a running compaction makes is not: the row counts where it was
+ * until that commits.  Nobody can miss both: old places stand before new ones
+ * among equal keys of a btree, so who has found the first one dead, because the
+ * compaction has committed since, comes to the other one after that.
  */
 static bool
 fetch_dirty(StFetch *f, uint64 row, Snapshot snapshot, StGroup *group,
@@ -309,6 +314,8 @@ fetch_dirty(StFetch *f, uint64 row, Snapshot snapshot, StGroup *group,
 	dirty.xmin = dirty.xmax = InvalidTransactionId;
 	if (!st_locked_group(f->rel, row, group) &&
 		!st_group_lookup(&f->catalog, row, &dirty, group, finished))
+		return false;
+	if (group->copied && TransactionIdIsValid(dirty.xmin))
 		return false;
 	inserter = dirty.xmin;
 	deleter = dirty.xmax;

@@ -3,9 +3,9 @@
  * st_fold.c
  *	  VACUUM turns old tombstones into bits (see st_piece.c).
  *
- * Rows that are dead to everybody, whose index entries this VACUUM has just
- * removed, lose their tombstones, and their bits are set in new versions of the
- * group's pieces.  Both are changes of tuples of the running transaction: an
+ * Rows that are dead to everybody, whose index entries this VACUUM or an earlier
+ * one has removed, lose their tombstones, and their bits are set in new versions
+ * of the group's pieces.  Both are changes of tuples of the running transaction: an
  * abort or a crash at any point brings the tombstones back.  Only the
  * descriptor's note that there may be pieces stays, which is harmless.
  *
@@ -67,15 +67,15 @@ take_swath(StCatalog *cat, const StCatalogEntry *entry, StPiece *piece)
 
 /*
  * Deletes the old tombstones, or swaths, of a piece's rows and sets their bits.
- * Returns whether there were any.
+ * Returns how many there were.
  */
-static bool
+static uint32
 take_deletions(StCatalog *cat, StKeyBase base, StPiece *piece,
 			   TransactionId oldest_xmin)
 {
 	StCatalogScan scan;
 	StCatalogEntry *entry;
-	bool		any = false;
+	uint32		taken = 0;
 
 	st_catalog_scan_begin(&scan, cat, base, piece->first_row,
 						  piece->first_row + piece->nrows - 1, SnapshotSelf);
@@ -90,29 +90,33 @@ take_deletions(StCatalog *cat, StKeyBase base, StPiece *piece,
 			take_swath(cat, entry, piece);
 		else
 			st_piece_set(piece, entry->row);
-		any = true;
+		taken++;
 	}
 	st_catalog_scan_end(&scan);
-	return any;
+	return taken;
 }
 
-void
+uint32
 st_fold_group(StCatalog *cat, const StGroup *group, TransactionId oldest_xmin)
 {
+	uint32		folded = 0;
+
 	if (!group->folded && !st_descriptor_folded(cat, group))
-		return;
+		return 0;
 	for (uint32 start = 0; start < group->nrows; start += ST_PIECE_ROWS)
 	{
 		StPiece		piece;
-		bool		any;
+		uint32		taken;
 
 		(void) st_piece_read(cat, group, group->first_row + start, SnapshotSelf,
 							 &piece);
-		any = take_deletions(cat, ST_TOMBSTONE, &piece, oldest_xmin);
-		any |= take_deletions(cat, ST_SWATH, &piece, oldest_xmin);
-		if (any)
+		taken = take_deletions(cat, ST_TOMBSTONE, &piece, oldest_xmin);
+		taken += take_deletions(cat, ST_SWATH, &piece, oldest_xmin);
+		if (taken > 0)
 			st_piece_replace(cat, &piece);
+		folded += taken;
 	}
+	return folded;
 }
 
 /*

@@ -15,8 +15,10 @@
  *	3. a group with no row left loses its descriptor, tombstones, pieces and
  *	   anchors, and its extent goes to the directory of free extents, in this
  *	   transaction; so does the extent of an aborted group;
- *	4. tombstones of other groups become bits of their pieces (st_fold.c), all
- *	   those whose index entries have just been removed;
+ *	4. tombstones of other groups whose rows have no index entries any more
+ *	   become bits of their pieces (st_fold.c): as many as one transaction may
+ *	   lose when it is cancelled, the rest at the next VACUUM, which need not
+ *	   scan the indexes again for them;
  *	5. origin maps of compactions that nobody can run into are forgotten.
  *
  * Standbys learn of 1 by a conflict record before it, and of 3 by heap's own
@@ -54,6 +56,12 @@
  */
 #define CLEANUP_THRESHOLD	0.01
 
+/*
+ * When so many tombstones are folded the rest is left to the next VACUUM: what
+ * is cancelled loses no more, and so little is done again.
+ */
+#define MAX_FOLDED		250000
+
 /* Dead rows of a group. */
 typedef struct DeadRows
 {
@@ -83,6 +91,7 @@ typedef struct Reclaim
 	double		new_deaths;
 	double		to_fold;
 	bool		any_whole;
+	bool		scan_indexes;
 
 	int			nindexes;
 	Relation   *indexes;
@@ -116,6 +125,29 @@ read_state(StCatalog *cat, TransactionId *cleaned_xid, ItemPointer tid)
 		U64FromFullTransactionId(cleaned) < MaxTransactionId / 4)
 		*cleaned_xid = XidFromFullTransactionId(cleaned);
 	return found;
+}
+
+/*
+ * The horizon of an index build for rows of row groups: those that died before
+ * it get no entries.  The server's may have gone back behind that of a VACUUM.
+ * Rows whose entries that one has removed are folded without another look at
+ * the indexes, so they must not get new ones.
+ */
+TransactionId
+st_not_before_vacuum(Relation rel, TransactionId horizon)
+{
+	TransactionId cleaned = InvalidTransactionId;
+	StCatalog	cat;
+	ItemPointerData tid;
+
+	if (st_meta_has_row_groups(rel, NULL) &&
+		st_catalog_open(&cat, rel, AccessShareLock))
+	{
+		(void) read_state(&cat, &cleaned, &tid);
+		st_catalog_close(&cat);
+	}
+	return TransactionIdIsValid(cleaned) && TransactionIdFollows(cleaned, horizon) ?
+		cleaned : horizon;
 }
 
 static void
@@ -450,6 +482,25 @@ drop_group(Reclaim *r, StCatalog *cat, const StGroupVersion *v)
 	st_free_extents_of(cat, &v->group);
 }
 
+/*
+ * Folds what no index has an entry for: by our own horizon if this VACUUM has
+ * removed the entries, else by that of the one that did.
+ */
+static void
+fold_groups(Reclaim *r, StCatalog *cat)
+{
+	TransactionId horizon = r->scan_indexes ? r->oldest_xmin : r->cleaned_xid;
+	uint64		folded = 0;
+
+	if (!TransactionIdIsValid(horizon))
+		return;
+	for (int i = 0; i < r->groups->n && folded < MAX_FOLDED; i++)
+	{
+		if (r->tombstones[i] > 0)
+			folded += st_fold_group(cat, &r->groups->v[i].group, horizon);
+	}
+}
+
 static void
 write_results(Reclaim *r)
 {
@@ -458,14 +509,14 @@ write_results(Reclaim *r)
 	if (!st_catalog_open(&cat, r->rel, RowExclusiveLock))
 		return;
 	st_vacuum_begin_writing();
-	write_state(&cat, r->oldest_xmin);
+	if (r->scan_indexes)
+		write_state(&cat, r->oldest_xmin);
 	for (int i = 0; i < r->groups->n; i++)
 	{
 		if (r->whole[i])
 			drop_group(r, &cat, &r->groups->v[i]);
-		else if (r->tombstones[i] > 0)
-			st_fold_group(&cat, &r->groups->v[i].group, r->oldest_xmin);
 	}
+	fold_groups(r, &cat);
 	if (r->maps_expired)
 		st_origin_expire(&cat, r->oldest_xmin);
 	st_catalog_close(&cat);
@@ -473,17 +524,21 @@ write_results(Reclaim *r)
 
 /* ---- the whole ---- */
 
+/* Are so many rows worth a look at all indexes, or a fold? */
 static bool
-worth_it(const Reclaim *r, const VacuumParams *params)
+are_enough(const Reclaim *r, const VacuumParams *params, double rows)
 {
-	double		deaths = Max(r->new_deaths, r->to_fold);
+	return rows > 0 && (params->index_cleanup == VACOPTVALUE_ENABLED ||
+						rows >= r->rows * CLEANUP_THRESHOLD);
+}
 
-	if (r->any_whole || r->maps_expired)
-		return true;
-	if (deaths == 0)
-		return false;
-	return params->index_cleanup == VACOPTVALUE_ENABLED ||
-		deaths >= r->rows * CLEANUP_THRESHOLD;
+/* Is there anything to write?  Decides whether the indexes are to be scanned. */
+static bool
+worth_it(Reclaim *r, const VacuumParams *params)
+{
+	r->scan_indexes = r->any_whole || are_enough(r, params, r->new_deaths);
+	return r->scan_indexes || r->maps_expired ||
+		are_enough(r, params, r->to_fold - r->new_deaths);
 }
 
 /*
@@ -520,16 +575,17 @@ st_reclaim(Relation rel, VacuumParams *params, TransactionId oldest_xmin,
 
 	find_dead(&r);
 	written = worth_it(&r, params);
-	if (written)
+	if (r.scan_indexes)
 	{
 		if (TransactionIdIsNormal(r.newest_death))
 			st_log_snapshot_conflict(rel, st_full_xid(r.newest_death));
 		vac_open_indexes(rel, RowExclusiveLock, &r.nindexes, &r.indexes);
 		if (r.nindexes > 0)
 			clean_indexes(&r);
-		write_results(&r);
 		vac_close_indexes(r.nindexes, r.indexes, NoLock);
 	}
+	if (written)
+		write_results(&r);
 	st_reclaim_anchors(rel, oldest_xmin);
 	st_free_orphans(rel, oldest_xmin, strategy);
 	MemoryContextSwitchTo(oldcxt);

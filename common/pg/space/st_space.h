@@ -111,13 +111,14 @@ extern void st_free_extents_yield(StCatalog *cat, const StExtentRanges *ranges);
 extern void st_reclaim_coalesce(Relation rel);
 extern bool st_reclaim(Relation rel, VacuumParams *params,
 					   TransactionId oldest_xmin, BufferAccessStrategy strategy);
+extern TransactionId st_not_before_vacuum(Relation rel, TransactionId horizon);
 
 /*
  * Turns tombstones of the group that are older than oldest_xmin into bits of its
- * pieces.  The rows' index entries must be gone, and the catalog be open with
- * RowExclusiveLock.  (st_fold.c)
+ * pieces; returns how many.  The rows' index entries must be gone, and the catalog
+ * be open with RowExclusiveLock.  (st_fold.c)
  */
-extern void st_fold_group(StCatalog *cat, const StGroup *group, TransactionId oldest_xmin);
+extern uint32 st_fold_group(StCatalog *cat, const StGroup *group, TransactionId oldest_xmin);
 
 /* Would VACUUM fold so many tombstones that it is worth it? */
 extern bool st_fold_due(Relation rel);

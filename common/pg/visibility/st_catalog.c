@@ -21,6 +21,7 @@
 #include "access/relscan.h"
 #include "access/stratnum.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/snapmgr.h"
 
@@ -311,7 +312,8 @@ st_descriptor_encode(const StGroup *group, bool finished,
 	payload->flags = (finished ? ST_DESCRIPTOR_FINISHED : 0) |
 		(group->full ? ST_DESCRIPTOR_FULL : 0) |
 		(group->folded ? ST_DESCRIPTOR_FOLDED : 0) |
-		(group->mown ? ST_DESCRIPTOR_MOWN : 0);
+		(group->mown ? ST_DESCRIPTOR_MOWN : 0) |
+		(group->copied ? ST_DESCRIPTOR_COPIED : 0);
 	payload->nrows = group->nrows;
 	payload->first_row = group->first_row;
 	payload->start_block = group->start_block;
@@ -403,7 +405,8 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 	}
 	group->full = (payload.flags & ST_DESCRIPTOR_FULL) != 0;
 	group->folded = (payload.flags & ST_DESCRIPTOR_FOLDED) != 0;
-	group->mown = (payload.flags & ST_DESCRIPTOR_MOWN) != 0;
+	group->mown = (payload.flags & ST_DESCRIPTOR_MOWN) != 0 |
+	group->copied = (payload.flags & ST_DESCRIPTOR_COPIED) != 0;
 	group->xmin = HeapTupleHeaderGetRawXmin(entry->tuple->t_data);
 	group->cmin = HeapTupleHeaderGetRawCommandId(entry->tuple->t_data);
 	return (payload.flags & ST_DESCRIPTOR_FINISHED) != 0;
@@ -565,4 +568,29 @@ st_catalog_delete(StCatalog *cat, ItemPointer tid)
 
 	return heap_delete(cat->toast, tid, GetCurrentCommandId(true),
 					   InvalidSnapshot, false, &tmfd, false) == TM_Ok;
+}
+
+bool
+st_tuple_is_held(Relation rel, const ItemPointerData *tid)
+{
+	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(tid));
+	HeapTupleData tuple;
+	Page		page;
+	ItemId		item;
+	bool		held = true;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	item = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
+	if (ItemIdIsNormal(item))
+	{
+		tuple.t_self = *tid;
+		tuple.t_tableOid = RelationGetRelid(rel);
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		held = HeapTupleSatisfiesUpdate(&tuple, GetCurrentCommandId(false),
+										buffer) != TM_Ok;
+	}
+	UnlockReleaseBuffer(buffer);
+	return held;
 }

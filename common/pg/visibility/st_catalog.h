@@ -65,6 +65,8 @@ StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 500, "key bases must not overlap");
 										 * extent may be gone */
 #define ST_DESCRIPTOR_FOLDED	0x0008	/* StGroup.folded; version 4 */
 #define ST_DESCRIPTOR_MOWN		0x0010	/* StGroup.mown; version 5 */
+#define ST_DESCRIPTOR_COPIED	0x0020	/* StGroup.copied; older builds wait for
+										 * the writer instead */
 
 /* chunk_data of a descriptor. */
 typedef struct StDescriptorPayload
@@ -262,6 +264,12 @@ extern void st_catalog_insert(StCatalog *cat, StKeyBase base, uint64 row,
  * locked or deleted it.  The catalog is open with RowExclusiveLock.
  */
 extern bool st_catalog_delete(StCatalog *cat, ItemPointer tid);
+
+/*
+ * Has a running transaction locked or deleted the tuple, of a table or of its
+ * TOAST relation, so that a deletion without waiting would fail?
+ */
+extern bool st_tuple_is_held(Relation rel, const ItemPointerData *tid);
 
 /*
  * Scan of the visibility tuples with rows first..last of one base.  Any kind
