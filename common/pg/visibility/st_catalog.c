@@ -405,7 +405,7 @@ st_descriptor_decode(Relation rel, const StCatalogEntry *entry, StGroup *group)
 	}
 	group->full = (payload.flags & ST_DESCRIPTOR_FULL) != 0;
 	group->folded = (payload.flags & ST_DESCRIPTOR_FOLDED) != 0;
-	group->mown = (payload.flags & ST_DESCRIPTOR_MOWN) != 0 |
+	group->mown = (payload.flags & ST_DESCRIPTOR_MOWN) != 0;
 	group->copied = (payload.flags & ST_DESCRIPTOR_COPIED) != 0;
 	group->xmin = HeapTupleHeaderGetRawXmin(entry->tuple->t_data);
 	group->cmin = HeapTupleHeaderGetRawCommandId(entry->tuple->t_data);
