@@ -154,6 +154,20 @@ CREATE FUNCTION zonemap_verify(index regclass, OUT block bigint, OUT problem tex
 COMMENT ON FUNCTION zonemap_verify(regclass) IS
 	'problems of a zonemap index (a regclass): its structure, and rows of the table that it does not find once; SHARE lock on the table; for its owner';
 
+-- ---- from heap and back ----
+
+CREATE FUNCTION adopt(relation regclass, patience interval DEFAULT '1 minute') RETURNS void
+	LANGUAGE C STRICT AS 'MODULE_PATHNAME', 'sh_adopt';
+
+COMMENT ON FUNCTION adopt(regclass, interval) IS
+	'makes a heap table, or materialized view, a sorted_heap one where it is: only catalogs change. Rows come into order by compact() or merge(), once it has a zonemap. ACCESS EXCLUSIVE for a moment, waited for in short turns, for as long as patience says; undone by a rollback; for the owner';
+
+CREATE PROCEDURE release(relation regclass, patience interval DEFAULT '1 minute')
+	LANGUAGE C AS 'MODULE_PATHNAME', 'sh_release';
+
+COMMENT ON PROCEDURE release(regclass, interval) IS
+	'makes a heap table of a sorted_heap one, as adopt() the other way; zonemaps stay, rows stay where they are';
+
 -- ---- compaction ----
 
 CREATE PROCEDURE run_compaction(relation regclass, everything boolean, step_rows integer)

@@ -27,7 +27,14 @@ typedef void (*StSwitchCheck) (Relation rel, const char *am_name);
 extern Relation st_switch_open(Oid relid, const Interval *patience,
 							   StSwitchCheck check, const char *am_name);
 
-/* Makes it the access method of rel, in the catalogs: st_adopt.c */
+/*
+ * Checks for adopt(): is it a heap table (or materialized view), and of no
+ * extension?  st_switch.c
+ */
+extern void st_check_kind(Relation rel, const char *am_name);
+extern void st_check_extension(Relation rel);
+
+/* Makes it the access method of rel, in the catalogs: st_switch.c */
 extern void st_switch_am(Relation rel, Oid am);
 
 /*

@@ -18,7 +18,6 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "access/xact.h"
 #include "commands/tablecmds.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
@@ -28,10 +27,10 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/wait_event.h"
 
 #include "st_compat.h"
+#include "st_error.h"
 #include "st_options.h"
 #include "st_switch.h"
 
@@ -42,58 +41,44 @@
 /* A turn is long enough to have the server cancel an autovacuum of the table. */
 #define DEADLOCK_MS	"25"
 
-static void
-lock_within(Oid relid, int ms)
+/* One turn. */
+typedef struct Turn
 {
+	Oid			relid;
+	int			ms;
+} Turn;
+
+static void
+lock_within(void *arg)
+{
+	const Turn *turn = arg;
 	int			nestlevel = NewGUCNestLevel();
 	char		text[16];
 
 	/* the user's own, if it is shorter */
-	if (LockTimeout > 0)
-		ms = Min(ms, LockTimeout);
-	snprintf(text, sizeof(text), "%d", ms);
+	snprintf(text, sizeof(text), "%d",
+			 LockTimeout > 0 ? Min(turn->ms, LockTimeout) : turn->ms);
 	(void) set_config_option("lock_timeout", text, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
 	(void) set_config_option("deadlock_timeout", DEADLOCK_MS, PGC_SUSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	LockRelationOid(relid, AccessExclusiveLock);
+	LockRelationOid(turn->relid, AccessExclusiveLock);
 	AtEOXact_GUC(true, nestlevel);
 }
 
-/* One turn; false if others have not let go of the table. */
+/* False if others have not let go of the table. */
 static bool
 try_lock(Oid relid, int ms)
 {
-	MemoryContext mcxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	bool		locked = true;
+	Turn		turn = {.relid = relid, .ms = ms};
+	ErrorData  *error = st_try(lock_within, &turn, CurrentMemoryContext);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(mcxt);
-	PG_TRY();
-	{
-		lock_within(relid, ms);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(mcxt);
-		CurrentResourceOwner = owner;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(mcxt);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(mcxt);
-		CurrentResourceOwner = owner;
-		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
-			ReThrowError(error);
-		FreeErrorData(error);
-		locked = false;
-	}
-	PG_END_TRY();
-	return locked;
+	if (error == NULL)
+		return true;
+	if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+		ReThrowError(error);
+	FreeErrorData(error);
+	return false;
 }
 
 static void
