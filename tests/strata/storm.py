@@ -250,8 +250,10 @@ class Storm:
         """The server is there again, and nothing is left in doubt."""
         cluster = self.database.cluster
         if how == "server":
-            # Now and then the next recovery compares every page it replays.
-            check = "all" if self.rng.random() < 0.3 else ""
+            # Now and then the next recovery compares every page it replays; not
+            # with zonemaps, whose notes are not logged (docs/limits.md).
+            often = 0 if self.am == "sorted_heap" else 0.3
+            check = "all" if self.rng.random() < often else ""
             cluster.configure(wal_consistency_checking=check)
             cluster.start()
         cluster.wait_ready()
