@@ -36,6 +36,9 @@
 #define VX_PART_STATE_COST	4.0
 #define VX_PART_VALUE_COST	8.0
 
+/* Fewer groups are better put together by one process. */
+#define VX_LEAST_GROUPS		256
+
 /* Share of parallel_setup_cost that partitions add to it. */
 #define VX_PARTITIONS_COST	0.5
 
@@ -113,6 +116,8 @@ add_partitioned_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 		return;
 	divisor = vx_parallel_divisor(&scan->path);
 	ngroups = vx_agg_count_groups(root, query, input_rel->rows);
+	if (ngroups < VX_LEAST_GROUPS)
+		return;
 
 	path = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_SHARED, NIL, &scan->path);
 	path->path.parallel_aware = true;
