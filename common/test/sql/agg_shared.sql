@@ -64,7 +64,7 @@ RESET hash_mem_multiplier;
 
 -- HAVING, expressions, conditions; no rows at all
 SELECT sh_compare('SELECT k * 2, count(*) + 1 AS c FROM TBL WHERE i4 > 500 AND b GROUP BY k HAVING count(*) > 1 AND max(i8) > 0');
-SELECT sh_compare('SELECT k, count(*) FROM TBL WHERE i < 0 GROUP BY k');
+SELECT sh_compare('SELECT k, count(*) FROM TBL WHERE i4 > i + 100000 GROUP BY k');
 -- the first groups alone
 SELECT sh_compare('SELECT k, count(*) AS c FROM TBL GROUP BY k ORDER BY c DESC, k LIMIT 10');
 SELECT sh_compare('SELECT t, sum(i4) AS s FROM TBL GROUP BY t ORDER BY s DESC NULLS LAST, t LIMIT 10 OFFSET 3');
