@@ -18,6 +18,7 @@ bool		vx_enable_path_columns = true;
 bool		vx_enable_document_parts = true;
 bool		vx_enable_vector_aggregate = true;
 bool		vx_enable_aggregate_algebra = true;
+bool		vx_enable_partitioned_aggregate = true;
 bool		vx_enable_footer_aggregate = true;
 bool		vx_enable_topn = true;
 bool		vx_enable_join_filter = true;
@@ -62,6 +63,9 @@ const VxSwitch vx_switches[] = {
 	{"enable_aggregate_algebra",
 		"Computes sums of x + constant, x * constant and the like from the sum of x.",
 	&vx_enable_aggregate_algebra},
+	{"enable_partitioned_aggregate",
+		"Lets parallel workers share many groups by partitions of their keys.",
+	&vx_enable_partitioned_aggregate},
 	{"enable_footer_aggregate",
 		"Takes counts, sums and bounds of whole row groups from what is stored with them.",
 	&vx_enable_footer_aggregate},

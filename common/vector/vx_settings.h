@@ -30,6 +30,7 @@ extern bool vx_enable_path_columns;
 extern bool vx_enable_document_parts;
 extern bool vx_enable_vector_aggregate;
 extern bool vx_enable_aggregate_algebra;
+extern bool vx_enable_partitioned_aggregate;
 extern bool vx_enable_footer_aggregate;
 extern bool vx_enable_topn;
 extern bool vx_enable_join_filter;

@@ -15,6 +15,8 @@
  *	 vx_agg_distinct.c	DISTINCT arguments
  *	 vx_agg_ordered.c	percentiles, mode
  *	 vx_agg_partial.c	states of groups on their way between parallel workers
+ *	 vx_agg_state_parts.c	groups for which a final node has no memory
+ *	 vx_agg_shared.c	partitions of groups that participants share
  *	 vx_agg_spill.c		rows for whose groups there is no memory
  *	 vx_agg_server.c	aggregates that only the server can compute
  *
@@ -35,6 +37,13 @@
 #include "vx_intern.h"
 #include "vx_linear.h"
 #include "vx_scan.h"
+
+/* Parts that groups are divided into by a few bits of their hash, and again by the next. */
+#define VX_AGG_PART_BITS	4
+#define VX_AGG_PARTS		(1 << VX_AGG_PART_BITS)
+
+/* So few groups stay in memory, whatever they take. */
+#define VX_AGG_MIN_GROUPS	64
 
 /* No group number: the row's group has no room in memory. */
 #define VX_NO_GROUP		PG_UINT32_MAX
@@ -150,6 +159,7 @@ typedef struct VxAggFeed VxAggFeed;
 typedef struct VxAggTopN VxAggTopN;
 typedef struct VxStateParts VxStateParts;
 typedef struct VxAggSets VxAggSets;
+typedef struct VxAggShared VxAggShared;
 
 typedef struct VxAggState
 {
@@ -182,6 +192,8 @@ typedef struct VxAggState
 	MemoryContext keys_mcxt;	/* values of keys and of DISTINCT arguments */
 	VxSpill    *spill;			/* rows on disk, or NULL: never any */
 	VxStateParts *state_parts;	/* a final node's: groups on disk, likewise */
+	VxAggShared *shared;		/* partitions that participants share, or NULL */
+	uint64		nshared;		/* for EXPLAIN, when it is gone: states in them */
 
 	VxAggSets  *sets;			/* GROUPING SETS, or NULL */
 	VxAggTopN  *topn;			/* only the first groups are wanted, or NULL */
@@ -390,19 +402,23 @@ extern const char *vx_numeric_merge(VxAggState *state, VxAggTrans *trans,
 typedef struct VxStates
 {
 	uint32		n;
-	StringInfoData keys;
 	StringInfoData records;
+	StringInfoData keys;
+	StringInfoData slow;
 } VxStates;
 
 extern void vx_states_begin(VxStates *states);
+extern void vx_states_reset(VxStates *states);
 extern void vx_states_add(VxAggState *state, VxStates *states, uint32 gid);
-extern Size vx_states_bytes(const VxStates *states);
-extern Datum vx_states_finish(VxAggState *state, VxStates *states);
+
+/* What the bytea takes; and it, at a place that is aligned. */
+extern Size vx_states_bytes(const VxAggState *state, const VxStates *states);
+extern void vx_states_write(const VxAggState *state, const VxStates *states, char *out);
 
 /* States of some groups, from state->next on, as a bytea; false at the end. */
 extern bool vx_partial_write(VxAggState *state, Datum *result);
 
-/* Merges what another participant has written, or went to disk. */
+/* Merges what another participant has written, or went to disk: an aligned bytea. */
 extern void vx_partial_merge(VxAggState *state, Datum value);
 extern void vx_states_merge(VxAggState *state, char *into, char *from, int *scales);
 
@@ -427,6 +443,42 @@ extern void vx_state_parts_reset(VxAggState *state);
 
 /* For EXPLAIN: groups written, and parts of them. */
 extern void vx_state_parts_counts(const VxAggState *state, uint64 *groups, uint64 *nparts);
+
+/* ---- vx_agg_shared.c ---- */
+
+/* Callbacks of the executor, for a node that is aware of parallel plans. */
+extern Size vx_agg_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
+extern void vx_agg_initialize_dsm(CustomScanState *node, ParallelContext *pcxt,
+								  void *coordinate);
+extern void vx_agg_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt,
+									void *coordinate);
+extern void vx_agg_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate);
+extern void vx_agg_shutdown(CustomScanState *node);
+extern void vx_agg_shared_rescan(VxAggState *state);
+
+/*
+ * The participant reads rows from now on, and writes states of its groups to
+ * partitions.  False: all rows were read before it came.
+ */
+extern bool vx_agg_shared_begin(VxAggState *state);
+extern bool vx_agg_shared_is_building(const VxAggState *state);
+
+/* After nrows more rows: the table is large enough, and is to be written. */
+extern bool vx_agg_shared_is_due(VxAggState *state, int nrows);
+
+/* Adds states to a partition. */
+extern void vx_agg_shared_put(VxAggState *state, int part, const VxStates *states);
+
+/* Waits until all participants have written their states; nstates: of this one. */
+extern void vx_agg_shared_end(VxAggState *state, uint64 nstates);
+extern bool vx_agg_shared_is_built(const VxAggState *state);
+
+/* Takes a partition, as the input from now on; false: none is left. */
+extern bool vx_agg_shared_next(VxAggState *state);
+extern bool vx_agg_shared_is_input(const VxAggState *state);
+
+/* The next states of it; false at the end. */
+extern bool vx_agg_shared_read(VxAggState *state, Datum *states);
 
 /* ---- vx_agg_sets.c ---- */
 

@@ -41,7 +41,8 @@ vx_groups_create(VxAggState *state, int nkeys, Size state_bytes)
 	groups->width = nkeys + 1;
 	groups->state_bytes = state_bytes;
 	groups->stride = state_bytes + (nkeys > 0 ? sizeof(uint64) * groups->width : 0);
-	groups->expected = state->css.ss.ps.plan->plan_rows;
+	/* with partitions, there will be several tables */
+	groups->expected = state->mode == VX_AGG_SHARED ? 0 : state->css.ss.ps.plan->plan_rows;
 	groups->initial = palloc0(groups->stride);
 	if (nkeys > 0)
 		groups->batch_words = palloc(sizeof(uint64) * groups->width * ST_VECTOR_SIZE);

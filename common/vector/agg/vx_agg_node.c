@@ -42,6 +42,11 @@ static CustomExecMethods exec_methods = {
 	.ExecCustomScan = exec_agg,
 	.EndCustomScan = end_agg,
 	.ReScanCustomScan = rescan_agg,
+	.EstimateDSMCustomScan = vx_agg_estimate_dsm,
+	.InitializeDSMCustomScan = vx_agg_initialize_dsm,
+	.ReInitializeDSMCustomScan = vx_agg_reinitialize_dsm,
+	.InitializeWorkerCustomScan = vx_agg_initialize_worker,
+	.ShutdownCustomScan = vx_agg_shutdown,
 	.ExplainCustomScan = explain_agg,
 };
 
@@ -222,24 +227,39 @@ next_batch(VxAggState *state, uint16 *rows)
 		vx_selection_rows(batch->selection, batch->nrows, rows) : 0;
 }
 
+/* The next states: of a part on disk, of a shared partition, or from below. */
+static bool
+read_states(VxAggState *state, Datum *states)
+{
+	TupleTableSlot *slot;
+	bool		isnull;
+
+	if (vx_state_parts_are_input(state))
+		slot = vx_state_parts_read(state);
+	else if (vx_agg_shared_is_input(state))
+		return vx_agg_shared_read(state, states);
+	else
+		slot = ExecProcNode(linitial(state->css.custom_ps));
+	if (TupIsNull(slot))
+		return false;
+	*states = slot_getattr(slot, 1, &isnull);
+	return true;
+}
+
 /* Puts together what participants or partitions have aggregated, or went to disk. */
 static void
 merge_groups(VxAggState *state)
 {
-	PlanState  *child = linitial(state->css.custom_ps);
-
 	for (;;)
 	{
-		TupleTableSlot *slot = vx_state_parts_are_input(state) ?
-			vx_state_parts_read(state) : ExecProcNode(child);
 		MemoryContext old;
-		bool		isnull;
+		Datum		states;
 
 		CHECK_FOR_INTERRUPTS();
-		if (TupIsNull(slot))
+		if (!read_states(state, &states))
 			break;
 		old = MemoryContextSwitchTo(state->batch_mcxt);
-		vx_partial_merge(state, slot_getattr(slot, 1, &isnull));
+		vx_partial_merge(state, states);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->batch_mcxt);
 		if (vx_state_parts_are_due(state))
@@ -248,12 +268,23 @@ merge_groups(VxAggState *state)
 	vx_state_parts_end_input(state);
 }
 
-/* Reads everything. */
-static void
+/* All groups in memory, to partitions; returns how many. */
+static uint64
+write_shared(VxAggState *state)
+{
+	uint64		n = state->groups->ngroups;
+
+	vx_state_parts_write(state);
+	return n;
+}
+
+/* Reads everything; returns how many groups went to partitions. */
+static uint64
 fill_groups(VxAggState *state)
 {
 	VxBatch    *batch = state->batch;
 	VxGroups   *groups = state->groups;
+	uint64		nstates = 0;
 	uint16		rows[ST_VECTOR_SIZE];
 	int			n;
 
@@ -274,9 +305,29 @@ fill_groups(VxAggState *state)
 		vx_agg_advance(state, rows, n, n == batch->nrows);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->batch_mcxt);
-		if (groups->nkeys > 0 && !groups->full)
+		if (vx_agg_shared_is_building(state))
+		{
+			if (vx_agg_shared_is_due(state, n))
+				nstates += write_shared(state);
+		}
+		else if (groups->nkeys > 0 && !groups->full)
 			groups->full = vx_spill_is_due(state);
 	}
+	return nstates;
+}
+
+/* This participant's share of the rows, to partitions. */
+static void
+build_partitions(VxAggState *state)
+{
+	uint64		nstates = 0;
+
+	if (vx_agg_shared_begin(state))
+	{
+		nstates = fill_groups(state);
+		nstates += write_shared(state);
+	}
+	vx_agg_shared_end(state, nstates);
 }
 
 /* The next group, in the scan slot. */
@@ -337,10 +388,16 @@ next_states(VxAggState *state)
 static void
 make_groups(VxAggState *state)
 {
-	if (state->mode == VX_AGG_FINAL)
+	if (state->mode == VX_AGG_FINAL || vx_agg_shared_is_input(state))
 		merge_groups(state);
+	else if (state->shared == NULL)
+		(void) fill_groups(state);
 	else
-		fill_groups(state);
+	{
+		/* no groups yet: the first partition is the next part */
+		build_partitions(state);
+		vx_agg_start(state);
+	}
 	if (state->sets)
 		vx_agg_sets_merge(state);
 	if (state->topn)
@@ -352,7 +409,8 @@ make_groups(VxAggState *state)
 static bool
 make_more_groups(VxAggState *state)
 {
-	if (vx_spill_next(state) || vx_state_parts_next(state))
+	if (vx_spill_next(state) || vx_state_parts_next(state) ||
+		(vx_agg_shared_is_built(state) && vx_agg_shared_next(state)))
 	{
 		vx_agg_start(state);
 		make_groups(state);
@@ -412,6 +470,7 @@ rescan_agg(CustomScanState *node)
 		vx_agg_topn_rescan(state->topn);
 	vx_spill_reset(state);
 	vx_state_parts_reset(state);
+	vx_agg_shared_rescan(state);
 	if (state->sets)
 		vx_agg_sets_start(state);
 	vx_agg_start(state);
@@ -477,6 +536,13 @@ explain_topn(VxAggState *state, List *context, ExplainState *es)
 		ExplainPropertyUInteger("Groups Removed by Top N", NULL, removed, es);
 }
 
+static const char *const modes[] = {
+	[VX_AGG_PLAIN] = "plain",
+	[VX_AGG_PARTIAL] = "partial",
+	[VX_AGG_FINAL] = "final",
+	[VX_AGG_SHARED] = "by partitions"
+};
+
 static void
 explain_agg(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -497,8 +563,7 @@ explain_agg(CustomScanState *node, List *ancestors, ExplainState *es)
 			by_server = lappend(by_server, unconstify(Aggref *, state->trans[i].ref));
 
 	if (state->mode != VX_AGG_PLAIN)
-		ExplainPropertyText("Aggregation", state->mode == VX_AGG_PARTIAL ? "partial" : "final",
-							es);
+		ExplainPropertyText("Aggregation", modes[state->mode], es);
 	if (state->sets)
 		explain_sets(state, deparse_all(keys, context, es->verbose), es);
 	else if (keys != NIL)
@@ -515,6 +580,8 @@ explain_agg(CustomScanState *node, List *ancestors, ExplainState *es)
 		uint64		parts;
 		uint64		groups;
 
+		if (state->mode == VX_AGG_SHARED)
+			ExplainPropertyUInteger("Groups Shared", NULL, state->nshared, es);
 		vx_state_parts_counts(state, &groups, &parts);
 		if (groups > 0)
 		{

@@ -1,23 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * vx_agg_partial.c
- *	  States of groups on their way from parallel workers to the final node.
+ *	  States of groups on their way between participants of a parallel plan.
  *
- * A worker aggregates its share of the rows and returns, instead of groups,
- * rows of one bytea each that hold the states of many:
+ * A participant returns, instead of groups, rows of one bytea each that hold
+ * the states of many:
  *
- *		number of groups | scale of each transition | bytes of all keys
- *		per group: mask of null keys | keys
- *		per group: record | slow parts of numerics
+ *		header | scale of each transition
+ *		records of all groups, with the words of their keys
+ *		per group: keys that are no integers
+ *		per group: slow parts of numerics
  *
- * Keys stand together, so that the reader looks up the groups of a bytea at a
- * time.  The same goes to disk where a final node has no memory for all groups
- * (vx_agg_state_parts.c).
+ * Records are copied as they stand in memory, since leader and workers run the
+ * same library; where all keys are integers, that is all there is.  The words of
+ * other keys mean nothing to the reader, who numbers values in its own way.
+ * The same goes to disk where a final node has no memory for all groups
+ * (vx_agg_state_parts.c), and to partitions (vx_agg_shared.c).
  *
- * Integer keys are words, others serialized values, since every participant
- * numbers them in its own way.  Leader and workers run the same library, so
- * records are copied as they are.  Groups without keys come from every
- * participant, with the states of no rows if it had none.
+ * Groups without keys come from every participant, with the states of no rows
+ * if it had none.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,6 +30,14 @@
 
 /* A bytea is sent when it has so many bytes. */
 #define CHUNK_BYTES		(32 * 1024)
+
+typedef struct Header
+{
+	uint32		varlena;		/* length of it all */
+	uint32		n;				/* groups */
+	Size		keys_bytes;		/* behind the records, */
+	Size		slow_bytes;		/* and behind those */
+} Header;
 
 static bool
 is_numeric(const VxAggTrans *trans)
@@ -52,9 +61,36 @@ write_datum(StringInfo out, Datum value, const VxAggInput *input)
 void
 vx_states_begin(VxStates *states)
 {
-	initStringInfo(&states->keys);
 	initStringInfo(&states->records);
+	initStringInfo(&states->keys);
+	initStringInfo(&states->slow);
 	states->n = 0;
+}
+
+void
+vx_states_reset(VxStates *states)
+{
+	resetStringInfo(&states->records);
+	resetStringInfo(&states->keys);
+	resetStringInfo(&states->slow);
+	states->n = 0;
+}
+
+/* Strings stand as they are, aligned; anything else as the server serializes it. */
+static void
+write_key(StringInfo out, Datum value, const VxAggInput *input)
+{
+	Size		size;
+
+	if (input->typlen != -1)
+	{
+		write_datum(out, value, input);
+		return;
+	}
+	size = VARSIZE_ANY(DatumGetPointer(value));
+	enlargeStringInfo(out, INTALIGN(size));
+	memcpy(out->data + out->len, DatumGetPointer(value), size);
+	out->len += INTALIGN(size);
 }
 
 void
@@ -64,52 +100,54 @@ vx_states_add(VxAggState *state, VxStates *states, uint32 gid)
 	const uint64 *words = vx_group_words(groups, gid);
 	char	   *record = vx_group_record(groups, gid);
 
-	if (groups->nkeys > 0)
-		appendBinaryStringInfo(&states->keys, (char *) &words[groups->nkeys], sizeof(uint64));
+	enlargeStringInfo(&states->records, groups->stride);
+	memcpy(states->records.data + states->records.len, record, groups->stride);
+	states->records.len += groups->stride;
 	for (int k = 0; k < groups->nkeys; k++)
 	{
 		const VxAggKey *key = &groups->keys[k];
 
-		if (words[groups->nkeys] & (UINT64CONST(1) << k))
-			continue;
-		if (key->integer)
-			appendBinaryStringInfo(&states->keys, (char *) &words[k], sizeof(uint64));
-		else
-			write_datum(&states->keys, vx_intern_value(key->intern, words[k]),
-						&state->inputs[key->input]);
+		if (!key->integer && (words[groups->nkeys] & (UINT64CONST(1) << k)) == 0)
+			write_key(&states->keys, vx_intern_value(key->intern, words[k]),
+					  &state->inputs[key->input]);
 	}
-	appendBinaryStringInfo(&states->records, record, groups->state_bytes);
 	for (int i = 0; i < state->ntrans; i++)
 		if (is_numeric(&state->trans[i]))
-			vx_numeric_write(&states->records,
+			vx_numeric_write(&states->slow,
 							 (VxNumericState *) (record + state->trans[i].offset));
 	states->n++;
 }
 
-Size
-vx_states_bytes(const VxStates *states)
+static Size
+header_bytes(const VxAggState *state)
 {
-	return (Size) states->keys.len + states->records.len;
+	return sizeof(Header) + MAXALIGN(sizeof(int) * state->ntrans);
 }
 
-Datum
-vx_states_finish(VxAggState *state, VxStates *states)
+Size
+vx_states_bytes(const VxAggState *state, const VxStates *states)
 {
-	StringInfoData out;
-	uint32		keys = states->keys.len;
+	return header_bytes(state) + states->records.len + states->keys.len + states->slow.len;
+}
 
-	initStringInfo(&out);
-	appendStringInfoSpaces(&out, VARHDRSZ);
-	appendBinaryStringInfo(&out, (char *) &states->n, sizeof(uint32));
+void
+vx_states_write(const VxAggState *state, const VxStates *states, char *out)
+{
+	Header	   *header = (Header *) out;
+	int		   *scales = (int *) (out + sizeof(Header));
+
+	SET_VARSIZE(out, vx_states_bytes(state, states));
+	header->n = states->n;
+	header->keys_bytes = states->keys.len;
+	header->slow_bytes = states->slow.len;
 	for (int i = 0; i < state->ntrans; i++)
-		appendBinaryStringInfo(&out, (char *) &state->trans[i].scale, sizeof(int));
-	appendBinaryStringInfo(&out, (char *) &keys, sizeof(uint32));
-	appendBinaryStringInfo(&out, states->keys.data, keys);
-	appendBinaryStringInfo(&out, states->records.data, states->records.len);
-	SET_VARSIZE(out.data, out.len);
-	pfree(states->keys.data);
-	pfree(states->records.data);
-	return PointerGetDatum(out.data);
+		scales[i] = state->trans[i].scale;
+	out += header_bytes(state);
+	memcpy(out, states->records.data, states->records.len);
+	out += states->records.len;
+	memcpy(out, states->keys.data, states->keys.len);
+	out += states->keys.len;
+	memcpy(out, states->slow.data, states->slow.len);
 }
 
 bool
@@ -117,13 +155,16 @@ vx_partial_write(VxAggState *state, Datum *result)
 {
 	VxGroups   *groups = state->groups;
 	VxStates	states;
+	char	   *out;
 
 	if (state->next >= groups->ngroups)
 		return false;
 	vx_states_begin(&states);
-	while (state->next < groups->ngroups && vx_states_bytes(&states) < CHUNK_BYTES)
+	while (state->next < groups->ngroups && vx_states_bytes(state, &states) < CHUNK_BYTES)
 		vx_states_add(state, &states, state->next++);
-	*result = vx_states_finish(state, &states);
+	out = palloc(vx_states_bytes(state, &states));
+	vx_states_write(state, &states, out);
+	*result = PointerGetDatum(out);
 	return true;
 }
 
@@ -205,90 +246,137 @@ vx_states_merge(VxAggState *state, char *into, char *from, int *scales)
 	}
 }
 
-/* Words of a group's keys; returns what follows them. */
+/* A key's value at p; returns what follows it. */
 static const char *
-read_keys(VxAggState *state, const char *p, uint64 *words)
+read_key(const VxAggInput *input, const char *p, Datum *value)
+{
+	char	   *at = unconstify(char *, p);
+	bool		isnull;
+
+	if (input->typlen != -1)
+	{
+		*value = datumRestore(&at, &isnull);
+		return at;
+	}
+	*value = PointerGetDatum(p);
+	return p + INTALIGN(VARSIZE_ANY(p));
+}
+
+static inline bool
+key_is_null(const VxGroups *groups, const uint64 *words, int k)
+{
+	return (words[groups->nkeys] & (UINT64CONST(1) << k)) != 0;
+}
+
+/* Numbers of a key's values, one for each group of n where it is not null, as words. */
+static void
+number_values(VxGroups *groups, int k, const Datum *values, uint64 *words, uint32 n)
+{
+	uint32	   *numbers = palloc(sizeof(uint32) * n);
+	uint32		at = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		at += !key_is_null(groups, words + (Size) i * groups->width, k);
+	vx_intern_many(groups->keys[k].intern, values, at, numbers);
+	at = 0;
+	for (uint32 i = 0; i < n; i++, words += groups->width)
+		if (!key_is_null(groups, words, k))
+			words[k] = numbers[at++];
+	pfree(numbers);
+}
+
+/* Words of the keys of n groups, from records and the values at p. */
+static uint64 *
+read_words(VxAggState *state, const char *records, const char *p, uint32 n)
 {
 	VxGroups   *groups = state->groups;
+	Size		bytes = sizeof(uint64) * groups->width;
+	uint64	   *all = palloc(bytes * n);
+	Datum	  **values = palloc0(sizeof(Datum *) * groups->nkeys);
+	uint32	   *nvalues = palloc0(sizeof(uint32) * groups->nkeys);
 
-	memcpy(&words[groups->nkeys], p, sizeof(uint64));
-	p += sizeof(uint64);
 	for (int k = 0; k < groups->nkeys; k++)
+		if (!groups->keys[k].integer)
+			values[k] = palloc(sizeof(Datum) * n);
+	for (uint32 i = 0; i < n; i++)
 	{
-		VxAggKey   *key = &groups->keys[k];
+		uint64	   *words = all + (Size) i * groups->width;
 
-		words[k] = 0;
-		if (words[groups->nkeys] & (UINT64CONST(1) << k))
-			continue;
-		if (key->integer)
-		{
-			memcpy(&words[k], p, sizeof(uint64));
-			p += sizeof(uint64);
-		}
-		else
-		{
-			char	   *at = unconstify(char *, p);
-			bool		isnull;
-
-			words[k] = vx_intern(key->intern, datumRestore(&at, &isnull), true);
-			p = at;
-		}
+		memcpy(words, records + i * groups->stride + groups->state_bytes, bytes);
+		for (int k = 0; k < groups->nkeys; k++)
+			if (values[k] && !key_is_null(groups, words, k))
+				p = read_key(&state->inputs[groups->keys[k].input], p,
+							 &values[k][nvalues[k]++]);
 	}
-	return p;
+	for (int k = 0; k < groups->nkeys; k++)
+		if (values[k])
+			number_values(groups, k, values[k], all, n);
+	return all;
 }
 
 static const char *
-merge_record(VxAggState *state, const int *scales, char *into, char *record, const char *p)
+merge_record(VxAggState *state, const int *scales, char *into, char *from, const char *p)
 {
-	memcpy(record, p, state->groups->state_bytes);
-	p += state->groups->state_bytes;
-	*(int64 *) into += *(int64 *) record;
+	*(int64 *) into += *(int64 *) from;
 	for (int i = 0; i < state->ntrans; i++)
 	{
 		VxAggTrans *trans = &state->trans[i];
-		void	   *from = record + trans->offset;
-		int64		count = *(int64 *) record - ((VxCountState *) from)->skipped;
+		void	   *s = from + trans->offset;
+		int64		count = *(int64 *) from - ((VxCountState *) s)->skipped;
 
-		p = merge_state(state, trans, into + trans->offset, from, count, scales[i], p);
+		p = merge_state(state, trans, into + trans->offset, s, count, scales[i], p);
 	}
 	return p;
 }
 
-/* Groups of n keys that start at p, made if they are new. */
-static uint32 *
-find_groups(VxAggState *state, const char *p, uint32 n)
+/* A state is the same in all participants, so that a new group's is copied. */
+static bool
+are_plain(const VxAggState *state)
 {
-	VxGroups   *groups = state->groups;
-	uint32	   *gids = palloc0(sizeof(uint32) * n);
-	uint64	   *words;
+	for (int i = 0; i < state->ntrans; i++)
+		if (is_numeric(&state->trans[i]))
+			return false;
+	return true;
+}
 
-	if (groups->nkeys == 0)
-		return gids;
-	words = palloc(sizeof(uint64) * groups->width * n);
-	for (uint32 i = 0; i < n; i++)
-		p = read_keys(state, p, words + (Size) i * groups->width);
-	vx_groups_find_many(groups, words, n, gids);
-	return gids;
+/* In a row, a bytea is not aligned as records are. */
+static char *
+aligned_states(Datum value)
+{
+	char	   *p = (char *) PG_DETOAST_DATUM(value);
+	char	   *copy;
+
+	if ((char *) MAXALIGN(p) == p)
+		return p;
+	copy = palloc(VARSIZE(p));
+	memcpy(copy, p, VARSIZE(p));
+	return copy;
 }
 
 void
 vx_partial_merge(VxAggState *state, Datum value)
 {
-	const char *p = VARDATA_ANY(PG_DETOAST_DATUM_PACKED(value));
-	int		   *scales = palloc(sizeof(int) * (state->ntrans + 1));
-	char	   *record = palloc(state->groups->state_bytes);
-	uint32	   *gids;
-	uint32		keys;
-	uint32		n;
+	VxGroups   *groups = state->groups;
+	char	   *p = aligned_states(value);
+	const Header *header = (const Header *) p;
+	const int  *scales = (const int *) (p + sizeof(Header));
+	char	   *records = p + header_bytes(state);
+	char	   *keys = records + header->n * groups->stride;
+	const char *slow = keys + header->keys_bytes;
+	bool		plain = are_plain(state);
+	uint32	   *gids = palloc0(sizeof(uint32) * (header->n + 1));
 
-	memcpy(&n, p, sizeof(n));
-	p += sizeof(n);
-	memcpy(scales, p, sizeof(int) * state->ntrans);
-	p += sizeof(int) * state->ntrans;
-	memcpy(&keys, p, sizeof(keys));
-	p += sizeof(keys);
-	gids = find_groups(state, p, n);
-	p += keys;
-	for (uint32 i = 0; i < n; i++)
-		p = merge_record(state, scales, vx_group_record(state->groups, gids[i]), record, p);
+	if (groups->nkeys > 0)
+		vx_groups_find_many(groups, read_words(state, records, keys, header->n), header->n,
+							gids);
+	for (uint32 i = 0; i < header->n; i++)
+	{
+		char	   *into = vx_group_record(groups, gids[i]);
+		char	   *from = records + i * groups->stride;
+
+		if (plain && *(int64 *) into == 0)
+			memcpy(into, from, groups->state_bytes);
+		else
+			slow = merge_record(state, scales, into, from, slow);
+	}
 }

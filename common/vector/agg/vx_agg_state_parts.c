@@ -9,7 +9,8 @@
  * empty table.  When all states are in, what is left in memory goes to disk,
  * too, and one part after another is read back and merged in the same way; it
  * may be divided again, by other bits of the hash.  So every group is complete
- * when it is returned.
+ * when it is returned.  In the same way participants of a parallel plan write
+ * their groups to partitions that they share (vx_agg_shared.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -24,14 +25,11 @@
 
 #include "vx_agg.h"
 
-#define PART_BITS	4
-#define PARTS		(1 << PART_BITS)
+#define PART_BITS	VX_AGG_PART_BITS
+#define PARTS		VX_AGG_PARTS
 
 /* Bits of a hash are used up at this level: its groups are kept in memory. */
 #define MAX_LEVEL	(64 / PART_BITS)
-
-/* So few groups stay in memory, whatever they take. */
-#define MIN_GROUPS	64
 
 /* Bytes of states that are written at a time, and that a part keeps in memory, kB. */
 #define CHUNK_BYTES	(8 * 1024)
@@ -76,32 +74,43 @@ get_parts(VxAggState *state)
 	return parts;
 }
 
+/* How often the groups of the input have been divided: those of a shared partition once. */
 static int
 level_of(const VxAggState *state)
 {
-	return state->state_parts && state->state_parts->input ?
-		state->state_parts->input->level : 0;
+	if (state->state_parts && state->state_parts->input)
+		return state->state_parts->input->level;
+	return vx_agg_shared_is_input(state) ? 1 : 0;
 }
 
 bool
 vx_state_parts_are_due(VxAggState *state)
 {
-	return state->groups->nkeys > 0 && state->groups->ngroups > MIN_GROUPS &&
+	return state->groups->nkeys > 0 && state->groups->ngroups > VX_AGG_MIN_GROUPS &&
 		vx_groups_memory(state) > get_hash_memory_limit() && level_of(state) < MAX_LEVEL;
 }
 
 static void
 put_states(VxAggState *state, VxStateParts *parts, int part, VxStates *states)
 {
-	bool		isnull = false;
-	Datum		value = vx_states_finish(state, states);
 	MemoryContext old = MemoryContextSwitchTo(parts->mcxt);
 
-	if (parts->parts[part] == NULL)
-		parts->parts[part] = tuplestore_begin_heap(false, false, PART_MEMORY);
-	tuplestore_putvalues(parts->parts[part], parts->desc, &value, &isnull);
+	if (states->n > 0 && vx_agg_shared_is_building(state))
+		vx_agg_shared_put(state, part, states);
+	else if (states->n > 0)
+	{
+		bool		isnull = false;
+		char	   *bytes = palloc(vx_states_bytes(state, states));
+		Datum		value = PointerGetDatum(bytes);
+
+		vx_states_write(state, states, bytes);
+		if (parts->parts[part] == NULL)
+			parts->parts[part] = tuplestore_begin_heap(false, false, PART_MEMORY);
+		tuplestore_putvalues(parts->parts[part], parts->desc, &value, &isnull);
+		pfree(bytes);
+	}
 	MemoryContextSwitchTo(old);
-	pfree(DatumGetPointer(value));
+	vx_states_reset(states);
 }
 
 /* All groups in memory; then there are none. */
@@ -120,16 +129,16 @@ write_groups(VxAggState *state)
 
 		CHECK_FOR_INTERRUPTS();
 		vx_states_add(state, &states[part], gid);
-		if (vx_states_bytes(&states[part]) >= CHUNK_BYTES)
-		{
+		if (vx_states_bytes(state, &states[part]) >= CHUNK_BYTES)
 			put_states(state, parts, part, &states[part]);
-			vx_states_begin(&states[part]);
-		}
 	}
 	for (int i = 0; i < PARTS; i++)
 		put_states(state, parts, i, &states[i]);
-	parts->written = true;
-	parts->ngroups += state->groups->ngroups;
+	if (!vx_agg_shared_is_building(state))
+	{
+		parts->written = true;
+		parts->ngroups += state->groups->ngroups;
+	}
 	vx_agg_start(state);
 }
 

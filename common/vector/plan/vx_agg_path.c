@@ -49,11 +49,12 @@
 /* Share of a transition function's cost when it runs as a kernel. */
 #define VX_KERNEL_COST	0.1
 
-/* Share of cpu_operator_cost for a group's states on their way to a final node. */
-#define VX_STATE_COST	2.0
-
-/* The same for a row whose group is looked for in a table beyond the caches. */
+/*
+ * Share of cpu_operator_cost for a row whose group is looked for in a table
+ * beyond the caches, and for each of its keys that is to be numbered.
+ */
 #define VX_FAR_GROUP_COST	1.0
+#define VX_FAR_VALUE_COST	4.0
 #define VX_FAR_GROUPS	8192
 
 /* Of a distinct value: a bit where values are dense, or a slot of a hash table. */
@@ -210,6 +211,18 @@ vx_agg_scan_target(PlannerInfo *root, const VxAggQuery *query)
 	return set_pathtarget_cost_width(root, target);
 }
 
+int
+vx_agg_numbered_keys(const VxAggQuery *query)
+{
+	int			n = 0;
+	ListCell   *lc1;
+	ListCell   *lc2;
+
+	forboth(lc1, query->keys, lc2, query->eqops)
+		n += !vx_is_integer_key(exprType(lfirst(lc1)), lfirst_oid(lc2));
+	return n;
+}
+
 /*
  * Startup: all rows are read before the first group comes out.  A kernel
  * costs a fraction of what the server reckons for a transition function.
@@ -231,7 +244,8 @@ vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath, const VxAggQuery *query,
 	per_row = VX_KERNEL_COST * (costs.transCost.per_tuple +
 								cpu_operator_cost * list_length(query->keys));
 	if (ngroups > VX_FAR_GROUPS)
-		per_row += VX_FAR_GROUP_COST * cpu_operator_cost;
+		per_row += cpu_operator_cost *
+			(VX_FAR_GROUP_COST + VX_FAR_VALUE_COST * vx_agg_numbered_keys(query));
 	per_row += VX_FEED_COST * cpu_tuple_cost * list_length(columns);
 	cpath->path.startup_cost = below->total_cost + costs.transCost.startup +
 		costs.finalCost.startup + per_row * nrows;
@@ -306,12 +320,8 @@ is_in_footers(const Aggref *agg)
 	}
 }
 
-/*
- * Where footers give all that is wanted, nothing is read but them: the scan
- * costs no more than looking into the row groups.  True if so.
- */
-static bool
-discount_footers(RelOptInfo *rel, Relation relation, const VxAggQuery *query, Path *scan)
+bool
+vx_agg_discount_footers(RelOptInfo *rel, Relation relation, const VxAggQuery *query, Path *scan)
 {
 	Cost		groups = vx_group_cost(rel, relation, list_length(query->aggregates));
 	ListCell   *lc;
@@ -419,9 +429,8 @@ vx_agg_count_groups(PlannerInfo *root, const VxAggQuery *query, double nrows)
 		estimate_num_groups(root, st_group_input(root, query->keys), nrows, NULL, NULL);
 }
 
-/* Groups of all sets, if there are any. */
-static double
-count_results(PlannerInfo *root, const VxAggQuery *query, double nrows)
+double
+vx_agg_count_results(PlannerInfo *root, const VxAggQuery *query, double nrows)
 {
 	return query->sets != NIL ? vx_agg_count_set_groups(root, query, nrows) :
 		vx_agg_count_groups(root, query, nrows);
@@ -432,58 +441,6 @@ vx_agg_groups_fit(const VxAggQuery *query, double ngroups)
 {
 	return ngroups * VX_AGG_STATE_BYTES * (1 + list_length(query->aggregates)) <=
 		(double) get_hash_memory_limit();
-}
-
-/*
- * Workers aggregate what they read, and a final node puts their groups
- * together, which is work that is not shared.
- */
-static void
-add_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-				  Relation relation, const VxAggQuery *query)
-{
-	CustomPath *scan;
-	CustomPath *partial;
-	CustomPath *final;
-	Path	   *gather;
-	double		ngroups;
-	double		nstates;
-	double		rows;
-	int			workers;
-
-	if (!grouped_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
-		!vx_agg_can_combine(query->aggregates))
-		return;
-	workers = ((Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
-	scan = workers > 0 ?
-		vx_make_vector_scan_path(root, input_rel, relation, vx_agg_scan_target(root, query),
-								 workers) : NULL;
-	if (scan == NULL)
-		return;
-	ngroups = vx_agg_count_groups(root, query, input_rel->rows);
-	nstates = Min(ngroups, scan->path.rows) * vx_parallel_divisor(&scan->path);
-
-	partial = vx_agg_make_path(grouped_rel, vx_agg_partial_target(), query, VX_AGG_PARTIAL,
-							   NIL, &scan->path);
-	partial->path.parallel_safe = true;
-	partial->path.parallel_workers = workers;
-	vx_agg_cost_path(root, partial, query,
-					 discount_footers(input_rel, relation, query, &scan->path) ? 0 :
-					 scan->path.rows, Min(ngroups, scan->path.rows));
-	/* no rows are made of groups: what states cost is the final node's */
-	partial->path.total_cost = partial->path.startup_cost;
-	rows = ceil(nstates * VX_AGG_STATE_BYTES / BLCKSZ);
-	gather = (Path *) create_gather_path(root, grouped_rel, &partial->path,
-										 partial->path.pathtarget, NULL, &rows);
-
-	final = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_FINAL, NIL, gather);
-	vx_agg_cost_path(root, final, query, nstates,
-					 count_results(root, query, input_rel->rows));
-	final->path.startup_cost += nstates * VX_STATE_COST * cpu_operator_cost;
-	final->path.total_cost += nstates * VX_STATE_COST * cpu_operator_cost;
-	if (query->sets != NIL)
-		vx_agg_cost_sets(final, query, ngroups);
-	add_path(grouped_rel, &final->path);
 }
 
 bool
@@ -516,7 +473,7 @@ vx_agg_add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gro
 
 	if (!vx_agg_is_supported(query, clauses, input_rel->relid))
 		return;
-	ngroups = count_results(root, query, input_rel->rows);
+	ngroups = vx_agg_count_results(root, query, input_rel->rows);
 	if (query->sets != NIL && !vx_agg_groups_fit(query, ngroups))
 		return;
 	scan = vx_make_vector_scan_path(root, input_rel, relation,
@@ -530,12 +487,12 @@ vx_agg_add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gro
 							 &scan->path);
 	cpath->path.parallel_safe = grouped_rel->consider_parallel && scan->path.parallel_safe;
 	vx_agg_cost_path(root, cpath, query,
-					 discount_footers(input_rel, relation, query, &scan->path) ? 0 :
+					 vx_agg_discount_footers(input_rel, relation, query, &scan->path) ? 0 :
 					 scan->path.rows, ngroups);
 	if (query->sets != NIL)
 		vx_agg_cost_sets(cpath, query, vx_agg_count_groups(root, query, scan->path.rows));
 	add_path(grouped_rel, &cpath->path);
-	add_parallel_path(root, input_rel, grouped_rel, relation, &own);
+	vx_agg_add_parallel_paths(root, input_rel, grouped_rel, relation, &own);
 }
 
 void

@@ -4,6 +4,7 @@
  *	  What the files that make paths of aggregation share.
  *
  *	 vx_agg_path.c		the hook; one table
+ *	 vx_agg_parallel_path.c	the same in parallel
  *	 vx_agg_append.c	many: partitions, children, arms of UNION ALL, joins
  *
  *-------------------------------------------------------------------------
@@ -53,6 +54,9 @@ extern CustomPath *vx_agg_make_path(RelOptInfo *parent, PathTarget *target,
 									const VxAggQuery *query, VxAggMode mode,
 									List *columns, Path *below);
 
+/* Keys whose words are no values, but numbers of them. */
+extern int	vx_agg_numbered_keys(const VxAggQuery *query);
+
 /* nrows: that come from below, or groups whose states do. */
 extern void vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath,
 							 const VxAggQuery *query, double nrows, double ngroups);
@@ -67,6 +71,21 @@ extern PathTarget *vx_agg_partial_target(void);
 extern bool vx_agg_can_combine(List *aggregates);
 
 extern double vx_agg_count_groups(PlannerInfo *root, const VxAggQuery *query, double nrows);
+
+/* Groups of all sets, if there are any. */
+extern double vx_agg_count_results(PlannerInfo *root, const VxAggQuery *query, double nrows);
+
+/*
+ * Where footers give all that is wanted, nothing is read but them: the scan
+ * costs no more than looking into the row groups.  True if so.
+ */
+extern bool vx_agg_discount_footers(RelOptInfo *rel, Relation relation,
+									const VxAggQuery *query, Path *scan);
+
+/* vx_agg_parallel_path.c: the table's participants aggregate vectors. */
+extern void vx_agg_add_parallel_paths(PlannerInfo *root, RelOptInfo *input_rel,
+									  RelOptInfo *grouped_rel, Relation relation,
+									  const VxAggQuery *query);
 
 /* So many groups, or values of DISTINCT and percentiles, have room in memory. */
 extern bool vx_agg_groups_fit(const VxAggQuery *query, double ngroups);

@@ -38,7 +38,8 @@ typedef enum VxAggMode
 {
 	VX_AGG_PLAIN,				/* rows to groups */
 	VX_AGG_PARTIAL,				/* in a parallel worker: rows to states of groups */
-	VX_AGG_FINAL				/* those to groups */
+	VX_AGG_FINAL,				/* those to groups */
+	VX_AGG_SHARED				/* in all participants: rows to groups of partitions */
 } VxAggMode;
 
 /* In custom_private. */

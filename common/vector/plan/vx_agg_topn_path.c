@@ -13,7 +13,9 @@
 
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 
 #include "vx_agg_path_int.h"
 #include "vx_paths.h"
@@ -79,6 +81,25 @@ limited_path(PlannerInfo *root, CustomPath *path, const VxAggQuery *query, int e
 	return result;
 }
 
+/*
+ * Participants that share partitions of groups sort what is left of theirs.
+ */
+static void
+add_parallel_path(PlannerInfo *root, RelOptInfo *ordered_rel, CustomPath *path)
+{
+	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
+	double		rows = path->path.rows * vx_parallel_divisor(&path->path);
+	Path	   *sorted = (Path *) create_sort_path(root, ordered_rel, &path->path,
+												   root->sort_pathkeys,
+												   vx_topn_limit(root));
+
+	sorted = (Path *) create_gather_merge_path(root, ordered_rel, sorted, sorted->pathtarget,
+											   root->sort_pathkeys, NULL, &rows);
+	if (sorted->pathtarget != target)
+		sorted = apply_projection_to_path(root, ordered_rel, sorted, target);
+	add_path(ordered_rel, sorted);
+}
+
 void
 vx_agg_add_topn_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
@@ -90,18 +111,26 @@ vx_agg_add_topn_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *orde
 
 	if (key == NULL)
 		return;
+	if (ordered_rel->consider_parallel &&
+		is_parallel_safe(root, root->parse->limitCount) &&
+		is_parallel_safe(root, root->parse->limitOffset))
+		paths = list_concat(paths, input_rel->partial_pathlist);
 	foreach(lc, paths)
 	{
 		VxAggQuery	query;
+		CustomPath *path;
 		int			entry;
 
 		/* of a group that HAVING drops, the rank must not count */
 		if (!vx_agg_is_path(lfirst(lc), &query) || query.having != NIL)
 			continue;
 		entry = find_entry(&query, key);
-		if (entry >= 0 && has_integer_state(&query, entry))
-			vx_topn_add_sorted_path(root, ordered_rel, (Path *)
-									limited_path(root, lfirst(lc), &query, entry,
-												 descending, clause->nulls_first));
+		if (entry < 0 || !has_integer_state(&query, entry))
+			continue;
+		path = limited_path(root, lfirst(lc), &query, entry, descending, clause->nulls_first);
+		if (path->path.parallel_aware)
+			add_parallel_path(root, ordered_rel, path);
+		else
+			vx_topn_add_sorted_path(root, ordered_rel, &path->path);
 	}
 }

@@ -1,0 +1,148 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_agg_parallel_path.c
+ *	  Aggregation of one table's vectors in parallel plans.
+ *
+ * Few groups: each participant aggregates what it reads, and hands the states
+ * of its groups to a final node above Gather, which puts them together.  That
+ * is work which is not shared.
+ *
+ * Many groups: participants share partitions of groups (vx_agg_shared.c), and
+ * what they return is complete.  This is a partial path of the server's, whose
+ * rows may go on being sorted in the participants.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+
+#include "vx_agg_path_int.h"
+#include "vx_paths.h"
+#include "vx_settings.h"
+
+/* Share of cpu_operator_cost for a group's states on their way to a final node. */
+#define VX_STATE_COST	2.0
+
+/*
+ * Share of cpu_operator_cost for states that are written to a partition and put
+ * together there, and for each of their keys that is no integer.
+ */
+#define VX_PART_STATE_COST	4.0
+#define VX_PART_VALUE_COST	8.0
+
+/* Fewer groups are better put together by one process. */
+#define VX_LEAST_GROUPS		256
+
+/* Share of parallel_setup_cost that partitions add to it. */
+#define VX_PARTITIONS_COST	0.5
+
+/* The participants' scan of vectors, or NULL. */
+static CustomPath *
+parallel_scan(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+			  Relation relation, const VxAggQuery *query)
+{
+	int			workers;
+
+	if (!grouped_rel->consider_parallel || input_rel->partial_pathlist == NIL)
+		return NULL;
+	workers = ((Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
+	return workers > 0 ?
+		vx_make_vector_scan_path(root, input_rel, relation, vx_agg_scan_target(root, query),
+								 workers) : NULL;
+}
+
+static void
+add_final_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+			   Relation relation, const VxAggQuery *query)
+{
+	CustomPath *scan = parallel_scan(root, input_rel, grouped_rel, relation, query);
+	CustomPath *partial;
+	CustomPath *final;
+	Path	   *gather;
+	double		ngroups;
+	double		nstates;
+	double		rows;
+
+	if (scan == NULL)
+		return;
+	ngroups = vx_agg_count_groups(root, query, input_rel->rows);
+	nstates = Min(ngroups, scan->path.rows) * vx_parallel_divisor(&scan->path);
+
+	partial = vx_agg_make_path(grouped_rel, vx_agg_partial_target(), query, VX_AGG_PARTIAL,
+							   NIL, &scan->path);
+	partial->path.parallel_safe = true;
+	partial->path.parallel_workers = scan->path.parallel_workers;
+	vx_agg_cost_path(root, partial, query,
+					 vx_agg_discount_footers(input_rel, relation, query, &scan->path) ? 0 :
+					 scan->path.rows, Min(ngroups, scan->path.rows));
+	/* no rows are made of groups: what states cost is the final node's */
+	partial->path.total_cost = partial->path.startup_cost;
+	rows = ceil(nstates * VX_AGG_STATE_BYTES / BLCKSZ);
+	gather = (Path *) create_gather_path(root, grouped_rel, &partial->path,
+										 partial->path.pathtarget, NULL, &rows);
+
+	final = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_FINAL, NIL, gather);
+	vx_agg_cost_path(root, final, query, nstates,
+					 vx_agg_count_results(root, query, input_rel->rows));
+	final->path.startup_cost += nstates * VX_STATE_COST * cpu_operator_cost;
+	final->path.total_cost += nstates * VX_STATE_COST * cpu_operator_cost;
+	if (query->sets != NIL)
+		vx_agg_cost_sets(final, query, ngroups);
+	add_path(grouped_rel, &final->path);
+}
+
+/* Each group's states are written, and put together by whoever has its partition. */
+static void
+add_partitioned_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+					 Relation relation, const VxAggQuery *query)
+{
+	CustomPath *scan;
+	CustomPath *path;
+	double		ngroups;
+	double		divisor;
+	double		rows;
+	Cost		cost;
+
+	if (!vx_enable_partitioned_aggregate || query->keys == NIL || query->sets != NIL)
+		return;
+	scan = parallel_scan(root, input_rel, grouped_rel, relation, query);
+	if (scan == NULL)
+		return;
+	divisor = vx_parallel_divisor(&scan->path);
+	ngroups = vx_agg_count_groups(root, query, input_rel->rows);
+	if (ngroups < VX_LEAST_GROUPS)
+		return;
+
+	path = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_SHARED, NIL, &scan->path);
+	path->path.parallel_aware = true;
+	path->path.parallel_safe = true;
+	path->path.parallel_workers = scan->path.parallel_workers;
+	vx_agg_cost_path(root, path, query, scan->path.rows, clamp_row_est(ngroups / divisor));
+	cost = VX_PARTITIONS_COST * parallel_setup_cost +
+		cpu_operator_cost * Min(ngroups, scan->path.rows) *
+		(VX_PART_STATE_COST + VX_PART_VALUE_COST * vx_agg_numbered_keys(query));
+	path->path.startup_cost += cost;
+	path->path.total_cost += cost;
+	add_partial_path(grouped_rel, &path->path);
+
+	rows = path->path.rows * divisor;
+	add_path(grouped_rel, (Path *)
+			 create_gather_path(root, grouped_rel, &path->path, path->path.pathtarget, NULL,
+								&rows));
+}
+
+void
+vx_agg_add_parallel_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+						  Relation relation, const VxAggQuery *query)
+{
+	if (!vx_agg_can_combine(query->aggregates))
+		return;
+	add_final_path(root, input_rel, grouped_rel, relation, query);
+	add_partitioned_path(root, input_rel, grouped_rel, relation, query);
+}
