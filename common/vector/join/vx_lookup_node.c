@@ -159,8 +159,9 @@ has_room(VxLookupState *state)
 }
 
 static void
-fill_table(VxLookupState *state)
+read_groups(VxLookupState *state)
 {
+	state->stage = VX_LOOKUP_READY;
 	for (;;)
 	{
 		TupleTableSlot *slot;
@@ -182,10 +183,19 @@ fill_table(VxLookupState *state)
 			return;
 		}
 	}
+}
+
+static void
+fill_table(VxLookupState *state)
+{
+	read_groups(state);
+	/* the plan gives back what it holds: its own groups, workers */
+	ExecReScan(state->grouped);
+	if (state->stage == VX_LOOKUP_TOO_LARGE)
+		return;
 	state->groups = state->hash->nrows;
 	state->peak = Max(state->peak, vx_hash_memory(state->hash));
 	vx_hash_finish(state->hash);
-	state->stage = VX_LOOKUP_READY;
 }
 
 /* The row of the parameters' key, or NULL. */

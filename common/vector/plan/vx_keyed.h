@@ -43,14 +43,17 @@ extern void vx_keyed_prepare(Query *parse);
  */
 extern bool vx_keyed_split(const Query *query, VxKeyedQuery *result);
 
+/* The query as a relation. */
+extern RangeTblEntry *vx_keyed_entry(Query *query, const char *name);
+
 /* It reads a table of ours.  outers: queries around it, the nearest first. */
 extern bool vx_keyed_has_table(const Query *query, List *outers);
 
 /*
- * Rows of the query may be read that the server would not have looked at:
- * nothing is volatile, and no function can fail for a row.
+ * Rows may be read, and keys computed, that the server would not have looked
+ * at: nothing is volatile, and no function can fail for a row.
  */
-extern bool vx_keyed_is_safe(Query *query);
+extern bool vx_keyed_is_safe(const VxKeyedQuery *keyed);
 
 /* For set_rel_pathlist_hook: rel is a subquery. */
 extern void vx_keyed_set_paths(PlannerInfo *root, RelOptInfo *rel, Index rti,

@@ -178,21 +178,6 @@ group_by_keys(const RelOptInfo *rel, VxKeyedQuery *keyed, List **kinds)
 
 /* ---- the relation of its rows ---- */
 
-static RangeTblEntry *
-make_entry(Query *query)
-{
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
-	ListCell   *lc;
-
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = query;
-	rte->eref = makeAlias("grouped", NIL);
-	foreach(lc, query->targetList)
-		rte->eref->colnames = lappend(rte->eref->colnames,
-									  makeString(pstrdup(lfirst_node(TargetEntry, lc)->resname)));
-	return rte;
-}
-
 /*
  * One more relation of the query, as children of a table become such.  Nothing
  * joins to it; it is below our node only.
@@ -200,7 +185,7 @@ make_entry(Query *query)
 static RelOptInfo *
 add_relation(PlannerInfo *root, Query *query)
 {
-	RangeTblEntry *rte = make_entry(query);
+	RangeTblEntry *rte = vx_keyed_entry(query, "grouped");
 	RelOptInfo *rel;
 	Index		rti;
 	ListCell   *lc;
@@ -374,7 +359,7 @@ vx_keyed_set_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry 
 	server = cheapest_path(rel);
 	if (server == NULL || !vx_keyed_split(rte->subquery, &keyed) ||
 		!vx_keyed_has_table(keyed.grouped, outer_queries(root)) ||
-		!group_by_keys(rel, &keyed, &kinds) || !vx_keyed_is_safe(keyed.grouped))
+		!group_by_keys(rel, &keyed, &kinds) || !vx_keyed_is_safe(&keyed))
 		return;
 	grouped_rel = add_relation(root, keyed.grouped);
 	grouped = grouped_path(root, grouped_rel, keyed.grouped);

@@ -320,15 +320,15 @@ use_columns(Node *node, void *context)
 	return (Node *) makeVar(1, attno, exprType(node), exprTypmod(node), exprCollation(node), 0);
 }
 
-static RangeTblEntry *
-make_entry(Query *query)
+RangeTblEntry *
+vx_keyed_entry(Query *query, const char *name)
 {
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	ListCell   *lc;
 
 	rte->rtekind = RTE_SUBQUERY;
 	rte->subquery = query;
-	rte->eref = makeAlias("keyed", NIL);
+	rte->eref = makeAlias(name, NIL);
 	rte->inFromCl = true;
 	foreach(lc, query->targetList)
 		rte->eref->colnames = lappend(rte->eref->colnames,
@@ -368,7 +368,7 @@ put_into_subquery(const Query *query)
 		return NULL;
 	inner->targetList = make_targets(columns.aggregates);
 	IncrementVarSublevelsUp((Node *) inner, 1, 1);
-	outer->rtable = list_make1(make_entry(inner));
+	outer->rtable = list_make1(vx_keyed_entry(inner, "keyed"));
 	ref->rtindex = 1;
 	outer->jointree = makeFromExpr(list_make1(ref), NULL);
 	return outer;

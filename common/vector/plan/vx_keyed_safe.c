@@ -258,7 +258,11 @@ may_fail(Node *node, void *context)
 }
 
 bool
-vx_keyed_is_safe(Query *query)
+vx_keyed_is_safe(const VxKeyedQuery *keyed)
 {
-	return !contain_volatile_functions((Node *) query) && !may_fail((Node *) query, NULL);
+	Node	   *grouped = (Node *) keyed->grouped;
+	Node	   *clauses = (Node *) keyed->clauses;
+
+	return !contain_volatile_functions(grouped) && !contain_volatile_functions(clauses) &&
+		!may_fail(grouped, NULL) && !may_fail(clauses, NULL);
 }
