@@ -35,9 +35,7 @@ def lookups(conn, am: str, sql: str, analyze: bool = False) -> list[dict]:
     options = ", ANALYZE, TIMING off, SUMMARY off" if analyze else ""
     name = f"{am.capitalize()}Lookup"
     return [
-        n
-        for n in plan_of(conn, sql, options)
-        if n.get("Custom Plan Provider") == name
+        n for n in plan_of(conn, sql, options) if n.get("Custom Plan Provider") == name
     ]
 
 
@@ -142,10 +140,16 @@ def test_queries(conn, am, rng):
         query = made.query()
         ours = query.replace("TBL", "ours").replace("OTH", rng.choice(("b", "b_ours")))
         ours = ours.replace("seen x", "seen_ours x")
-        heap = query.replace("TBL", "heap").replace("OTH", "b").replace("seen x", "seen_heap x")
+        heap = (
+            query.replace("TBL", "heap")
+            .replace("OTH", "b")
+            .replace("seen x", "seen_heap x")
+        )
         taken += bool(lookups(conn, am, ours))
         rows, expected = outcome(conn, ours), outcome(conn, heap)
-        assert is_same(rows, expected), "\n".join([*settings, ours, str(rows)[:300], str(expected)[:300]])
+        assert is_same(rows, expected), "\n".join(
+            [*settings, ours, str(rows)[:300], str(expected)[:300]]
+        )
     assert taken > QUERIES / 6
 
 
@@ -199,7 +203,9 @@ NOT_TAKEN = {
 def test_not_taken(conn, am, what):
     """What could be told from other keys' rows is left to the server."""
     conn.execute(TABLES.format(am=am))
-    assert not lookups(conn, am, f"SELECT ({NOT_TAKEN[what]}) FROM o GROUP BY o.id, o.k")
+    assert not lookups(
+        conn, am, f"SELECT ({NOT_TAKEN[what]}) FROM o GROUP BY o.id, o.k"
+    )
     assert lookups(conn, am, ASKED)
 
 
@@ -290,12 +296,16 @@ def test_changes(conn, am):
     """Commands that change the table that they ask see it as it was before them."""
     conn.execute(TABLES.format(am=am))
     conn.execute("CREATE TABLE h AS SELECT * FROM t; CREATE INDEX ON h (k)")
-    sql = "UPDATE {0} SET x = (SELECT sum(i.x) FROM {0} i WHERE i.k = {0}.k) WHERE g = 3"
+    sql = (
+        "UPDATE {0} SET x = (SELECT sum(i.x) FROM {0} i WHERE i.k = {0}.k) WHERE g = 3"
+    )
     assert lookups(conn, am, sql.format("t"))
     for name in ("t", "h"):
         conn.execute(sql.format(name))
     assert conn.execute("TABLE t EXCEPT ALL TABLE h").fetchall() == []
-    sql = "DELETE FROM {0} WHERE x > (SELECT 1.2 * avg(i.x) FROM {0} i WHERE i.k = {0}.k)"
+    sql = (
+        "DELETE FROM {0} WHERE x > (SELECT 1.2 * avg(i.x) FROM {0} i WHERE i.k = {0}.k)"
+    )
     assert lookups(conn, am, sql.format("t"))
     counts = {conn.execute(sql.format(name)).rowcount for name in ("t", "h")}
     assert len(counts) == 1 and counts != {0}
@@ -313,9 +323,13 @@ def test_hidden_rows(conn, am):
         "CREATE POLICY p ON t USING (g < 3); CREATE ROLE keyed_reader;"
         "GRANT SELECT ON t, o, barrier TO keyed_reader; GRANT ALL ON seen TO keyed_reader"
     )
-    owner = conn.execute(ASKED.replace("FROM t", "FROM (SELECT * FROM t WHERE g < 3) t"))
+    owner = conn.execute(
+        ASKED.replace("FROM t", "FROM (SELECT * FROM t WHERE g < 3) t")
+    )
     expected = owner.fetchall()
-    barrier = conn.execute(ASKED.replace("FROM t", "FROM (SELECT * FROM t WHERE g = 1) t"))
+    barrier = conn.execute(
+        ASKED.replace("FROM t", "FROM (SELECT * FROM t WHERE g = 1) t")
+    )
     try:
         conn.execute("SET ROLE keyed_reader")
         assert lookups(conn, am, ASKED)
@@ -326,7 +340,9 @@ def test_hidden_rows(conn, am):
         leaky = ASKED.replace("t.k = o.k", "t.k = o.k AND tell(t.g)")
         conn.execute(leaky.replace("FROM t ", "FROM barrier t "))
         assert conn.execute("SELECT DISTINCT x FROM seen").fetchall() == [(1,)]
-        conn.execute("RESET ROLE; REVOKE SELECT ON t FROM keyed_reader; SET ROLE keyed_reader")
+        conn.execute(
+            "RESET ROLE; REVOKE SELECT ON t FROM keyed_reader; SET ROLE keyed_reader"
+        )
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             conn.execute(ASKED)
     finally:
