@@ -31,6 +31,7 @@ static StTableAm tableam;
 
 static ExecutorStart_hook_type prev_executor_start = NULL;
 static ExecutorFinish_hook_type prev_executor_finish = NULL;
+static planner_hook_type prev_planner = NULL;
 static get_relation_info_hook_type prev_get_relation_info = NULL;
 static set_rel_pathlist_hook_type prev_set_rel_pathlist = NULL;
 static set_join_pathlist_hook_type prev_set_join_pathlist = NULL;
@@ -64,6 +65,16 @@ executor_finish(QueryDesc *queryDesc)
 		prev_executor_finish(queryDesc);
 	else
 		standard_ExecutorFinish(queryDesc);
+}
+
+static PlannedStmt *
+plan_query(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
+{
+	if (st_store_in_use && vx_enable_keyed_subqueries)
+		vx_keyed_prepare(parse);
+	if (prev_planner)
+		return prev_planner(parse, query_string, cursor_options, params);
+	return standard_planner(parse, query_string, cursor_options, params);
 }
 
 static void
@@ -173,11 +184,14 @@ sf_library_init(const SfLibrary *library)
 	RegisterCustomScanMethods(&vx_scan_methods);
 	RegisterCustomScanMethods(&vx_agg_methods);
 	RegisterCustomScanMethods(&vx_join_methods);
+	RegisterCustomScanMethods(&vx_lookup_methods);
 	register_label_provider(library->options->provider, st_options_check_label);
 	prev_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = executor_start;
 	prev_executor_finish = ExecutorFinish_hook;
 	ExecutorFinish_hook = executor_finish;
+	prev_planner = planner_hook;
+	planner_hook = plan_query;
 	prev_get_relation_info = get_relation_info_hook;
 	get_relation_info_hook = relation_info;
 	prev_set_rel_pathlist = set_rel_pathlist_hook;

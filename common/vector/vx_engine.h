@@ -4,9 +4,11 @@
  *	  The vector engine as an extension sees it.
  *
  * When a library is loaded, sf_library.c calls vx_init() with its format,
- * registers the custom scan nodes (vx_scan_methods, vx_agg_methods, vx_join_methods) and the
+ * registers the custom scan nodes (vx_scan_methods, vx_agg_methods, vx_join_methods,
+ * vx_lookup_methods) and the
  * settings (vx_settings.h), and calls these from hooks:
  *
+ *		vx_keyed_prepare()			planner_hook, before the planner
  *		vx_set_rel_pathlist()		set_rel_pathlist_hook
  *		vx_set_join_pathlist()		set_join_pathlist_hook
  *		vx_create_upper_paths()		create_upper_paths_hook
@@ -23,6 +25,8 @@
 #include "vx_format.h"
 #include "vx_join.h"
 #include "vx_join_link.h"
+#include "vx_keyed.h"
+#include "vx_lookup.h"
 #include "vx_paths.h"
 #include "vx_scan.h"
 #include "vx_settings.h"

@@ -444,6 +444,44 @@ bytes_equal(const VxHashKey *key, Datum probe, Datum value)
 	return alen == blen && memcmp(a, b, alen) == 0;
 }
 
+static bool
+key_equals(VxHash *hash, VxHashKey *key, const VxHashRow *row, Datum probe)
+{
+	Datum		value = row->values[key->column];
+	bool		isnull;
+
+	if (key->kind == VX_KEY_INT)
+		return vx_integer_of(key->probe_type, probe) == (int64) value;
+	if (key->kind == VX_KEY_BYTES)
+		return bytes_equal(key, probe, value);
+	value = vx_hash_value(hash, row, key->column, &isnull);
+	return DatumGetBool(FunctionCall2Coll(&key->equal, key->collation, probe, value));
+}
+
+VxHashRow *
+vx_hash_lookup(VxHash *hash, const Datum *keys)
+{
+	uint64		h = 0;
+	uint64		at;
+	VxHashRow  *row;
+
+	for (int k = 0; k < hash->nkeys; k++)
+		h = combine(h, hash_of_value(&hash->keys[k], keys[k], true));
+	at = h & (hash->nslots - 1);
+	while (hash->slots[at].row != NULL && hash->slots[at].hash != h)
+		at = (at + 1) & (hash->nslots - 1);
+	for (row = hash->slots[at].row; row != NULL; row = row->next)
+	{
+		int			k = 0;
+
+		while (k < hash->nkeys && key_equals(hash, &hash->keys[k], row, keys[k]))
+			k++;
+		if (k == hash->nkeys)
+			break;
+	}
+	return row;
+}
+
 bool
 vx_hash_keys_equal(VxHash *hash, const VxHashRow *row, const VxVector *const *vectors,
 				   int at)
@@ -453,23 +491,13 @@ vx_hash_keys_equal(VxHash *hash, const VxHashRow *row, const VxVector *const *ve
 	for (int k = 0; k < hash->nkeys; k++)
 	{
 		VxHashKey  *key = &hash->keys[k];
-		Datum		value = row->values[key->column];
 		const VxVector *v = vectors[k];
 		bool		equal;
 
 		if (key->kind == VX_KEY_INT)
-			equal = v->u.i64[at] == (int64) value;
-		else if (key->kind == VX_KEY_BYTES)
-			equal = bytes_equal(key, vx_vector_datum_in(v, at, buffer), value);
+			equal = v->u.i64[at] == (int64) row->values[key->column];
 		else
-		{
-			bool		isnull;
-
-			equal = DatumGetBool(FunctionCall2Coll(&key->equal, key->collation,
-												   vx_vector_datum_in(v, at, buffer),
-												   vx_hash_value(hash, row, key->column,
-																 &isnull)));
-		}
+			equal = key_equals(hash, key, row, vx_vector_datum_in(v, at, buffer));
 		if (!equal)
 			return false;
 	}

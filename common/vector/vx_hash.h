@@ -143,6 +143,12 @@ extern void vx_hash_of_vectors(VxHash *hash, const VxVector *const *vectors, int
 extern void vx_hash_find(const VxHash *hash, const uint64 *hashes, const uint64 *selection,
 						 int nrows, VxHashRow **found);
 
+/*
+ * The row with these keys, none of which is null, or NULL.  Where several
+ * have them, one of these.
+ */
+extern VxHashRow *vx_hash_lookup(VxHash *hash, const Datum *keys);
+
 /* Are its keys those at a row of the vectors? */
 extern bool vx_hash_keys_equal(VxHash *hash, const VxHashRow *row,
 							   const VxVector *const *vectors, int at);

@@ -355,6 +355,25 @@ extern bool st_conditional_xact_lock_wait(TransactionId xid, bool log_failure);
 struct PgBackendStatus;
 extern struct PgBackendStatus *st_backend_status(int index);
 
+/* ---- planning a subquery (17: what set operations want, 66c0185a3d1) ---- */
+
+#if PG_VERSION_NUM >= 170000
+#define st_subquery_planner(glob, query, parent, fraction) \
+	subquery_planner(glob, query, parent, false, fraction, NULL)
+#else
+#define st_subquery_planner(glob, query, parent, fraction) \
+	subquery_planner(glob, query, parent, false, fraction)
+#endif
+
+/* 16: the caller knows whether it only passes columns on. */
+#if PG_VERSION_NUM >= 160000
+#define st_create_subqueryscan_path(root, rel, path) \
+	create_subqueryscan_path(root, rel, path, false, NIL, NULL)
+#else
+#define st_create_subqueryscan_path(root, rel, path) \
+	create_subqueryscan_path(root, rel, path, NIL, NULL)
+#endif
+
 /* ---- SQL/JSON (17: 6185c9737cf), more methods of json paths (17: 66ea94e8e60) ---- */
 
 /*

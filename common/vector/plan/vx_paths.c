@@ -34,6 +34,7 @@
 #include "utils/lsyscache.h"
 
 #include "vx_format.h"
+#include "vx_keyed.h"
 #include "vx_path_use.h"
 #include "vx_paths.h"
 #include "vx_settings.h"
@@ -459,6 +460,8 @@ vx_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry
 {
 	Relation	relation;
 
+	if (rte->rtekind == RTE_SUBQUERY)
+		vx_keyed_set_paths(root, rel, rti, rte);
 	if (!is_plain_table(rel, rte))
 		return;
 

@@ -76,6 +76,7 @@ const VxFormat cc_contract = {
 	.scan_name = "ColcompressScan",
 	.aggregate_name = "ColcompressAggregate",
 	.join_name = "ColcompressJoin",
+	.lookup_name = "ColcompressLookup",
 	.vectors_name = "Vectors",
 	.group_vectors = group_vectors,
 	.vectors = cc_reader_nvectors,

@@ -1,0 +1,378 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_lookup_node.c
+ *	  The custom node that answers a correlated aggregate out of groups.
+ *
+ * It returns one row, and is rescanned with other parameters for each row
+ * that asks (vx_keyed_path.c).  Two plans are below: the server's, which
+ * computes the row for the parameters at hand, and one that gives the rows of
+ * all keys.  The first calls run the server's plan; then the rows of all keys
+ * are put into a hash table, and calls look theirs up.
+ *
+ * A key without rows: an aggregate of nothing is the same for all of
+ * them.  The server's plan computes it for the first, and it is kept.
+ *
+ * Groups that take more than hash_mem are thrown away, and the server's plan
+ * does the rest.  The table is made anew when parameters have changed that
+ * the grouped plan depends on, after as many calls as before.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/ruleutils.h"
+
+#include "vx_format.h"
+#include "vx_hash.h"
+#include "vx_keyed.h"
+#include "vx_lookup.h"
+#include "st_compat.h"
+
+/* So many rows, or bytes of their values, are added before memory is looked at. */
+#define CHECK_ROWS	256
+#define CHECK_BYTES	(64 * 1024)
+
+typedef enum VxLookupStage
+{
+	VX_LOOKUP_COUNTING,			/* calls are few so far */
+	VX_LOOKUP_READY,			/* the table stands */
+	VX_LOOKUP_TOO_LARGE			/* it has no room in memory */
+} VxLookupStage;
+
+typedef struct VxLookupState
+{
+	CustomScanState css;		/* must be first */
+
+	PlanState  *server;			/* computes a row for the parameters */
+	PlanState  *grouped;		/* gives the rows of all keys */
+	int			nresults;
+	int			ncalls;			/* before rows are grouped */
+	List	   *clauses;
+	int			nkeys;
+	ExprState **keys;			/* values that are looked for */
+
+	VxLookupStage stage;
+	int			calls;			/* of the server's plan, while counting */
+	bool		server_ran;		/* since it was rescanned */
+	bool		done;			/* the row has been returned */
+	VxHash	   *hash;
+	HeapTuple	empty;			/* row of a key without rows, or NULL */
+
+	/* for EXPLAIN */
+	uint64		by_plan;
+	uint64		by_key;
+	uint64		groups;
+	Size		peak;
+} VxLookupState;
+
+static Node *create_lookup_state(CustomScan *cscan);
+static void begin_lookup(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *exec_lookup(CustomScanState *node);
+static void end_lookup(CustomScanState *node);
+static void rescan_lookup(CustomScanState *node);
+static void explain_lookup(CustomScanState *node, List *ancestors, ExplainState *es);
+
+CustomScanMethods vx_lookup_methods = {
+	.CreateCustomScanState = create_lookup_state,
+};
+
+static CustomExecMethods exec_methods = {
+	.BeginCustomScan = begin_lookup,
+	.ExecCustomScan = exec_lookup,
+	.EndCustomScan = end_lookup,
+	.ReScanCustomScan = rescan_lookup,
+	.ExplainCustomScan = explain_lookup,
+};
+
+static Node *
+create_lookup_state(CustomScan *cscan)
+{
+	VxLookupState *state = (VxLookupState *) newNode(sizeof(VxLookupState), T_CustomScanState);
+
+	state->css.methods = &exec_methods;
+	return (Node *) state;
+}
+
+static void
+init_table(VxLookupState *state, const List *kinds)
+{
+	VxHashKey  *keys = palloc0(sizeof(VxHashKey) * state->nkeys);
+	Oid		   *eqops = palloc(sizeof(Oid) * state->nkeys);
+	ListCell   *lc;
+
+	state->keys = palloc(sizeof(ExprState *) * state->nkeys);
+	foreach(lc, state->clauses)
+	{
+		OpExpr	   *clause = lfirst_node(OpExpr, lc);
+		int			k = foreach_current_index(lc);
+
+		state->keys[k] = ExecInitExpr(linitial(clause->args), &state->css.ss.ps);
+		keys[k].kind = list_nth_int(kinds, k);
+		keys[k].column = state->nresults + k;
+		keys[k].type = getBaseType(exprType(lsecond(clause->args)));
+		keys[k].probe_type = getBaseType(exprType(linitial(clause->args)));
+		keys[k].collation = clause->inputcollid;
+		eqops[k] = clause->opno;
+	}
+	state->hash = vx_hash_create(ExecGetResultType(state->grouped), state->nkeys, keys, eqops);
+}
+
+static void
+begin_lookup(CustomScanState *node, EState *estate, int eflags)
+{
+	VxLookupState *state = (VxLookupState *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	List	   *fields = linitial(plan->custom_private);
+
+	state->server = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
+	state->grouped = ExecInitNode(lsecond(plan->custom_plans), estate, eflags);
+	node->custom_ps = list_make2(state->server, state->grouped);
+	state->nresults = list_nth_int(fields, VX_KEYED_NRESULTS);
+	state->ncalls = list_nth_int(fields, VX_KEYED_CALLS);
+	state->clauses = plan->custom_exprs;
+	state->nkeys = list_length(state->clauses);
+	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+		init_table(state, lsecond(plan->custom_private));
+}
+
+/* ---- rows of all keys ---- */
+
+/* False: they have no room in memory. */
+static bool
+has_room(VxLookupState *state)
+{
+	VxHash	   *hash = state->hash;
+	Size		size;
+
+	if (hash->nrows % CHECK_ROWS != 0 && hash->unseen < CHECK_BYTES)
+		return true;
+	hash->unseen = 0;
+	size = vx_hash_memory(hash);
+	state->peak = Max(state->peak, size);
+	return size <= get_hash_memory_limit();
+}
+
+static void
+read_groups(VxLookupState *state)
+{
+	state->stage = VX_LOOKUP_READY;
+	for (;;)
+	{
+		TupleTableSlot *slot;
+		uint64		hash;
+
+		CHECK_FOR_INTERRUPTS();
+		slot = ExecProcNode(state->grouped);
+		if (TupIsNull(slot))
+			break;
+		slot_getallattrs(slot);
+		/* a key that is null is found by nobody */
+		if (!vx_hash_of_row(state->hash, slot->tts_values, slot->tts_isnull, &hash))
+			continue;
+		vx_hash_add(state->hash, hash, slot->tts_values, slot->tts_isnull);
+		if (!has_room(state))
+		{
+			vx_hash_reset(state->hash);
+			state->stage = VX_LOOKUP_TOO_LARGE;
+			return;
+		}
+	}
+}
+
+static void
+fill_table(VxLookupState *state)
+{
+	read_groups(state);
+	/* the plan gives back what it holds: its own groups, workers */
+	ExecReScan(state->grouped);
+	if (state->stage == VX_LOOKUP_TOO_LARGE)
+		return;
+	state->groups = state->hash->nrows;
+	state->peak = Max(state->peak, vx_hash_memory(state->hash));
+	vx_hash_finish(state->hash);
+}
+
+/* The row of the parameters' key, or NULL. */
+static VxHashRow *
+find_row(VxLookupState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	Datum		values[VX_HASH_MAX_COLUMNS];
+
+	for (int k = 0; k < state->nkeys; k++)
+	{
+		bool		isnull;
+
+		values[k] = ExecEvalExprSwitchContext(state->keys[k], econtext, &isnull);
+		if (isnull)
+			return NULL;
+	}
+	return vx_hash_lookup(state->hash, values);
+}
+
+/* ---- the row ---- */
+
+static TupleTableSlot *
+start_slot(VxLookupState *state)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
+	return slot;
+}
+
+/* As the server computes it; the first nresults columns. */
+static TupleTableSlot *
+run_plan(VxLookupState *state)
+{
+	TupleTableSlot *slot = start_slot(state);
+	TupleTableSlot *row;
+
+	/* with other parameters it is rescanned by itself */
+	if (state->server_ran && state->server->chgParam == NULL)
+		ExecReScan(state->server);
+	state->server_ran = true;
+	row = ExecProcNode(state->server);
+	if (TupIsNull(row))
+		return slot;
+	slot_getallattrs(row);
+	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * state->nresults);
+	memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * state->nresults);
+	return ExecStoreVirtualTuple(slot);
+}
+
+/* Of a key without rows. */
+static TupleTableSlot *
+empty_row(VxLookupState *state)
+{
+	TupleTableSlot *slot;
+	MemoryContext old;
+
+	if (state->empty)
+	{
+		slot = start_slot(state);
+		heap_deform_tuple(state->empty, slot->tts_tupleDescriptor, slot->tts_values,
+						  slot->tts_isnull);
+		return ExecStoreVirtualTuple(slot);
+	}
+	state->by_plan++;
+	slot = run_plan(state);
+	old = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+	state->empty = ExecCopySlotHeapTuple(slot);
+	MemoryContextSwitchTo(old);
+	return slot;
+}
+
+static TupleTableSlot *
+row_of_group(VxLookupState *state, const VxHashRow *row)
+{
+	TupleTableSlot *slot = start_slot(state);
+	MemoryContext old =
+		MemoryContextSwitchTo(state->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+
+	for (int i = 0; i < state->nresults; i++)
+		slot->tts_values[i] = vx_hash_value(state->hash, row, i, &slot->tts_isnull[i]);
+	MemoryContextSwitchTo(old);
+	return ExecStoreVirtualTuple(slot);
+}
+
+static TupleTableSlot *
+result_row(VxLookupState *state)
+{
+	const VxHashRow *row;
+
+	if (state->stage == VX_LOOKUP_COUNTING && state->calls++ >= state->ncalls)
+		fill_table(state);
+	if (state->stage != VX_LOOKUP_READY)
+	{
+		state->by_plan++;
+		return run_plan(state);
+	}
+	row = find_row(state);
+	if (row == NULL)
+		return empty_row(state);
+	state->by_key++;
+	return row_of_group(state, row);
+}
+
+static TupleTableSlot *
+exec_lookup(CustomScanState *node)
+{
+	VxLookupState *state = (VxLookupState *) node;
+	ProjectionInfo *projection = node->ss.ps.ps_ProjInfo;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+
+	ResetExprContext(econtext);
+	if (state->done)
+		return projection ? ExecClearTuple(projection->pi_state.resultslot) :
+			ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	state->done = true;
+	econtext->ecxt_scantuple = result_row(state);
+	return projection ? ExecProject(projection) : econtext->ecxt_scantuple;
+}
+
+/* The executor knows of children on the left and on the right alone. */
+static void
+rescan_lookup(CustomScanState *node)
+{
+	VxLookupState *state = (VxLookupState *) node;
+
+	state->done = false;
+	if (node->ss.ps.chgParam == NULL)
+		return;
+	UpdateChangedParamSet(state->server, node->ss.ps.chgParam);
+	UpdateChangedParamSet(state->grouped, node->ss.ps.chgParam);
+	if (state->grouped->chgParam == NULL)
+		return;
+	/* other groups; the plan is rescanned when it is asked */
+	state->stage = VX_LOOKUP_COUNTING;
+	state->calls = 0;
+	if (state->hash)
+		vx_hash_reset(state->hash);
+	if (state->empty)
+		heap_freetuple(state->empty);
+	state->empty = NULL;
+}
+
+static void
+end_lookup(CustomScanState *node)
+{
+	VxLookupState *state = (VxLookupState *) node;
+
+	ExecEndNode(state->server);
+	ExecEndNode(state->grouped);
+}
+
+/* ---- EXPLAIN ---- */
+
+static void
+explain_lookup(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	VxLookupState *state = (VxLookupState *) node;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
+
+	ExplainPropertyText("Lookup Cond",
+						deparse_expression((Node *) make_ands_explicit(state->clauses), context,
+										   true, false), es);
+	ExplainPropertyInteger("Calls Before Grouping", NULL, state->ncalls, es);
+	if (!es->analyze || state->hash == NULL)
+		return;
+	ExplainPropertyUInteger("Answered By Key", NULL, state->by_key, es);
+	ExplainPropertyUInteger("Answered By Plan", NULL, state->by_plan, es);
+	ExplainPropertyUInteger("Groups", NULL, state->groups, es);
+	ExplainPropertyUInteger("Memory", "kB", (state->peak + 1023) / 1024, es);
+}
+
+void
+vx_lookup_init(void)
+{
+	vx_lookup_methods.CustomName = vx_format->lookup_name;
+	exec_methods.CustomName = vx_format->lookup_name;
+}
