@@ -131,7 +131,10 @@ extern bool st_fetch_row(StFetch *fetch, ItemPointer tid, Snapshot snapshot,
 typedef struct StRowReader
 {
 	Relation	rel;
-	const bool *needed;			/* natts booleans, or NULL for all columns */
+	const bool *needed;			/* natts booleans, or NULL: what the slot's
+								 * scan looks at (st_scan_columns.c) */
+	TupleTableSlot *slot;		/* filled last */
+	const struct StScanColumns *columns;	/* what is looked at in it */
 	StCachedReader *reader;		/* of the group below, or NULL */
 	uint64		first_row;
 	Datum	   *values;			/* natts of each */

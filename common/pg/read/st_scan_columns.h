@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * st_scan_columns.h
- *	  Which columns index and bitmap scans of our tables need.
+ *	  Which columns the server's own scans of our tables need.
  *
  * An access method is asked for whole rows, although a query mostly wants a
  * few columns of them.  An extension with tables of this library calls
