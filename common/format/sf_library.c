@@ -24,6 +24,7 @@
 
 #include "sf_library.h"
 #include "st_bitmap_scan.h"
+#include "st_scan_columns.h"
 #include "vx_engine.h"
 #include "vx_vec.h"
 
@@ -51,6 +52,7 @@ executor_start(QueryDesc *queryDesc, int eflags)
 	if (st_store_in_use && may_write(queryDesc) &&
 		(eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
 		st_log_rows_before_command();
+	st_utility_scan_end();
 	vx_executor_start(queryDesc, eflags, prev_executor_start);
 }
 
@@ -120,8 +122,17 @@ process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
 				QueryCompletion *qc)
 {
 	st_flush_before_utility(pstmt);
-	st_options_utility(prev_process_utility, pstmt, queryString, readOnlyTree,
-					   context, params, queryEnv, dest, qc);
+	st_utility_scan_begin(pstmt->utilityStmt);
+	PG_TRY();
+	{
+		st_options_utility(prev_process_utility, pstmt, queryString, readOnlyTree,
+						   context, params, queryEnv, dest, qc);
+	}
+	PG_FINALLY();
+	{
+		st_utility_scan_end();
+	}
+	PG_END_TRY();
 }
 
 /* The setting's name, which lives as long as the backend. */

@@ -62,6 +62,12 @@ typedef struct StScanColumns
 /* The columns that the scan which owns the slot needs, or NULL: all. */
 extern const StScanColumns *st_scan_columns_of(TupleTableSlot *slot);
 
+/*
+ * Those that the running utility command needs, in mcxt, if this is its first
+ * scan of the table; else NULL: all, with a header.  (st_utility_scan.c)
+ */
+extern const StScanColumns *st_utility_scan_columns(Relation rel, MemoryContext mcxt);
+
 /* A row group as one MVCC snapshot sees it. */
 typedef struct StFetchGroup
 {

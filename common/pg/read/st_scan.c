@@ -55,6 +55,7 @@ typedef struct StSeqScan
 	bool	   *isnull;
 	TupleTableSlot *slot;		/* the last one that was filled */
 	const StScanColumns *columns;	/* what is looked at in it, or NULL */
+	const StScanColumns *of_command;	/* the same of a utility command */
 } StSeqScan;
 
 static Size
@@ -311,6 +312,8 @@ seq_group_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
 	{
 		seq->slot = slot;
 		seq->columns = st_scan_columns_of(slot);
+		if (seq->columns == NULL)
+			seq->columns = seq->of_command;
 	}
 	if (seq->columns != NULL && seq->columns->output == NULL)
 	{
@@ -384,6 +387,7 @@ seq_begin(StScan *scan)
 	st_fetch_init(&seq->fetch, rel);
 	seq->values = palloc(Max(natts, 1) * sizeof(Datum));
 	seq->isnull = palloc(Max(natts, 1) * sizeof(bool));
+	seq->of_command = st_utility_scan_columns(rel, scan->mcxt);
 	scan->seq = seq;
 	MemoryContextSwitchTo(oldcxt);
 }

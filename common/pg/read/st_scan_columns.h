@@ -8,6 +8,7 @@
  *
  *		st_scan_columns_exact(rel);				in set_rel_pathlist_hook
  *		st_scan_columns_register(planstate);	in its ExecutorStart hook
+ *		st_utility_scan_begin(stmt) and _end()	in its ProcessUtility hook
  *
  * and row-group rows are then fetched with the columns alone that their scan
  * looks at.  A plan that was started without the hook (EvalPlanQual's) gets
@@ -31,5 +32,12 @@ extern void st_scan_columns_exact(RelOptInfo *rel);
  * tables in it need.  The notes vanish with the plan's memory.
  */
 extern void st_scan_columns_register(PlanState *planstate);
+
+/*
+ * A utility command that scans a table begins; it ends, or a query begins
+ * within it.  (st_utility_scan.c)
+ */
+extern void st_utility_scan_begin(Node *stmt);
+extern void st_utility_scan_end(void);
 
 #endif							/* ST_SCAN_COLUMNS_H */
