@@ -158,6 +158,10 @@ define_settings(const SfLibrary *library)
 							 "Lets VACUUM turn old deletions of row groups' rows into bitmaps.",
 							 NULL, &st_fold_enabled, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable(setting_name("enable_partial_rows"),
+							 "Lets scans of the server decode the columns alone that are looked at.",
+							 NULL, &st_partial_rows_enabled, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	for (const VxSwitch *s = vx_switches; s->name != NULL; s++)
 	{
 		const char *name = s->name;

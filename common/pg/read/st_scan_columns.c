@@ -35,6 +35,8 @@ typedef struct SlotNote
 	const StScanColumns *columns;
 } SlotNote;
 
+bool		st_partial_rows_enabled = true;
+
 static HTAB *slot_notes = NULL;
 
 void
@@ -84,7 +86,7 @@ st_scan_columns_of(TupleTableSlot *slot)
 {
 	SlotNote   *note;
 
-	if (slot_notes == NULL)
+	if (slot_notes == NULL || !st_partial_rows_enabled)
 		return NULL;
 	note = hash_search(slot_notes, &slot, HASH_FIND, NULL);
 	return note == NULL ? NULL : note->columns;

@@ -24,6 +24,9 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
+/* Setting: rows have the columns alone that somebody looks at. */
+extern bool st_partial_rows_enabled;
+
 /* Asks the planner for scans whose target list is what the query needs. */
 extern void st_scan_columns_exact(RelOptInfo *rel);
 

@@ -157,7 +157,7 @@ st_utility_scan_columns(Relation rel, MemoryContext mcxt)
 	bool	   *needed;
 	ListCell   *lc;
 
-	if (command.table == NULL ||
+	if (command.table == NULL || !st_partial_rows_enabled ||
 		strcmp(command.table->relname, RelationGetRelationName(rel)) != 0 ||
 		RangeVarGetRelid(command.table, NoLock, true) != RelationGetRelid(rel))
 		return NULL;

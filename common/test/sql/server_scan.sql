@@ -29,9 +29,17 @@ SELECT count(*), count(xmin), min(cmin::text), bool_and(tableoid = 'ss'::regclas
 SELECT count(*), sum(id) FROM ss TABLESAMPLE SYSTEM (100);
 SELECT count(*), sum(length(t)), sum(n), count(xmin) FROM ss TABLESAMPLE BERNOULLI (100);
 SELECT count(*) FROM ss TABLESAMPLE BERNOULLI (100) WHERE v = 1 AND t LIKE '%1';
--- a sample beside other looks at the same rows
-SELECT count(*), sum(length(a.t || b.t)) FROM ss a TABLESAMPLE BERNOULLI (100), LATERAL
-	(SELECT t FROM ss b WHERE b.ctid = a.ctid OFFSET 0) b WHERE a.v = 1;
+SET @am@.enable_partial_rows = off;
+SELECT count(*), sum(length(t)), sum(n) FROM ss TABLESAMPLE BERNOULLI (100);
+SELECT ss_same('SELECT t, id FROM ss WHERE v = 3');
+COPY ss (id) TO '/dev/null';
+ALTER TABLE ss ADD CONSTRAINT wrong CHECK (id < 12000);
+RESET @am@.enable_partial_rows;
+-- a sample beside other looks at the same row group
+CREATE INDEX ss_id ON ss (id);
+SELECT count(*), sum(length(a.t)), sum(a.n), sum(length(b.t)), sum(b.n) FROM ss a TABLESAMPLE BERNOULLI (100),
+	LATERAL (SELECT t, n FROM ss b WHERE b.id = 12001 - a.id OFFSET 0) b WHERE a.v < 10;
+DROP INDEX ss_id;
 SELECT count(*), sum(length(t)), count(xmin) FROM ss WHERE ctid > '(0,0)';
 SELECT count(*), sum(v) FROM ss WHERE ctid > '(0,0)';
 -- cursors, there and back
