@@ -24,6 +24,7 @@
 
 #include "sf_library.h"
 #include "st_bitmap_scan.h"
+#include "st_scan_columns.h"
 #include "vx_engine.h"
 #include "vx_vec.h"
 
@@ -52,6 +53,7 @@ executor_start(QueryDesc *queryDesc, int eflags)
 	if (st_store_in_use && may_write(queryDesc) &&
 		(eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
 		st_log_rows_before_command();
+	st_utility_scan_end();
 	vx_executor_start(queryDesc, eflags, prev_executor_start);
 }
 
@@ -131,8 +133,17 @@ process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
 				QueryCompletion *qc)
 {
 	st_flush_before_utility(pstmt);
-	st_options_utility(prev_process_utility, pstmt, queryString, readOnlyTree,
-					   context, params, queryEnv, dest, qc);
+	st_utility_scan_begin(pstmt->utilityStmt);
+	PG_TRY();
+	{
+		st_options_utility(prev_process_utility, pstmt, queryString, readOnlyTree,
+						   context, params, queryEnv, dest, qc);
+	}
+	PG_FINALLY();
+	{
+		st_utility_scan_end();
+	}
+	PG_END_TRY();
 }
 
 /* The setting's name, which lives as long as the backend. */
@@ -157,6 +168,10 @@ define_settings(const SfLibrary *library)
 	DefineCustomBoolVariable(setting_name("enable_deletion_bitmaps"),
 							 "Lets VACUUM turn old deletions of row groups' rows into bitmaps.",
 							 NULL, &st_fold_enabled, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable(setting_name("enable_partial_rows"),
+							 "Lets scans of the server decode the columns alone that are looked at.",
+							 NULL, &st_partial_rows_enabled, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	for (const VxSwitch *s = vx_switches; s->name != NULL; s++)
 	{

@@ -62,6 +62,12 @@ typedef struct StScanColumns
 /* The columns that the scan which owns the slot needs, or NULL: all. */
 extern const StScanColumns *st_scan_columns_of(TupleTableSlot *slot);
 
+/*
+ * Those that the running utility command needs, in mcxt, if this is its first
+ * scan of the table; else NULL: all, with a header.  (st_utility_scan.c)
+ */
+extern const StScanColumns *st_utility_scan_columns(Relation rel, MemoryContext mcxt);
+
 /* A row group as one MVCC snapshot sees it. */
 typedef struct StFetchGroup
 {
@@ -131,7 +137,10 @@ extern bool st_fetch_row(StFetch *fetch, ItemPointer tid, Snapshot snapshot,
 typedef struct StRowReader
 {
 	Relation	rel;
-	const bool *needed;			/* natts booleans, or NULL for all columns */
+	const bool *needed;			/* natts booleans, or NULL: what the slot's
+								 * scan looks at (st_scan_columns.c) */
+	TupleTableSlot *slot;		/* filled last */
+	const struct StScanColumns *columns;	/* what is looked at in it */
 	StCachedReader *reader;		/* of the group below, or NULL */
 	uint64		first_row;
 	Datum	   *values;			/* natts of each */

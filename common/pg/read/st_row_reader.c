@@ -45,11 +45,60 @@ st_row_reader_init(StRowReader *rr, Relation rel, const bool *needed)
 
 	rr->rel = rel;
 	rr->needed = needed;
+	rr->slot = NULL;
+	rr->columns = NULL;
 	rr->reader = NULL;
 	rr->first_row = 0;
 	rr->values = palloc0(natts * sizeof(Datum));
 	rr->isnull = palloc(natts * sizeof(bool));
 	memset(rr->isnull, true, natts * sizeof(bool));
+}
+
+static void
+open_reader(StRowReader *rr, const StGroup *group)
+{
+	if (rr->reader != NULL && rr->first_row == group->first_row)
+		return;
+	st_row_reader_end(rr);
+	rr->reader = st_reader_acquire(rr->rel, group);
+	rr->first_row = group->first_row;
+}
+
+/* Whoever needs only some columns needs no tuple header; NULL: none at all. */
+static void
+store_some(StRowReader *rr, const StGroup *group, uint32 row, const bool *needed,
+		   TupleTableSlot *slot)
+{
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true,
+		   RelationGetNumberOfAttributes(rr->rel) * sizeof(bool));
+	if (needed != NULL)
+	{
+		open_reader(rr, group);
+		st_reader_row(rr->reader, row, needed, slot->tts_values,
+					  slot->tts_isnull);
+	}
+	st_store_virtual_row(slot, rr->rel, group->first_row + row);
+}
+
+/*
+ * A row of a scan node: other nodes may fetch rows of the same group, by the
+ * same reader, while they look at it.  So values that are no words are copied.
+ */
+static void
+store_for_node(StRowReader *rr, const StGroup *group, uint32 row, TupleTableSlot *slot)
+{
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+
+	store_some(rr, group, row, rr->columns->output, slot);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (!slot->tts_isnull[i] && !TupleDescAttr(desc, i)->attbyval)
+		{
+			ExecMaterializeSlot(slot);
+			break;
+		}
+	}
 }
 
 /*
@@ -62,28 +111,24 @@ void
 st_row_reader_fetch(StRowReader *rr, const StGroup *group, uint32 row,
 					TupleTableSlot *slot)
 {
-	if (rr->reader == NULL || rr->first_row != group->first_row)
+	if (rr->needed != NULL)
 	{
-		st_row_reader_end(rr);
-		rr->reader = st_reader_acquire(rr->rel, group);
-		rr->first_row = group->first_row;
-	}
-	if (rr->needed == NULL)
-	{
-		st_reader_row(rr->reader, row, NULL, rr->values, rr->isnull);
-		st_store_row(slot, rr->rel, group, row, rr->values, rr->isnull);
+		store_some(rr, group, row, rr->needed, slot);
 		return;
 	}
-
-	/* whoever needs only some columns needs no tuple header */
-	ExecClearTuple(slot);
-	memset(slot->tts_isnull, true,
-		   RelationGetNumberOfAttributes(rr->rel) * sizeof(bool));
-	st_reader_row(rr->reader, row, rr->needed, slot->tts_values,
-				  slot->tts_isnull);
-	ExecStoreVirtualTuple(slot);
-	slot->tts_tableOid = RelationGetRelid(rr->rel);
-	st_tid_from_row(&slot->tts_tid, group->first_row + row);
+	if (rr->slot != slot)
+	{
+		rr->slot = slot;
+		rr->columns = st_scan_columns_of(slot);
+	}
+	if (rr->columns != NULL)
+	{
+		store_for_node(rr, group, row, slot);
+		return;
+	}
+	open_reader(rr, group);
+	st_reader_row(rr->reader, row, NULL, rr->values, rr->isnull);
+	st_store_row(slot, rr->rel, group, row, rr->values, rr->isnull);
 }
 
 /* Gives the open row group back; the reader may be used again. */

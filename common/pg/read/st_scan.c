@@ -53,6 +53,9 @@ typedef struct StSeqScan
 	StFetch		fetch;			/* for dirty snapshots: row by row */
 	Datum	   *values;
 	bool	   *isnull;
+	TupleTableSlot *slot;		/* the last one that was filled */
+	const StScanColumns *columns;	/* what is looked at in it, or NULL */
+	const StScanColumns *of_command;	/* the same of a utility command */
 } StSeqScan;
 
 static Size
@@ -275,6 +278,24 @@ seq_dirty_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
 	return false;
 }
 
+/*
+ * The row without a header, with those of its columns that somebody looks at.
+ * They are the reader's, and stay until it is asked for the next row.
+ */
+static void
+seq_store_virtual(StSeqScan *seq, Relation rel, TupleTableSlot *slot)
+{
+	const bool *needed = seq->columns->output;
+
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true,
+		   slot->tts_tupleDescriptor->natts * sizeof(bool));
+	if (needed != NULL)
+		st_relation_format(rel)->reader_row(seq->reader, seq->row, needed,
+											slot->tts_values, slot->tts_isnull);
+	st_store_virtual_row(slot, rel, seq->group->first_row + seq->row);
+}
+
 static bool
 seq_group_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
 {
@@ -286,6 +307,19 @@ seq_group_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
 	if (!seq_next_row(scan, direction))
 		return false;
 
+	pgstat_count_heap_getnext(rel);
+	if (seq->slot != slot)
+	{
+		seq->slot = slot;
+		seq->columns = st_scan_columns_of(slot);
+		if (seq->columns == NULL)
+			seq->columns = seq->of_command;
+	}
+	if (seq->columns != NULL && seq->columns->output == NULL)
+	{
+		seq_store_virtual(seq, rel, slot);
+		return true;
+	}
 	if (seq->reader == NULL)
 	{
 		seq->reader = st_relation_format(rel)->reader_open(rel, seq->group,
@@ -295,10 +329,14 @@ seq_group_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
 			st_relation_format(rel)->reader_describe(seq->reader,
 													 slot->tts_tupleDescriptor);
 	}
+	if (seq->columns != NULL)
+	{
+		seq_store_virtual(seq, rel, slot);
+		return true;
+	}
 	st_relation_format(rel)->reader_row(seq->reader, seq->row, NULL,
 										seq->values, seq->isnull);
 	st_store_row(slot, rel, seq->group, seq->row, seq->values, seq->isnull);
-	pgstat_count_heap_getnext(rel);
 	return true;
 }
 
@@ -349,6 +387,7 @@ seq_begin(StScan *scan)
 	st_fetch_init(&seq->fetch, rel);
 	seq->values = palloc(Max(natts, 1) * sizeof(Datum));
 	seq->isnull = palloc(Max(natts, 1) * sizeof(bool));
+	seq->of_command = st_utility_scan_columns(rel, scan->mcxt);
 	scan->seq = seq;
 	MemoryContextSwitchTo(oldcxt);
 }

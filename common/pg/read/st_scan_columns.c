@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * st_scan_columns.c
- *	  Which columns index and bitmap scans of our tables need.
+ *	  Which columns the server's own scans of our tables need.
  *
  * The table AM is handed a slot to fill, and nothing that tells what for.  So
  * the scan nodes of a plan are looked at when it is started, and what they
  * refer to (target list, conditions, recheck conditions) is noted under their
- * slot.  st_fetch.c asks here when it meets a slot for the first time.
+ * slot.  Who fills a slot asks here when he meets it for the first time.
  *
  * A note must not outlive its slot, whose address may be used again: it is
  * removed by a callback of the memory context that the slot lives in.
@@ -34,6 +34,8 @@ typedef struct SlotNote
 	TupleTableSlot *slot;		/* first: hash key */
 	const StScanColumns *columns;
 } SlotNote;
+
+bool		st_partial_rows_enabled = true;
 
 static HTAB *slot_notes = NULL;
 
@@ -84,7 +86,7 @@ st_scan_columns_of(TupleTableSlot *slot)
 {
 	SlotNote   *note;
 
-	if (slot_notes == NULL)
+	if (slot_notes == NULL || !st_partial_rows_enabled)
 		return NULL;
 	note = hash_search(slot_notes, &slot, HASH_FIND, NULL);
 	return note == NULL ? NULL : note->columns;
@@ -216,6 +218,17 @@ note_bitmap_scan(BitmapHeapScanState *node)
 										  plan->scan.plan.qual);
 
 	note_scan(&node->ss, node->ss.ss_ScanTupleSlot, output, plan->bitmapqualorig);
+	list_free(output);
+}
+
+/* A scan that looks at its target list, its filter and what else there is. */
+static void
+note_plain_scan(ScanState *node, List *conditions)
+{
+	List	   *output = list_concat_copy(node->ps.plan->targetlist, node->ps.plan->qual);
+
+	output = list_concat(output, conditions);
+	note_scan(node, node->ss_ScanTupleSlot, output, NIL);
 	list_free(output);
 }
 
@@ -359,6 +372,16 @@ register_columns(PlanState *planstate, void *context)
 		case T_BitmapHeapScanState:
 			if (is_ours((ScanState *) planstate))
 				note_bitmap_scan((BitmapHeapScanState *) planstate);
+			break;
+		case T_SeqScanState:
+		case T_SampleScanState:
+			if (is_ours((ScanState *) planstate))
+				note_plain_scan((ScanState *) planstate, NIL);
+			break;
+		case T_TidRangeScanState:
+			if (is_ours((ScanState *) planstate))
+				note_plain_scan((ScanState *) planstate,
+								((TidRangeScan *) planstate->plan)->tidrangequals);
 			break;
 		case T_LockRowsState:
 			note_lock_rows((LockRowsState *) planstate);

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * st_scan_columns.h
- *	  Which columns index and bitmap scans of our tables need.
+ *	  Which columns the server's own scans of our tables need.
  *
  * An access method is asked for whole rows, although a query mostly wants a
  * few columns of them.  An extension with tables of this library calls
  *
  *		st_scan_columns_exact(rel);				in set_rel_pathlist_hook
  *		st_scan_columns_register(planstate);	in its ExecutorStart hook
+ *		st_utility_scan_begin(stmt) and _end()	in its ProcessUtility hook
  *
  * and row-group rows are then fetched with the columns alone that their scan
  * looks at.  A plan that was started without the hook (EvalPlanQual's) gets
@@ -23,6 +24,9 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
+/* Setting: rows have the columns alone that somebody looks at. */
+extern bool st_partial_rows_enabled;
+
 /* Asks the planner for scans whose target list is what the query needs. */
 extern void st_scan_columns_exact(RelOptInfo *rel);
 
@@ -31,5 +35,12 @@ extern void st_scan_columns_exact(RelOptInfo *rel);
  * tables in it need.  The notes vanish with the plan's memory.
  */
 extern void st_scan_columns_register(PlanState *planstate);
+
+/*
+ * A utility command that scans a table begins; it ends, or a query begins
+ * within it.  (st_utility_scan.c)
+ */
+extern void st_utility_scan_begin(Node *stmt);
+extern void st_utility_scan_end(void);
 
 #endif							/* ST_SCAN_COLUMNS_H */

@@ -291,14 +291,20 @@ add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 	}
 }
 
-/* A table or materialized view whose rows are all to be read. */
+/* A table or materialized view, or a sample of one. */
+static bool
+is_table(RelOptInfo *rel, RangeTblEntry *rte)
+{
+	return rte->rtekind == RTE_RELATION && !rte->inh && !IS_DUMMY_REL(rel) &&
+		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW) &&
+		(rel->reloptkind == RELOPT_BASEREL || rel->reloptkind == RELOPT_OTHER_MEMBER_REL);
+}
+
+/* One whose rows are all to be read. */
 static bool
 is_plain_table(RelOptInfo *rel, RangeTblEntry *rte)
 {
-	return rte->rtekind == RTE_RELATION && !rte->inh &&
-		rte->tablesample == NULL && !IS_DUMMY_REL(rel) &&
-		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW) &&
-		(rel->reloptkind == RELOPT_BASEREL || rel->reloptkind == RELOPT_OTHER_MEMBER_REL);
+	return is_table(rel, rte) && rte->tablesample == NULL;
 }
 
 bool
@@ -462,7 +468,7 @@ vx_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry
 
 	if (rte->rtekind == RTE_SUBQUERY)
 		vx_keyed_set_paths(root, rel, rti, rte);
-	if (!is_plain_table(rel, rte))
+	if (!is_table(rel, rte))
 		return;
 
 	/* The planner holds a lock on it. */
@@ -470,7 +476,8 @@ vx_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry
 	if (st_relation_format(relation) == vx_format->store)
 	{
 		st_scan_columns_exact(rel);
-		add_scan_paths(root, rel, relation);
+		if (is_plain_table(rel, rte))
+			add_scan_paths(root, rel, relation);
 	}
 	table_close(relation, NoLock);
 }
