@@ -24,6 +24,8 @@ vx_init(const VxFormat *format)
 	vx_agg_path_init();
 	vx_join_init();
 	vx_join_path_init();
+	vx_window_init();
+	vx_window_path_init();
 }
 
 void

@@ -4,7 +4,7 @@
  *	  The vector engine as an extension sees it.
  *
  * When a library is loaded, sf_library.c calls vx_init() with its format,
- * registers the custom scan nodes (vx_scan_methods, vx_agg_methods, vx_join_methods) and the
+ * registers the custom scan nodes (vx_scan_methods, vx_agg_methods, vx_join_methods, vx_window_methods) and the
  * settings (vx_settings.h), and calls these from hooks:
  *
  *		vx_set_rel_pathlist()		set_rel_pathlist_hook
@@ -26,6 +26,7 @@
 #include "vx_paths.h"
 #include "vx_scan.h"
 #include "vx_settings.h"
+#include "vx_window.h"
 
 extern void vx_init(const VxFormat *format);
 

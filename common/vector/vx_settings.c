@@ -23,6 +23,7 @@ bool		vx_enable_footer_aggregate = true;
 bool		vx_enable_topn = true;
 bool		vx_enable_join_filter = true;
 bool		vx_enable_vector_join = true;
+bool		vx_enable_vector_sort = true;
 bool		vx_enable_bitmap_vectors = true;
 bool		vx_enable_bulk_delete = true;
 
@@ -78,6 +79,9 @@ const VxSwitch vx_switches[] = {
 	{"enable_vector_join",
 		"Enables the planner's use of hash joins that take vectors of one side.",
 	&vx_enable_vector_join},
+	{"enable_vector_sort",
+		"Enables the planner's use of sorts and window functions over vectors.",
+	&vx_enable_vector_sort},
 	{"enable_bitmap_vectors",
 		"Lets the bitmap of an index say which rows of vectors a scan reads.",
 	&vx_enable_bitmap_vectors},

@@ -76,6 +76,7 @@ const VxFormat cc_contract = {
 	.scan_name = "ColcompressScan",
 	.aggregate_name = "ColcompressAggregate",
 	.join_name = "ColcompressJoin",
+	.window_name = "ColcompressSort",
 	.vectors_name = "Vectors",
 	.group_vectors = group_vectors,
 	.vectors = cc_reader_nvectors,

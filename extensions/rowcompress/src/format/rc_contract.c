@@ -76,6 +76,7 @@ const VxFormat rc_contract = {
 	.scan_name = "RowcompressScan",
 	.aggregate_name = "RowcompressAggregate",
 	.join_name = "RowcompressJoin",
+	.window_name = "RowcompressSort",
 	.vectors_name = "Batches",
 	.vectors = rc_reader_nbatches,
 	.vector_start = rc_reader_batch_start,
