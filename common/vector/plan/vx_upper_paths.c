@@ -147,6 +147,8 @@ vx_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 {
 	RangeTblEntry *rte = NULL;
 
+	if (stage == UPPERREL_DISTINCT && !IS_DUMMY_REL(input_rel))
+		vx_distinct_on_add_paths(root, output_rel);
 	if (!stage_is_ours(root, stage, extra) || IS_DUMMY_REL(input_rel))
 		return;
 	if (stage == UPPERREL_WINDOW)
@@ -154,6 +156,8 @@ vx_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 		vx_window_add_paths(root, output_rel);
 		return;
 	}
+	if (stage == UPPERREL_ORDERED)
+		vx_sort_add_paths(root, output_rel);
 	if (stage == UPPERREL_ORDERED && IS_UPPER_REL(input_rel))
 		vx_agg_add_topn_paths(root, input_rel, output_rel);
 	if (IS_SIMPLE_REL(input_rel))

@@ -33,6 +33,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
@@ -41,6 +42,7 @@
 #include "vx_format.h"
 #include "vx_paths.h"
 #include "vx_settings.h"
+#include "vx_window_path_int.h"
 #include "vx_window_spec.h"
 #include "st_compat.h"
 
@@ -53,9 +55,6 @@
 
 /* Share of cpu_tuple_cost for a row that is made. */
 #define VX_MADE_COST	0.2
-
-/* Sort keys at most: as VX_SORT_MAX_KEYS, which is the executor's. */
-#define MAX_KEYS		16
 
 /* Bytes of a row beside its columns: items that are sorted, and the order. */
 #define ROW_BYTES		40
@@ -80,21 +79,8 @@ typedef enum PathField
 	PATH_FUNCTIONS,				/* WindowFuncs */
 	PATH_KINDS,					/* of them: lists of VxWindowFunc, without inputs */
 	PATH_QUAL,
-	PATH_FIRST					/* list of it */
+	PATH_ROWS					/* first, distinct */
 } PathField;
-
-/* Windows that one sort serves. */
-typedef struct Stack
-{
-	List	   *keys;			/* SortGroupClauses */
-	List	   *key_exprs;
-	List	   *clauses;
-	List	   *functions;
-	List	   *kinds;
-	List	   *qual;
-	int			first;
-	const WindowAggPath *top;
-} Stack;
 
 /* ---- the plan node ---- */
 
@@ -164,8 +150,9 @@ plan_window(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->custom_exprs = inputs;
 	cscan->custom_plans = custom_plans;
 	cscan->custom_private =
-		list_make4(list_make3_int(list_length(below->targetlist), list_length(inputs),
-								  linitial_int(list_nth(private, PATH_FIRST))),
+		list_make4(list_make4_int(list_length(below->targetlist), list_length(inputs),
+								  linitial_int(list_nth(private, PATH_ROWS)),
+								  lsecond_int(list_nth(private, PATH_ROWS))),
 				   keys, list_nth(private, PATH_CLAUSES), functions);
 	cscan->flags = best_path->flags;
 	cscan->methods = GetCustomScanMethods(vx_format->window_name, false);
@@ -228,9 +215,8 @@ keys_of(const WindowClause *clause, int *npartition)
 	return keys;
 }
 
-/* One list is the start of the other; returns the longer one, or NULL. */
-static List *
-longer_keys(List *a, List *b)
+List *
+vx_sort_longer_keys(List *a, List *b)
 {
 	ListCell   *lc1;
 	ListCell   *lc2;
@@ -249,7 +235,7 @@ longer_keys(List *a, List *b)
 
 /* Adds a window's functions; false: one of them is not for us. */
 static bool
-add_functions(Stack *stack, const WindowAggPath *path)
+add_functions(VxSortQuery *stack, const WindowAggPath *path)
 {
 	ListCell   *lc;
 	int			window = list_length(stack->clauses);
@@ -274,44 +260,56 @@ add_functions(Stack *stack, const WindowAggPath *path)
 	return true;
 }
 
-/*
- * Adds a window to those of one sort.  False, with nothing changed that
- * matters: it is to be left to the server, or needs another sort.
- */
-static bool
-push_window(PlannerInfo *root, Stack *stack, const WindowAggPath *path)
+bool
+vx_sort_set_keys(PlannerInfo *root, VxSortQuery *query, List *keys)
 {
-	WindowClause *clause = path->winclause;
-	Stack		next = *stack;
-	int			npartition;
-	int			start;
-	int			end;
-	List	   *keys = keys_of(clause, &npartition);
 	ListCell   *lc;
 
-	next.functions = list_copy(stack->functions);
-	next.kinds = list_copy(stack->kinds);
-	next.keys = stack->clauses == NIL ? keys : longer_keys(keys, stack->keys);
-	if ((next.keys == NIL && keys != NIL) || list_length(next.keys) > MAX_KEYS ||
-		(stack->clauses != NIL && list_length(next.keys) > list_length(stack->keys)) ||
-		!vx_window_frame_is_supported(clause, &start, &end) || !add_functions(&next, path))
+	query->keys = keys;
+	query->key_exprs = NIL;
+	if (list_length(keys) > VX_SORT_MAX_KEYS)
 		return false;
-	next.key_exprs = NIL;
-	foreach(lc, next.keys)
+	foreach(lc, keys)
 	{
 		SortGroupClause *key = lfirst_node(SortGroupClause, lc);
 		Node	   *expr = get_sortgroupclause_expr(key, root->processed_tlist);
 
 		if (!OidIsValid(key->sortop) || !vx_is_computable(expr, 0))
 			return false;
-		next.key_exprs = lappend(next.key_exprs, expr);
+		query->key_exprs = lappend(query->key_exprs, expr);
 	}
+	return true;
+}
+
+/*
+ * Adds a window to those of one sort.  False, with nothing changed that
+ * matters: it is to be left to the server, or needs another sort.
+ */
+static bool
+push_window(PlannerInfo *root, VxSortQuery *stack, const WindowAggPath *path)
+{
+	WindowClause *clause = path->winclause;
+	VxSortQuery next = *stack;
+	int			npartition;
+	int			start;
+	int			end;
+	List	   *keys = keys_of(clause, &npartition);
+
+	next.functions = list_copy(stack->functions);
+	next.kinds = list_copy(stack->kinds);
+	next.keys = stack->clauses == NIL ? keys : vx_sort_longer_keys(keys, stack->keys);
+	if ((next.keys == NIL && keys != NIL) || (stack->clauses != NIL && list_length(next.keys) > list_length(stack->keys)) ||
+		!vx_window_frame_is_supported(clause, &start, &end) || !add_functions(&next, path))
+		return false;
+	if (!vx_sort_set_keys(root, &next, next.keys))
+		return false;
 	next.clauses = lappend(list_copy(stack->clauses),
 						   list_make5_int(npartition, list_length(keys), clause->frameOptions,
 										  start, end));
 	if (path->topwindow)
 		next.qual = list_concat_copy(path->qual, st_window_run_condition(path));
-	next.top = path;
+	next.server = unconstify(Path *, &path->path);
+	next.pathkeys = path->path.pathkeys;
 	*stack = next;
 	return true;
 }
@@ -352,7 +350,7 @@ limit_of(const OpExpr *clause, const WindowFunc **func)
 
 /* All functions of the window depend on rows in front alone, and one is limited. */
 static int
-first_rows(const Stack *stack)
+first_rows(const VxSortQuery *stack)
 {
 	int64		best = 0;
 	ListCell   *lc;
@@ -388,10 +386,10 @@ first_rows(const Stack *stack)
 
 /* Columns that the node takes of a scan. */
 static PathTarget *
-scan_target(PlannerInfo *root, const Stack *stack)
+scan_target(PlannerInfo *root, const VxSortQuery *stack)
 {
 	PathTarget *target = create_empty_pathtarget();
-	List	   *exprs = list_concat_copy(stack->top->path.pathtarget->exprs, stack->key_exprs);
+	List	   *exprs = list_concat_copy(stack->server->pathtarget->exprs, stack->key_exprs);
 
 	exprs = list_concat(exprs, stack->functions);
 	add_new_columns_to_pathtarget(target,
@@ -403,7 +401,7 @@ scan_target(PlannerInfo *root, const Stack *stack)
 
 /* The scan of a table of ours that hands out vectors, if that is cheaper. */
 static Path *
-vector_path(PlannerInfo *root, const Stack *stack, Path *below)
+vector_path(PlannerInfo *root, const VxSortQuery *stack, Path *below)
 {
 	RelOptInfo *rel = below->parent;
 	RangeTblEntry *rte;
@@ -426,14 +424,15 @@ vector_path(PlannerInfo *root, const Stack *stack, Path *below)
 
 /* Rows that are kept. */
 static double
-kept_rows(PlannerInfo *root, const Stack *stack, double rows)
+kept_rows(PlannerInfo *root, const VxSortQuery *stack, double rows)
 {
-	const List *clause = linitial(stack->clauses);
-	int			npartition = list_nth_int(clause, VX_WINDOW_NPARTITION);
+	int			npartition = stack->distinct;
 	double		first;
 
 	if (stack->first == 0)
 		return rows;
+	if (stack->clauses != NIL)
+		npartition = list_nth_int(linitial(stack->clauses), VX_WINDOW_NPARTITION);
 	first = stack->first;
 	if (npartition > 0)
 		first *= estimate_num_groups(root, list_copy_head(stack->key_exprs, npartition), rows,
@@ -442,7 +441,7 @@ kept_rows(PlannerInfo *root, const Stack *stack, double rows)
 }
 
 static double
-row_bytes(const Stack *stack, const PathTarget *target)
+row_bytes(const VxSortQuery *stack, const PathTarget *target)
 {
 	double		bytes = ROW_BYTES + KEY_BYTES * list_length(stack->keys) +
 		VX_WINDOW_RESULT_BYTES * list_length(stack->functions);
@@ -459,11 +458,10 @@ row_bytes(const Stack *stack, const PathTarget *target)
 	return bytes;
 }
 
-/* NULL: it will not fit into memory. */
-static Path *
-make_path(PlannerInfo *root, RelOptInfo *rel, Stack *stack, Path *below)
+Path *
+vx_sort_make_path(PlannerInfo *root, RelOptInfo *rel, VxSortQuery *stack, Path *below)
 {
-	const Path *pattern = &stack->top->path;
+	Path	   *pattern = stack->server;
 	CustomPath *cpath = makeNode(CustomPath);
 	List	   *operators = NIL;
 	double		kept;
@@ -471,7 +469,8 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Stack *stack, Path *below)
 	ListCell   *lc;
 
 	below = vector_path(root, stack, below);
-	stack->first = first_rows(stack);
+	if (stack->clauses != NIL)
+		stack->first = first_rows(stack);
 	kept = kept_rows(root, stack, below->rows);
 	if (kept * row_bytes(stack, below->pathtarget) > work_mem * 1024.0)
 		return NULL;
@@ -484,14 +483,14 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Stack *stack, Path *below)
 	cpath->path.pathtype = T_CustomScan;
 	cpath->path.parent = rel;
 	cpath->path.pathtarget = pattern->pathtarget;
-	cpath->path.pathkeys = pattern->pathkeys;
+	cpath->path.pathkeys = stack->pathkeys;
 	cpath->path.rows = pattern->rows;
 	cpath->methods = &path_methods;
-	cpath->custom_paths = list_make2(below, unconstify(Path *, pattern));
+	cpath->custom_paths = list_make2(below, pattern);
 	cpath->custom_private = list_make5(stack->key_exprs, operators, stack->clauses,
 									   stack->functions, stack->kinds);
 	cpath->custom_private = lappend(cpath->custom_private, stack->qual);
-	cpath->custom_private = lappend(cpath->custom_private, list_make1_int(stack->first));
+	cpath->custom_private = lappend(cpath->custom_private, list_make2_int(stack->first, stack->distinct));
 
 	sort = kept * cpu_operator_cost *
 		(VX_SORT_COST * list_length(stack->keys) +
@@ -572,7 +571,7 @@ convert(PlannerInfo *root, RelOptInfo *rel, List *windows)
 	while (i < list_length(windows))
 	{
 		const WindowAggPath *window = list_nth(windows, i);
-		Stack		stack = {0};
+		VxSortQuery stack = {0};
 		Path	   *ours = NULL;
 
 		/* in an order that is there already, the server has nothing to sort */
@@ -584,7 +583,7 @@ convert(PlannerInfo *root, RelOptInfo *rel, List *windows)
 				   (n == i || !is_sorted_here(list_nth(windows, n))) &&
 				   push_window(root, &stack, list_nth(windows, n)))
 				n++;
-			ours = n > i ? make_path(root, rel, &stack, result) : NULL;
+			ours = n > i ? vx_sort_make_path(root, rel, &stack, result) : NULL;
 			if (ours)
 				i = n;
 		}
@@ -608,6 +607,34 @@ reads_ours(PlannerInfo *root)
 	return false;
 }
 
+/* Some expression has a plan of its own, which two plans would share. */
+static bool
+has_subplans(PlannerInfo *root)
+{
+	if (contain_subplans((Node *) root->processed_tlist) ||
+		contain_subplans(root->parse->havingQual))
+		return true;
+	for (int relid = 1; relid < root->simple_rel_array_size; relid++)
+	{
+		RelOptInfo *rel = root->simple_rel_array[relid];
+
+		if (rel && (contain_subplans((Node *) extract_actual_clauses(rel->baserestrictinfo,
+																	 false)) ||
+					contain_subplans((Node *) extract_actual_clauses(rel->joininfo, false))))
+			return true;
+	}
+	return false;
+}
+
+bool
+vx_sort_is_offered(PlannerInfo *root)
+{
+	return vx_enable_vector_sort && enable_sort && root->parse->rowMarks == NIL &&
+		!root->parse->hasTargetSRFs && !root->parse->hasModifyingCTE &&
+		reads_ours(root) && !contain_volatile_functions((Node *) root->parse) &&
+		!has_subplans(root);
+}
+
 void
 vx_window_add_paths(PlannerInfo *root, RelOptInfo *window_rel)
 {
@@ -615,9 +642,7 @@ vx_window_add_paths(PlannerInfo *root, RelOptInfo *window_rel)
 	Path	   *path;
 	ListCell   *lc;
 
-	if (!vx_enable_vector_sort || !enable_sort || root->parse->rowMarks != NIL ||
-		root->parse->hasTargetSRFs || root->parse->hasModifyingCTE ||
-		contain_volatile_functions((Node *) root->parse) || !reads_ours(root))
+	if (!vx_sort_is_offered(root))
 		return;
 	foreach(lc, window_rel->pathlist)
 	{

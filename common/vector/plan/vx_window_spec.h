@@ -25,12 +25,17 @@
 
 #include "nodes/parsenodes.h"
 
+/* Sort keys at most. */
+#define VX_SORT_MAX_KEYS	16
+
 typedef enum VxWindowField
 {
 	VX_WINDOW_NCOLUMNS,			/* of the plan below */
 	VX_WINDOW_NINPUTS,
 	VX_WINDOW_FIRST,			/* of each partition of the window only so many
 								 * rows in front are wanted; 0: all */
+	VX_WINDOW_DISTINCT,			/* the first row alone of those that agree in so
+								 * many keys in front; 0: all */
 	VX_WINDOW_NFIELDS
 } VxWindowField;
 

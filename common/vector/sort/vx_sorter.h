@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "vx_vector.h"
+#include "vx_window_spec.h"
 
 /* How values of a column stand in its array of int64. */
 typedef enum VxStoreForm
@@ -59,8 +60,7 @@ typedef struct VxSortKey
 	bool		descending;
 } VxSortKey;
 
-/* Keys at most, and words that they are packed into. */
-#define VX_SORT_MAX_KEYS	16
+/* Words that keys are packed into, at most. */
 #define VX_SORT_MAX_WORDS	(2 * VX_SORT_MAX_KEYS)
 
 typedef struct VxSorter

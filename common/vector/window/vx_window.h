@@ -110,6 +110,7 @@ typedef struct VxWindowState
 	VxExprSet  *exprs;
 	MemoryContext batch_mcxt;
 	VxFirst    *first;			/* or NULL */
+	int			ndistinct;		/* one row of those that agree in so many keys; or 0 */
 
 	/* in memory */
 	VxSorter   *sorter;

@@ -175,8 +175,10 @@ vx_window_input_init(VxWindowState *state)
 	state->sorter = vx_sorter_create(state->nstored, stores, list_length(keys), sort_keys,
 									 (Size) work_mem * 1024,
 									 (Size) state->nfunctions * VX_WINDOW_RESULT_BYTES);
+	state->ndistinct = list_nth_int(fields, VX_WINDOW_DISTINCT);
 	if (list_nth_int(fields, VX_WINDOW_FIRST) > 0)
-		state->first = vx_first_create(state->sorter, state->windows[0].npartition,
+		state->first = vx_first_create(state->sorter, state->ndistinct > 0 ? state->ndistinct :
+									   state->windows[0].npartition,
 									   list_nth_int(fields, VX_WINDOW_FIRST));
 }
 

@@ -300,6 +300,7 @@ explain_window(CustomScanState *node, List *ancestors, ExplainState *es)
 	List	   *keys = lsecond(plan->custom_private);
 	List	   *inputs = deparse_inputs(node, ancestors, es);
 	int			first = list_nth_int(linitial(plan->custom_private), VX_WINDOW_FIRST);
+	int			ndistinct;
 	ListCell   *lc;
 
 	if (keys != NIL)
@@ -313,16 +314,10 @@ explain_window(CustomScanState *node, List *ancestors, ExplainState *es)
 			ExplainPropertyList("Partition Key",
 								describe_keys(keys, inputs, 0, npartition, false), es);
 	}
-	if (plan->scan.plan.qual != NIL)
-	{
-		List	   *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan,
-													   ancestors);
-
-		ExplainPropertyText("Run Condition",
-							deparse_expression((Node *) make_ands_explicit(plan->scan.plan.qual),
-											   context, has_many_tables(es),
-											   false), es);
-	}
+	ndistinct = list_nth_int(linitial(plan->custom_private), VX_WINDOW_DISTINCT);
+	if (ndistinct > 0)
+		ExplainPropertyList("Distinct Key", describe_keys(keys, inputs, 0, ndistinct, false),
+							es);
 	if (first > 0)
 		ExplainPropertyInteger("Rows Per Partition", NULL, first, es);
 	/* the server's plan is shown where it ran */

@@ -222,6 +222,10 @@ vx_window_next_batch(CustomScanState *node)
 		state->position = state->next;
 		state->next += n;
 		vx_batch_set_rows(batch, n);
+		for (int i = 0; state->ndistinct > 0 && i < n; i++)
+			if (state->position + i > 0 &&
+				vx_sorter_same(state->sorter, state->position + i, state->ndistinct))
+				vx_rows_clear(batch->selection, i);
 		run_quals(state);
 		MemoryContextSwitchTo(old);
 		if (!vx_selection_is_empty(batch->selection, n))
