@@ -19,10 +19,10 @@ SELECT i, CASE WHEN i % 11 <> 0 THEN i % 70 END, i % 10, i % 300 - 100, CASE WHE
 	(ARRAY['sad', 'happy', 'ok', NULL])[i % 4 + 1]::wv_mood, ROW(i % 4, CASE WHEN i % 5 > 0 THEN 'x' || i % 3 END)::wv_pair, i % 17,
 	(i % 25)::money, CASE WHEN i % 7 > 0 THEN i % 2 = 0 END, timestamptz '2024-01-01 00:00+00' - i % 50 * interval '7 hours',
 	CASE i % 3 WHEN 0 THEN interval '24 hours' WHEN 1 THEN interval '1 day' ELSE i % 40 * interval '1 hour' END
-FROM generate_series(1, 5000) i;
+FROM generate_series(1, 1500) i;
 CREATE TABLE wv (LIKE wv_heap) USING @am@;
-INSERT INTO wv SELECT * FROM wv_heap WHERE id <= 4600;
-INSERT INTO wv SELECT * FROM wv_heap WHERE id > 4600;
+INSERT INTO wv SELECT * FROM wv_heap WHERE id <= 1400;
+INSERT INTO wv SELECT * FROM wv_heap WHERE id > 1400;
 DELETE FROM wv WHERE id % 40 = 3;
 DELETE FROM wv_heap WHERE id % 40 = 3;
 ANALYZE;
@@ -52,7 +52,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE format('EXPLAIN (COSTS OFF, TIMING OFF, SUMMARY OFF %s) ', options) || query LOOP
-		CONTINUE WHEN line ~ 'Memory|Row Groups|Vectors|Delta Rows|Buffers|Rows From|Output';
+		CONTINUE WHEN line ~ 'Memory|Row Groups|Vectors|Delta Rows|Deleted Rows|Buffers|Batches|Window:|Output';
 		RETURN NEXT regexp_replace(line, 'rows=(\d+)\.00', 'rows=\1');
 	END LOOP;
 END $$;
@@ -61,7 +61,7 @@ END $$;
 SELECT wv_plan('SELECT * FROM (SELECT id, k, row_number() OVER (PARTITION BY k ORDER BY id DESC) AS r FROM wv) x WHERE r <= 2');
 SELECT wv_plan('SELECT id, sum(v) OVER w, rank() OVER (PARTITION BY k), row_number() OVER (ORDER BY t NULLS FIRST)
 	FROM wv WINDOW w AS (PARTITION BY k ORDER BY id)');
-SELECT wv_plan('SELECT k, t, id FROM wv ORDER BY k DESC NULLS LAST, t COLLATE "C", id OFFSET 4000');
+SELECT wv_plan('SELECT k, t, id FROM wv ORDER BY k DESC NULLS LAST, t COLLATE "C", id OFFSET 1000');
 SELECT wv_plan('SELECT DISTINCT ON (k) k, id FROM wv ORDER BY k, v, id');
 SELECT wv_plan('SELECT max(r) FROM (SELECT rank() OVER (ORDER BY v) AS r FROM wv) x', ', ANALYZE, BUFFERS OFF');
 SELECT wv_plan('SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY k2 ORDER BY id) AS r FROM wv) x WHERE r = 1',
@@ -114,18 +114,18 @@ SELECT wv_compare('SELECT x.id, y.t, count(y.t) OVER (PARTITION BY x.k ORDER BY 
 SELECT wv_compare('SELECT k2, sum(s), max(r) FROM (SELECT k2, sum(v) OVER (PARTITION BY k ORDER BY id) AS s, rank() OVER (ORDER BY v) AS r FROM TBL) x GROUP BY k2');
 SELECT wv_compare('SELECT k, r FROM (SELECT k, row_number() OVER (PARTITION BY k ORDER BY id) + 1 AS r FROM TBL) x WHERE r < 4');
 SELECT wv_compare('SELECT * FROM (SELECT id, row_number() OVER (PARTITION BY k ORDER BY id) AS r, row_number() OVER (ORDER BY id DESC) AS q FROM TBL) x
-	WHERE r <= 2 AND q < 3000');
+	WHERE r <= 2 AND q < 900');
 SELECT wv_compare('SELECT o.i, x.* FROM generate_series(1, 4) o (i), LATERAL (SELECT id, rank() OVER (ORDER BY v DESC) FROM TBL WHERE k2 = o.i) x');
 SELECT wv_compare('SELECT id, k, sum(v) OVER (PARTITION BY k) FROM TBL WHERE false');
 SELECT wv_compare('SELECT DISTINCT ON (k, t) k, t, id FROM TBL ORDER BY t, k DESC, v DESC, id');
 SELECT wv_compare('SELECT DISTINCT ON (mood) mood, id FROM TBL ORDER BY mood NULLS FIRST, id DESC');
 SELECT wv_compare('SELECT count(*), sum(id) FROM (SELECT DISTINCT ON (k8) id FROM TBL ORDER BY k8, n DESC, id) x');
 -- rows in order
-SELECT string_agg(id::text, ',') FROM (SELECT id FROM wv WHERE id < 300 ORDER BY k DESC NULLS LAST, v, id DESC OFFSET 270) x;
+SELECT string_agg(id::text, ',') FROM (SELECT id FROM wv WHERE id < 100 ORDER BY k DESC NULLS LAST, v, id DESC OFFSET 85) x;
 
 -- no room when rows come: the server's plan takes over, for rows and for vectors
 SET plan_cache_mode = force_generic_plan;
-PREPARE wv_rows AS SELECT id, sum(v) OVER (PARTITION BY k ORDER BY id) + 1 AS s FROM wv ORDER BY k, id OFFSET 4872;
+PREPARE wv_rows AS SELECT id, sum(v) OVER (PARTITION BY k ORDER BY id) + 1 AS s FROM wv ORDER BY k, id OFFSET 1460;
 PREPARE wv_vectors AS SELECT sum(s), max(r) FROM (SELECT sum(v) OVER w AS s, rank() OVER w AS r FROM wv WINDOW w AS (PARTITION BY k ORDER BY id)) x;
 PREPARE wv_distinct AS SELECT count(*), sum(id) FROM (SELECT DISTINCT ON (k8) k8, id, t FROM wv ORDER BY k8, id, t) x;
 EXECUTE wv_rows;
