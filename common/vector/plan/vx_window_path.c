@@ -451,7 +451,8 @@ row_bytes(const VxSortQuery *stack, const PathTarget *target)
 	{
 		Oid			type = exprType(lfirst(lc));
 
-		bytes += sizeof(Datum);
+		/* arrays grow by halves */
+		bytes += 1.25 * sizeof(Datum);
 		if (get_typlen(type) < 0 && type != NUMERICOID)
 			bytes += get_typavgwidth(type, exprTypmod(lfirst(lc)));
 	}

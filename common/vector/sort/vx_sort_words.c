@@ -85,6 +85,8 @@ rank_entries(VxSorter *sorter, const VxSortKey *key, const Datum *entries, uint3
 	PrepareSortSupportFromOrderingOp(key->sortop, &sort.ssup);
 	for (uint32 i = 0; i < n; i++)
 	{
+		if (i % ST_VECTOR_SIZE == 0)
+			CHECK_FOR_INTERRUPTS();
 		sorted[i].number = i;
 		sorted[i].datum = sort.ssup.abbrev_converter ?
 			sort.ssup.abbrev_converter(entries[i], &sort.ssup) : entries[i];

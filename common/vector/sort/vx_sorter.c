@@ -97,6 +97,7 @@ vx_sorter_reset(VxSorter *sorter)
 	MemoryContextReset(sorter->mcxt);
 	sorter->nrows = 0;
 	sorter->max_rows = 0;
+	sorter->peak = 0;
 	sorter->order = NULL;
 	sorter->nwords = 0;
 	start_columns(sorter);
@@ -384,6 +385,7 @@ vx_sorter_sort(VxSorter *sorter)
 		return;
 	sorted = items = MemoryContextAllocHuge(sorter->mcxt, bytes);
 	spare = MemoryContextAllocHuge(sorter->mcxt, bytes);
+	sorter->peak = MemoryContextMemAllocated(sorter->mcxt, true);
 	for (uint32 i = 0; i < sorter->nrows; i++)
 		sorted[i].row = i;
 	for (int w = sorter->nwords - 1; w >= 0; w--)

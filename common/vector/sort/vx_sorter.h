@@ -74,6 +74,7 @@ typedef struct VxSorter
 	VxSortKey  *keys;
 	uint32		nrows;
 	uint32		max_rows;
+	Size		peak;			/* bytes of memory while it sorted */
 
 	/* sorted */
 	uint32	   *order;			/* position -> row */

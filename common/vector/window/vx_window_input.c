@@ -278,5 +278,6 @@ vx_window_read(VxWindowState *state)
 	}
 	state->peak = Max(state->peak, MemoryContextMemAllocated(state->sorter->mcxt, true));
 	vx_sorter_sort(state->sorter);
+	state->peak = Max(state->peak, state->sorter->peak);
 	return true;
 }

@@ -198,6 +198,8 @@ vx_window_start(VxWindowState *state)
 		return;
 	}
 	vx_sorter_reset(state->sorter);
+	if (state->first)
+		vx_first_reset(state->first);
 	state->by_server = true;
 }
 
