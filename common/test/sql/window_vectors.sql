@@ -123,6 +123,28 @@ SELECT wv_compare('SELECT count(*), sum(id) FROM (SELECT DISTINCT ON (k8) id FRO
 -- rows in order
 SELECT string_agg(id::text, ',') FROM (SELECT id FROM wv WHERE id < 100 ORDER BY k DESC NULLS LAST, v, id DESC OFFSET 85) x;
 
+-- a cursor goes both ways over a sort, which has no window
+BEGIN;
+DECLARE wv_cursor CURSOR FOR SELECT id, k FROM wv ORDER BY k DESC NULLS LAST, v, id;
+FETCH 2 FROM wv_cursor;
+FETCH BACKWARD 2 FROM wv_cursor;
+FETCH BACKWARD 1 FROM wv_cursor;
+MOVE 1200 FROM wv_cursor;
+FETCH BACKWARD 1 FROM wv_cursor;
+FETCH BACKWARD 1 FROM wv_cursor;
+MOVE FORWARD ALL IN wv_cursor;
+FETCH BACKWARD 1 FROM wv_cursor;
+FETCH FORWARD 1 FROM wv_cursor;
+FETCH LAST FROM wv_cursor;
+COMMIT;
+-- paths that must not become plans twice
+SELECT wv_compare('SELECT k2, sum(v), rank() OVER (ORDER BY sum(v)) FROM TBL GROUP BY ROLLUP (k2)');
+SELECT wv_compare('SELECT s, rank() OVER (ORDER BY s) FROM (SELECT k2, sum(v) AS s FROM TBL GROUP BY CUBE (k2, b)) x');
+SELECT wv_compare('SELECT max(v), row_number() OVER () FROM TBL');
+SELECT wv_compare('SELECT id FROM TBL WHERE v > (SELECT avg(v) FROM TBL) ORDER BY id');
+SELECT wv_compare('SELECT k, (SELECT max(v) FROM TBL y WHERE y.k = x.k), rank() OVER (ORDER BY k) FROM TBL x WHERE k < 3');
+SELECT wv_compare('SELECT k FROM TBL INTERSECT SELECT k2 FROM TBL ORDER BY 1');
+
 -- no room when rows come: the server's plan takes over, for rows and for vectors
 SET plan_cache_mode = force_generic_plan;
 PREPARE wv_rows AS SELECT id, sum(v) OVER (PARTITION BY k ORDER BY id) + 1 AS s FROM wv ORDER BY k, id OFFSET 1460;

@@ -486,6 +486,9 @@ vx_sort_make_path(PlannerInfo *root, RelOptInfo *rel, VxSortQuery *stack, Path *
 	cpath->path.pathtarget = pattern->pathtarget;
 	cpath->path.pathkeys = stack->pathkeys;
 	cpath->path.rows = pattern->rows;
+	/* as the server's Sort, and unlike its WindowAgg and Unique */
+	if (stack->clauses == NIL && stack->distinct == 0)
+		cpath->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	cpath->methods = &path_methods;
 	cpath->custom_paths = list_make2(below, pattern);
 	cpath->custom_private = list_make5(stack->key_exprs, operators, stack->clauses,
@@ -627,13 +630,36 @@ has_subplans(PlannerInfo *root)
 	return false;
 }
 
+/*
+ * The same paths may become plans twice.  Not so paths of grouping sets, and of min()
+ * and max() by index, which the planner makes plans of once; and plans that
+ * expressions, or a whole subquery, have beside.
+ */
+static bool
+may_plan_twice(PlannerInfo *root)
+{
+	check_stack_depth();
+	if (root->parse->groupingSets != NIL ||
+		(root->parse->hasAggs && root->parse->groupClause == NIL) || has_subplans(root))
+		return false;
+	for (int relid = 1; relid < root->simple_rel_array_size; relid++)
+	{
+		RelOptInfo *rel = root->simple_rel_array[relid];
+
+		if (rel && rel->subroot &&
+			(rel->subroot->init_plans != NIL || !may_plan_twice(rel->subroot)))
+			return false;
+	}
+	return true;
+}
+
 bool
 vx_sort_is_offered(PlannerInfo *root)
 {
 	return vx_enable_vector_sort && enable_sort && root->parse->rowMarks == NIL &&
 		!root->parse->hasTargetSRFs && !root->parse->hasModifyingCTE &&
-		reads_ours(root) && !contain_volatile_functions((Node *) root->parse) &&
-		!has_subplans(root);
+		root->parse->setOperations == NULL && reads_ours(root) && !contain_volatile_functions((Node *) root->parse) &&
+		may_plan_twice(root);
 }
 
 void

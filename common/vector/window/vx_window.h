@@ -135,8 +135,9 @@ typedef struct VxWindowState
 	VxWindowQual *quals;
 	VxRowVectors *server_rows;	/* the server's, as vectors */
 	AttrNumber *server_columns;
-	int			word;
+	int			word;			/* for a node above that takes rows, */
 	uint64		left;
+	int64		at;				/* or the row that it was given last */
 
 	/* for EXPLAIN */
 	uint64		total_in;		/* rows, */
@@ -200,6 +201,9 @@ extern void vx_window_output_init(VxWindowState *state);
 
 /* Reads everything, when the first row is asked for. */
 extern void vx_window_start(VxWindowState *state);
+
+/* Makes the batch stand on the rows from a position on. */
+extern void vx_window_show(VxWindowState *state, uint32 position);
 
 /* The node's next batch. */
 extern bool vx_window_next_batch(CustomScanState *node);

@@ -138,6 +138,7 @@ begin_window(CustomScanState *node, EState *estate, int eflags)
 	state->server_columns = vx_producer_columns(&node->ss.ps);
 	if (state->server_columns == NULL)
 		state->producer.next = NULL;
+	state->at = -1;
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
@@ -167,33 +168,64 @@ server_row(VxWindowState *state)
 	return ExecProject(projection);
 }
 
+/* The next row of the batches, or -1. */
+static int
+next_selected(VxWindowState *state)
+{
+	const VxBatch *batch = state->producer.batch;
+	int			row;
+
+	while (state->left == 0)
+	{
+		if (state->word + 1 < (batch->nrows + 63) / 64)
+			state->left = batch->selection[++state->word];
+		else if (state->next >= state->sorter->nrows)
+			return -1;
+		else if (vx_window_next_batch(&state->css))
+			state->word = -1;
+	}
+	row = state->word * 64 + __builtin_ctzll(state->left);
+	state->left &= state->left - 1;
+	return row;
+}
+
+/* Where all rows come out: the next one in either direction, or -1. */
+static int
+next_either_way(VxWindowState *state)
+{
+	int64		nrows = state->sorter->nrows;
+
+	if (ScanDirectionIsBackward(state->css.ss.ps.state->es_direction))
+		state->at = Max(state->at - 1, -1);
+	else
+		state->at = Min(state->at + 1, nrows);
+	if (state->at < 0 || state->at >= nrows)
+		return -1;
+	if (state->at < state->position || state->at >= state->next)
+		vx_window_show(state, (uint32) (state->at - state->at % ST_VECTOR_SIZE));
+	return (int) (state->at - state->position);
+}
+
 static TupleTableSlot *
 exec_window(CustomScanState *node)
 {
 	VxWindowState *state = (VxWindowState *) node;
-	VxBatch    *batch = state->producer.batch;
 	ProjectionInfo *projection = node->ss.ps.ps_ProjInfo;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	TupleTableSlot *slot;
 	int			row;
 
+	CHECK_FOR_INTERRUPTS();
 	ResetExprContext(econtext);
 	if (!state->sorted)
 		vx_window_start(state);
-	while (state->left == 0 && !state->by_server)
-	{
-		if (state->word + 1 < (batch->nrows + 63) / 64)
-			state->left = batch->selection[++state->word];
-		else if (state->next >= state->sorter->nrows)
-			return ExecClearTuple(projection ? projection->pi_state.resultslot :
-								  node->ss.ss_ScanTupleSlot);
-		else if (vx_window_next_batch(node))
-			state->word = -1;
-	}
 	if (state->by_server)
 		return server_row(state);
-	row = state->word * 64 + __builtin_ctzll(state->left);
-	state->left &= state->left - 1;
+	row = state->nquals == 0 && state->ndistinct == 0 ? next_either_way(state) :
+		next_selected(state);
+	if (row < 0)
+		return ExecClearTuple(projection ? projection->pi_state.resultslot :
+							  node->ss.ss_ScanTupleSlot);
 	slot = vx_window_fill_slot(state, row);
 	if (projection == NULL)
 		return slot;
@@ -227,6 +259,7 @@ rescan_window(CustomScanState *node)
 	state->by_server = false;
 	state->position = 0;
 	state->next = 0;
+	state->at = -1;
 	state->word = 0;
 	state->left = 0;
 }

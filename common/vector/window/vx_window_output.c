@@ -203,6 +203,17 @@ vx_window_start(VxWindowState *state)
 	state->by_server = true;
 }
 
+void
+vx_window_show(VxWindowState *state, uint32 position)
+{
+	int			n = Min(ST_VECTOR_SIZE, state->sorter->nrows - position);
+
+	MemoryContextReset(state->output_mcxt);
+	state->position = position;
+	state->next = position + n;
+	vx_batch_set_rows(state->producer.batch, n);
+}
+
 bool
 vx_window_next_batch(CustomScanState *node)
 {
@@ -215,22 +226,18 @@ vx_window_next_batch(CustomScanState *node)
 		return state->server_rows && next_server_batch(state);
 	while (state->next < state->sorter->nrows)
 	{
-		int			n = Min(ST_VECTOR_SIZE, state->sorter->nrows - state->next);
 		MemoryContext old;
 
 		CHECK_FOR_INTERRUPTS();
-		MemoryContextReset(state->output_mcxt);
+		vx_window_show(state, state->next);
 		old = MemoryContextSwitchTo(state->output_mcxt);
-		state->position = state->next;
-		state->next += n;
-		vx_batch_set_rows(batch, n);
-		for (int i = 0; state->ndistinct > 0 && i < n; i++)
+		for (int i = 0; state->ndistinct > 0 && i < batch->nrows; i++)
 			if (state->position + i > 0 &&
 				vx_sorter_same(state->sorter, state->position + i, state->ndistinct))
 				vx_rows_clear(batch->selection, i);
 		run_quals(state);
 		MemoryContextSwitchTo(old);
-		if (!vx_selection_is_empty(batch->selection, n))
+		if (!vx_selection_is_empty(batch->selection, batch->nrows))
 			return true;
 	}
 	return false;
