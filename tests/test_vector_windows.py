@@ -22,7 +22,7 @@ from test_vector_queries import (
     without_scale,
 )
 
-WINDOWS = 200
+WINDOWS = 120
 
 # Columns of JOIN_TABLE, and "id", which is unique.
 KEYS = ("k8", "k4", "k2", "n", "f", "t", "c", "bp", "d", "k8 % 7", "lower(t)")
@@ -92,13 +92,15 @@ class Windows:
         y = {"k8": "7::bigint", "k4": "k4 + 1", "k2": "k2", "m": "0.00", "f": "-1"}
         name = rng.choice(of).format(x=x, y=y.get(x, x))
         if of is AGGREGATES and rng.random() < 0.2:
-            name += f" FILTER (WHERE {rng.choice(('k2 > 3', 't IS NOT NULL', 'k4 > 50'))})"
+            name += (
+                f" FILTER (WHERE {rng.choice(('k2 > 3', 't IS NOT NULL', 'k4 > 50'))})"
+            )
         over = f"{'PARTITION BY ' + partition if partition else ''} {order} {frame}"
         return name, over
 
     def query(self) -> str:
         rng = self.rng
-        names, overs = [], []
+        names = []
         for i in range(rng.choice((1, 1, 2, 3))):
             name, over = self.window()
             names.append(f"{name} OVER ({over}) AS w{i}")
