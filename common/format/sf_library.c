@@ -200,6 +200,7 @@ sf_library_init(const SfLibrary *library)
 	RegisterCustomScanMethods(&vx_agg_methods);
 	RegisterCustomScanMethods(&vx_join_methods);
 	RegisterCustomScanMethods(&vx_lookup_methods);
+	RegisterCustomScanMethods(&vx_window_methods);
 	register_label_provider(library->options->provider, st_options_check_label);
 	prev_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = executor_start;

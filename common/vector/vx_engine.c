@@ -26,6 +26,8 @@ vx_init(const VxFormat *format)
 	vx_join_path_init();
 	vx_lookup_init();
 	vx_keyed_path_init();
+	vx_window_init();
+	vx_window_path_init();
 }
 
 void

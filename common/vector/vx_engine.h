@@ -5,7 +5,7 @@
  *
  * When a library is loaded, sf_library.c calls vx_init() with its format,
  * registers the custom scan nodes (vx_scan_methods, vx_agg_methods, vx_join_methods,
- * vx_lookup_methods) and the
+ * vx_lookup_methods, vx_window_methods) and the
  * settings (vx_settings.h), and calls these from hooks:
  *
  *		vx_keyed_prepare()			planner_hook, before the planner
@@ -30,6 +30,7 @@
 #include "vx_paths.h"
 #include "vx_scan.h"
 #include "vx_settings.h"
+#include "vx_window.h"
 
 extern void vx_init(const VxFormat *format);
 

@@ -85,6 +85,7 @@ typedef struct VxFormat
 	const char *aggregate_name;
 	const char *join_name;
 	const char *lookup_name;
+	const char *window_name;
 	const char *vectors_name;	/* "Vectors", for EXPLAIN */
 
 	/* ---- vectors of a row group ---- */

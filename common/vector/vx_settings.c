@@ -24,6 +24,7 @@ bool		vx_enable_topn = true;
 bool		vx_enable_join_filter = true;
 bool		vx_enable_vector_join = true;
 bool		vx_enable_keyed_subqueries = true;
+bool		vx_enable_vector_sort = true;
 bool		vx_enable_bitmap_vectors = true;
 bool		vx_enable_bulk_delete = true;
 
@@ -82,6 +83,9 @@ const VxSwitch vx_switches[] = {
 	{"enable_keyed_subqueries",
 		"Answers correlated aggregates out of one pass that groups by what correlates them.",
 	&vx_enable_keyed_subqueries},
+	{"enable_vector_sort",
+		"Enables the planner's use of sorts and window functions over vectors.",
+	&vx_enable_vector_sort},
 	{"enable_bitmap_vectors",
 		"Lets the bitmap of an index say which rows of vectors a scan reads.",
 	&vx_enable_bitmap_vectors},

@@ -308,6 +308,13 @@ extern double st_estimate_array_length(PlannerInfo *root, Node *array);
  */
 extern void st_path_disable(Path *path);
 
+/* Conditions that stop a window early, or drop rows (17: in the path). */
+#if PG_VERSION_NUM >= 170000
+#define st_window_run_condition(path) ((path)->runCondition)
+#else
+#define st_window_run_condition(path) ((path)->winclause->runCondition)
+#endif
+
 /* Is it?  (Before 18 its cost says so.) */
 #if PG_VERSION_NUM >= 180000
 #define st_path_is_disabled(path) ((path)->disabled_nodes > 0)

@@ -320,7 +320,10 @@ vx_has_pseudoconstant(RelOptInfo *rel)
 
 static bool is_table_of_ours(PlannerInfo *root, Index relid);
 
-/* A subquery that only filters and projects rows of ours: a security barrier. */
+/*
+ * A subquery that only filters and projects rows of ours, a security barrier, or
+ * computes windows over them.
+ */
 static bool
 is_subquery_of_ours(const RelOptInfo *rel)
 {
@@ -328,7 +331,7 @@ is_subquery_of_ours(const RelOptInfo *rel)
 
 	if (root == NULL || root->parse->hasAggs || root->parse->groupClause != NIL ||
 		root->parse->distinctClause != NIL || root->parse->setOperations != NULL ||
-		root->parse->limitCount != NULL || root->parse->hasWindowFuncs)
+		root->parse->limitCount != NULL)
 		return false;
 	for (int relid = 1; relid < root->simple_rel_array_size; relid++)
 		if (root->simple_rel_array[relid] != NULL &&

@@ -170,6 +170,20 @@ extern Path *vx_join_vector_path(const RelOptInfo *rel, Cost *cost);
 /* From vx_init(). */
 extern void vx_join_path_init(void);
 
+/* ---- vx_sort_path.c ---- */
+
+/* For create_upper_paths_hook at UPPERREL_ORDERED and UPPERREL_DISTINCT. */
+extern void vx_sort_add_paths(PlannerInfo *root, RelOptInfo *ordered_rel);
+extern void vx_distinct_on_add_paths(PlannerInfo *root, RelOptInfo *distinct_rel);
+
+/* ---- vx_window_path.c ---- */
+
+/* For create_upper_paths_hook at UPPERREL_WINDOW. */
+extern void vx_window_add_paths(PlannerInfo *root, RelOptInfo *window_rel);
+
+/* From vx_init(). */
+extern void vx_window_path_init(void);
+
 /* ---- vx_upper_paths.c, vx_agg_path.c ---- */
 
 /* For create_upper_paths_hook. */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * vx_upper_paths.c
- *	  What the planner is offered above scans: aggregation, and the first rows
- *	  of ORDER BY ... LIMIT.
+ *	  What the planner is offered above scans: aggregation, windows, and the
+ *	  first rows of ORDER BY ... LIMIT.
  *
  * For create_upper_paths_hook: which stage of which query is for whom.
  *
@@ -48,6 +48,7 @@ stage_is_ours(PlannerInfo *root, UpperRelationKind stage, void *extra)
 	switch (stage)
 	{
 		case UPPERREL_ORDERED:
+		case UPPERREL_WINDOW:
 			return true;
 		case UPPERREL_GROUP_AGG:
 			return vx_enable_vector_aggregate && extra != NULL &&
@@ -146,8 +147,17 @@ vx_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 {
 	RangeTblEntry *rte = NULL;
 
+	if (stage == UPPERREL_DISTINCT && !IS_DUMMY_REL(input_rel))
+		vx_distinct_on_add_paths(root, output_rel);
 	if (!stage_is_ours(root, stage, extra) || IS_DUMMY_REL(input_rel))
 		return;
+	if (stage == UPPERREL_WINDOW)
+	{
+		vx_window_add_paths(root, output_rel);
+		return;
+	}
+	if (stage == UPPERREL_ORDERED)
+		vx_sort_add_paths(root, output_rel);
 	if (stage == UPPERREL_ORDERED && IS_UPPER_REL(input_rel))
 		vx_agg_add_topn_paths(root, input_rel, output_rel);
 	if (IS_SIMPLE_REL(input_rel))

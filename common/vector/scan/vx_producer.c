@@ -29,7 +29,8 @@ vx_producer(PlanState *ps)
 {
 	if (IsA(ps, CustomScanState))
 		for (int i = 0; i < nkinds; i++)
-			if (((CustomScanState *) ps)->methods == kinds[i])
+			if (((CustomScanState *) ps)->methods == kinds[i] &&
+				((VxProducerState *) ps)->producer.next != NULL)
 				return &((VxProducerState *) ps)->producer;
 	return NULL;
 }

@@ -25,7 +25,7 @@ typedef struct VxProducer
 {
 	/*
 	 * The next batch with its selection, in which there is a row at least;
-	 * false at the end.
+	 * false at the end.  NULL: this one hands out rows only.
 	 */
 	bool		(*next) (CustomScanState *node);
 	Index		varno;			/* of columns in the target list */

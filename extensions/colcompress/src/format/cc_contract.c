@@ -77,6 +77,7 @@ const VxFormat cc_contract = {
 	.aggregate_name = "ColcompressAggregate",
 	.join_name = "ColcompressJoin",
 	.lookup_name = "ColcompressLookup",
+	.window_name = "ColcompressSort",
 	.vectors_name = "Vectors",
 	.group_vectors = group_vectors,
 	.vectors = cc_reader_nvectors,

@@ -77,6 +77,7 @@ const VxFormat rc_contract = {
 	.aggregate_name = "RowcompressAggregate",
 	.join_name = "RowcompressJoin",
 	.lookup_name = "RowcompressLookup",
+	.window_name = "RowcompressSort",
 	.vectors_name = "Batches",
 	.vectors = rc_reader_nbatches,
 	.vector_start = rc_reader_batch_start,
