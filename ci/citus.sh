@@ -35,8 +35,8 @@ fi
 	cd "$work/citus"
 	# a wrapper in front of the compiler is more than its configure can take
 	compiler=$("$pg_config" --cc)
-	export PG_CONFIG=$pg_config CC=${compiler##* }
-	./configure --without-pg-version-check >configure.out 2>&1 ||
+	env PG_CONFIG="$pg_config" CC="${compiler##* }" \
+		./configure --without-pg-version-check >configure.out 2>&1 ||
 		{ tail -n 5 configure.out >&2; exit 1; }
 	{ make -s -j "$(nproc)" && make -s install DESTDIR="$work/server"; } >make.out 2>&1 ||
 		{ tail -n 20 make.out >&2; exit 1; }

@@ -15,7 +15,7 @@ import pytest
 from strata import examples
 from strata.citus import Formation
 from strata.threads import repeated
-from strata.twin import HEAP, OURS, Session, same_rows
+from strata.twin import HEAP, OURS, Session
 from strata.wait import wait_until
 
 EXTENSIONS = ["colcompress", "rowcompress", "sorted_heap", "zson_dict"]
