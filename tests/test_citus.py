@@ -88,7 +88,7 @@ class DistributedTwin(Session):
         self.ok(
             "INSERT INTO kinds SELECT i, 'kind ' || i FROM generate_series(0, 96) i"
         )
-        self.ok("CREATE TABLE first (id bigint)")
+        self.ok("CREATE TABLE first (id bigint PRIMARY KEY)")
         self.distribute("first")
         self.ok(
             "CREATE TABLE t (id bigint, k int, amount numeric, v text, day date,"
