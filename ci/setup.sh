@@ -1,5 +1,5 @@
 #!/bin/bash
-# setup.sh check|bench|lint|server|deb
+# setup.sh check|bench|lint|server|deb|citus
 #
 # Gets what that make target needs and is not there: packages through apt (as
 # root or by sudo), and a Python environment in build/.  Where apt cannot be
@@ -9,8 +9,8 @@ set -euo pipefail
 
 what=${1:-}
 case $what in
-	check | bench | lint | server | deb) ;;
-	*) die "usage: setup.sh check|bench|lint|server|deb" ;;
+	check | bench | lint | server | deb | citus) ;;
+	*) die "usage: setup.sh check|bench|lint|server|deb|citus" ;;
 esac
 
 missing=()
@@ -69,6 +69,21 @@ find_missing()
 	if [ "$what" = bench ] && can_be_root && offered valgrind; then
 		need valgrind command -v valgrind	# counts instructions
 	fi
+	if [ "$what" = citus ]; then
+		need flex command -v flex
+		need xz-utils command -v xz
+		need libcurl4-openssl-dev header curl/curl.h
+		need libicu-dev header unicode/ucol.h
+		need libkrb5-dev header krb5.h
+		need libpam0g-dev header security/pam_appl.h
+		need libreadline-dev header readline/readline.h
+		need libselinux1-dev header selinux/selinux.h
+		need libssl-dev header openssl/ssl.h
+		need libxml2-dev test -e /usr/include/libxml2/libxml/parser.h
+		need libxslt1-dev test -e /usr/include/libxslt/xslt.h
+		need zlib1g-dev header zlib.h
+		return
+	fi
 	if [ "$what" = server ]; then
 		need dpkg-dev command -v dpkg-source
 		need bison command -v bison
@@ -122,7 +137,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 	[ ${#missing[@]} -eq 0 ] || die "still missing: ${missing[*]}"
 fi
 
-case $what in server | deb) exit 0 ;; esac
+case $what in server | deb | citus) exit 0 ;; esac
 
 # One environment per target and Python; made again when the pins change.
 pins=$root/ci/requirements-$what.txt

@@ -161,11 +161,9 @@ def cluster(server, workdir, pristine):
             cluster.stop()
 
 
-@pytest.fixture
-def make_cluster(server, workdir, pristine, request):
-    """Factory of clusters of the test's own: make_cluster("name", setting=value)
-    returns a started one; they are removed after the test.  Without `data` it
-    has no data directory yet: a backup will be put there."""
+@contextlib.contextmanager
+def _made_clusters(server, workdir, pristine, request):
+    """The factory behind make_cluster; its clusters go when the test has ended."""
     made: list[Cluster] = []
 
     def make(
@@ -192,6 +190,22 @@ def make_cluster(server, workdir, pristine, request):
         pytest.fail(
             "a server process crashed:\n" + "\n".join(alarms[:20]), pytrace=False
         )
+
+
+@pytest.fixture
+def make_cluster(server, workdir, pristine, request):
+    """Factory of clusters of the test's own: make_cluster("name", setting=value)
+    returns a started one; they are removed after the test.  Without `data` it
+    has no data directory yet: a backup will be put there."""
+    with _made_clusters(server, workdir, pristine, request) as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def make_module_cluster(server, workdir, pristine, request):
+    """The same for clusters that the tests of a file share."""
+    with _made_clusters(server, workdir, pristine, request) as make:
+        yield make
 
 
 class Database:

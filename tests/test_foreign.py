@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from strata import examples
 from strata.twin import Twin, same_rows
 
 BULK = 6_000
@@ -151,3 +152,21 @@ def test_inheritance_of_mixed_methods(twin: Twin):
     twin.same("SELECT * FROM ONLY top WHERE a < 100")
     twin.ok("ALTER TABLE top ADD COLUMN e int DEFAULT 7")
     twin.same("SELECT e, count(*) FROM top GROUP BY e")
+
+
+def test_example_of_the_documents(make_cluster, server):
+    """docs/distributed.md, on two servers."""
+    if not server.has_extension("postgres_fdw"):
+        pytest.skip("postgres_fdw is not installed")
+    clusters = {name: make_cluster(name) for name in ("shard", "front")}
+    host = f"host '{clusters['shard'].socket}'"
+    conns = {name: cluster.connect() for name, cluster in clusters.items()}
+    compared = sum(
+        examples.run(conns[where], block, lambda sql: sql.replace("host 'shard'", host))
+        for where, block in examples.blocks(
+            "distributed.md", "Partitions on other servers"
+        )
+    )
+    assert compared == 3
+    for conn in conns.values():
+        conn.close()

@@ -41,6 +41,7 @@
 #include "st_callbacks.h"
 #include "st_compat.h"
 #include "st_options.h"
+#include "st_options_shards.h"
 
 /* Tables in the cache; when there are more, it begins anew. */
 #define MAX_CACHED_TABLES 1024
@@ -161,18 +162,23 @@ apply_changes(char **settings, List *changes)
 
 /*
  * The tables whose labels count for rel, nearest first: itself (or the table
- * that it is a transient copy of), then its ancestors if it is a partition.
+ * that it is a transient copy or a shard of), then its ancestors if it is a
+ * partition.
  */
 static List *
 label_tables(Relation rel)
 {
 	Oid			relid = RelationGetRelid(rel);
 	bool		ispartition = rel->rd_rel->relispartition;
+	Oid			original = rel->rd_rel->relrewrite;
+	Oid			table = st_options_table_of_shard(OidIsValid(original) ? original : relid);
 	List	   *tables;
 
-	if (OidIsValid(rel->rd_rel->relrewrite))
+	if (OidIsValid(table))
+		original = table;
+	if (OidIsValid(original))
 	{
-		relid = rel->rd_rel->relrewrite;
+		relid = original;
 		ispartition = get_rel_relispartition(relid);
 	}
 	tables = list_make1_oid(relid);
@@ -246,7 +252,9 @@ load_entry(Relation rel)
 	if (!found)
 		entry->options = MemoryContextAlloc(options_mcxt, option_set->size);
 	memcpy(entry->options, options, option_set->size);
-	entry->dependent = list_length(tables) > 1 || linitial_oid(tables) != relid;
+	/* the entry of a shard in Citus's catalogs may come after the shard */
+	entry->dependent = list_length(tables) > 1 || linitial_oid(tables) != relid ||
+		st_options_may_be_shard(rel);
 	entry->valid = before == invalidations;
 	any_dependent |= entry->dependent;
 	return entry;
@@ -361,9 +369,9 @@ st_options_remove(Oid relid)
 	invalidate_tree(relid);
 }
 
-/* Checks the settings, and writes them in their canonical form. */
+/* Checks the settings, and brings them into their canonical form. */
 static void
-write_checked(Relation rel, char **settings)
+canonicalize(Relation rel, char **settings)
 {
 	StOptions  *options = palloc0(option_set->size);
 
@@ -379,7 +387,6 @@ write_checked(Relation rel, char **settings)
 		settings[i] = st_option_value_text(def, options, rel);
 	}
 	pfree(options);
-	write_label(RelationGetRelid(rel), settings);
 }
 
 void
@@ -392,9 +399,21 @@ st_options_change(Relation rel, List *changes)
 		aclcheck_error(ACLCHECK_NOT_OWNER,
 					   get_relkind_objtype(rel->rd_rel->relkind),
 					   RelationGetRelationName(rel));
+	if (OidIsValid(st_options_table_of_shard(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a shard", RelationGetRelationName(rel)),
+				 errhint("Set options of the distributed table \"%s\": its shards take them from there.",
+						 get_rel_name(st_options_table_of_shard(relid)))));
 	settings = own_settings(relid, WARNING);
 	apply_changes(settings, changes);
-	write_checked(rel, settings);
+	canonicalize(rel, settings);
+	relation_close(rel, NoLock);
+	if (st_options_is_distributed(relid))
+		st_options_label_everywhere(relid, option_set->provider,
+									st_option_make_label(option_set, settings));
+	else
+		write_label(relid, settings);
 	CommandCounterIncrement();
 }
 
@@ -405,7 +424,8 @@ st_options_set_new(Oid relid, List *changes)
 	char	  **settings = palloc0(option_set->ndefs * sizeof(char *));
 
 	apply_changes(settings, changes);
-	write_checked(rel, settings);
+	canonicalize(rel, settings);
+	write_label(relid, settings);
 	relation_close(rel, NoLock);
 }
 

@@ -137,7 +137,8 @@ extern char *st_options_text(Relation rel, int i, const char **source);
  * argument, or none to go back to the default.  Checks ownership and every
  * value, raises INSUFFICIENT_PRIVILEGE, INVALID_PARAMETER_VALUE,
  * UNDEFINED_COLUMN or WRONG_OBJECT_TYPE.  The caller holds
- * ShareUpdateExclusiveLock on the table.
+ * ShareUpdateExclusiveLock on the table.  Closes rel: those of a distributed
+ * table change by commands of their own.
  */
 extern void st_options_change(Relation rel, List *changes);
 

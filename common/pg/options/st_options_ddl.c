@@ -205,7 +205,6 @@ alter_options(AlterTableStmt *stmt)
 		return;					/* the server reports it */
 	rel = relation_open(relid, NoLock);
 	st_options_change(rel, changes);
-	relation_close(rel, NoLock);
 }
 
 void

@@ -109,7 +109,6 @@ st_options_set_function(FunctionCallInfo fcinfo)
 									  (Node *) makeString(text), -1));
 	}
 	st_options_change(rel, changes);
-	relation_close(rel, NoLock);
 	PG_RETURN_VOID();
 }
 

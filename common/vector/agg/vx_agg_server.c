@@ -5,9 +5,10 @@
  *	  called row by row, with arguments out of vectors.
  *
  * Functions of aggregates ask their caller for the memory context in which
- * their state may live, and take an AggState for an answer.  They get one
- * that is no plan node, but has the two expression contexts that they look
- * at.
+ * their state may live, and take an AggState for an answer; some also ask
+ * which aggregate it is, by which they check the types of their arguments.
+ * They get an AggState that is no plan node, but has what they look at: the
+ * two expression contexts, and the Aggref.
  *
  * min and max of strings take a value that a group has had already for
  * nothing: of columns with a dictionary each group gets each code once per
@@ -22,6 +23,7 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
+#include "executor/nodeAgg.h"
 #include "miscadmin.h"
 #include "parser/parse_agg.h"
 #include "parser/parse_coerce.h"
@@ -97,7 +99,7 @@ function_owner(Oid function)
 }
 
 static AggState *
-make_caller(VxAggState *state)
+make_caller(VxAggState *state, const Aggref *ref)
 {
 	AggState   *caller = makeNode(AggState);
 	EState	   *estate = state->css.ss.ps.state;
@@ -106,6 +108,10 @@ make_caller(VxAggState *state)
 	caller->ss.ps.plan = state->css.ss.ps.plan;
 	caller->curaggcontext = CreateExprContext(estate);
 	caller->tmpcontext = CreateExprContext(estate);
+	caller->curpertrans = palloc0(sizeof(AggStatePerTransData));
+	caller->curpertrans->aggref = unconstify(Aggref *, ref);
+	/* so that final functions leave the state as it is */
+	caller->curpertrans->aggshared = true;
 	return caller;
 }
 
@@ -201,7 +207,7 @@ vx_server_agg_create(VxAggState *state, const Aggref *ref)
 	if (OidIsValid(form->aggfinalfn))
 		check_function(form->aggfinalfn, owner, OBJECT_FUNCTION);
 
-	agg->caller = make_caller(state);
+	agg->caller = make_caller(state, ref);
 	agg->collation = ref->inputcollid;
 	get_typlenbyval(ref->aggtranstype, &agg->translen, &agg->transbyval);
 	init_transition(agg, ref, form->aggtransfn, argtypes, nargs);
