@@ -100,8 +100,6 @@ st_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
 		return result == TM_Deleted ?
 			st_deleted_or_moved(rel, tid, InvalidTransactionId, tmfd) : result;
 	}
-	if (st_mow_was_announced(rel, st_row_from_tid(tid), cid))
-		return TM_Ok;
 
 	st_row_op_begin(&op, rel, tid, cid, tmfd);
 	result = acquire_for_change(&op, crosscheck, wait, XLTW_Delete, "delete");

@@ -35,12 +35,6 @@ extern TM_Result st_move_to_delta(Relation rel, ItemPointer otid,
  */
 extern void st_logical_delete(Relation rel, ItemPointer tid, CommandId cid);
 
-/*
- * Has st_mow.c deleted the row for this very call of tuple_delete?  True once
- * for each row.
- */
-extern bool st_mow_was_announced(Relation rel, uint64 row, CommandId cid);
-
 /* Is it the tuple that stood for such a row?  (The page may be unlocked.) */
 extern bool st_is_logical_dummy(HeapTuple tuple);
 

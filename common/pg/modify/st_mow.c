@@ -4,17 +4,15 @@
  *	  DELETE of many rows of a row group at once.
  *
  * A scan below DELETE that has run all its conditions on a vector knows which
- * rows the command is going to delete, before it hands out the first of them
- * (vx_mow.c).  They are deleted here in one go, by one swath (st_swath.c).
- * That is what heap would do if it were so fast that nobody else got a turn
- * between the first and the last of these rows:
+ * rows the command is going to delete (vx_mow.c).  They are deleted here in one
+ * go, by one swath (st_swath.c), and not handed out at all.  That is what heap
+ * would do if it were so fast that nobody else got a turn between the first and
+ * the last of these rows:
  *
  * - nothing is waited for.  A row that somebody has locked or deleted ends the
  *	 swath: it and all rows behind it are left to tuple_delete and to later calls, so that rows are
  *	 locked in the order in which the command comes to them, and none while it
  *	 waits for one that comes before;
- * - a row that is deleted here before the executor asks for it is announced;
- *	 tuple_delete then only says yes;
  * - a swath is a tuple of the running command, so that the command itself does
  *	 not see it, a later one does, and an abort takes it back.
  *
@@ -39,19 +37,6 @@
 #include "st_write.h"
 
 StaticAssertDecl(ST_MOW_ROWS == ST_SWATH_ROWS, "a vector's rows are a swath");
-
-/* Rows that were deleted, and that tuple_delete has not been asked about. */
-typedef struct Announced
-{
-	TransactionId xid;			/* never another's; invalid: none */
-	Oid			relid;
-	CommandId	cid;
-	uint64		first_row;
-	uint32		nleft;
-	uint64		left[ST_MOW_WORDS];
-} Announced;
-
-static Announced announced;
 
 /* A call's rows: bit i of the bitmaps is row first_row + i. */
 typedef struct Mow
@@ -279,45 +264,4 @@ st_mow(Relation rel, const StGroup *group, uint32 start, uint32 nrows,
 	for (uint32 i = 0; i < n; i++)
 		pgstat_count_heap_delete(rel);
 	return n;
-}
-
-void
-st_mow_announce(Relation rel, const StGroup *group, uint32 start,
-				const uint64 *mown, CommandId cid)
-{
-	announced.xid = GetCurrentTransactionId();
-	announced.relid = RelationGetRelid(rel);
-	announced.cid = cid;
-	announced.first_row = group->first_row + start;
-	memcpy(announced.left, mown, sizeof(announced.left));
-	announced.nleft = count_bits(mown);
-}
-
-static bool
-announced_now(void)
-{
-	return announced.nleft > 0 &&
-		announced.xid == GetCurrentTransactionIdIfAny();
-}
-
-bool
-st_mow_was_announced(Relation rel, uint64 row, CommandId cid)
-{
-	uint64		i = row - announced.first_row;
-
-	if (!announced_now() || announced.relid != RelationGetRelid(rel) ||
-		announced.cid != cid || i >= ST_MOW_ROWS || !has_bit(announced.left, i))
-		return false;
-	announced.left[i >> 6] &= ~(UINT64CONST(1) << (i & 63));
-	announced.nleft--;
-	return true;
-}
-
-void
-st_mow_check(void)
-{
-	if (announced_now())
-		elog(ERROR, "%u rows were deleted that the statement does not delete",
-			 announced.nleft);
-	announced.nleft = 0;
 }

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * st_mow.h
- *	  DELETE of many rows of a row group at once, for a scan that knows that
- *	  its rows are going to be deleted.
+ *	  DELETE of many rows of a row group at once, for a scan that knows which
+ *	  rows are to be deleted, and that nobody wants to see them.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,15 +35,5 @@ extern bool st_mow_possible(Relation rel);
  */
 extern uint32 st_mow(Relation rel, const StGroup *group, uint32 start, uint32 nrows,
 					 const uint64 *selection, CommandId cid, uint64 *mown);
-
-/*
- * The rows that st_mow() has just deleted are going to be handed to
- * tuple_delete by the same command, which is then to say TM_Ok.
- */
-extern void st_mow_announce(Relation rel, const StGroup *group, uint32 start,
-							const uint64 *mown, CommandId cid);
-
-/* Raises an error if some of them were not. */
-extern void st_mow_check(void);
 
 #endif							/* ST_MOW_H */

@@ -44,6 +44,7 @@ END $$;
 SELECT at_once('DELETE FROM mow WHERE id BETWEEN 1500 AND 3500');
 SELECT at_once('DELETE FROM mow WHERE id % 3 = 0');
 SELECT at_once('DELETE FROM mow WHERE id < 1000');
+-- not with RETURNING: who gets the rows may want a few of them only
 SELECT at_once('DELETE FROM mow WHERE id BETWEEN 1500 AND 3500 RETURNING id');
 SET @am@.enable_bulk_delete = off;
 SELECT at_once('DELETE FROM mow WHERE id BETWEEN 1500 AND 3500');
@@ -125,6 +126,15 @@ CREATE TRIGGER log_row AFTER DELETE ON mow FOR EACH ROW EXECUTE FUNCTION log_row
 SELECT at_once('DELETE FROM mow WHERE id BETWEEN 6200 AND 6300');
 SELECT in_both('DELETE FROM mow WHERE id BETWEEN 6200 AND 6300');
 DROP TRIGGER log_row ON mow;
+-- the condition of one is evaluated row by row
+CREATE FUNCTION left_when(lower int) RETURNS boolean LANGUAGE plpgsql VOLATILE AS
+	'BEGIN INSERT INTO log VALUES (''when'', lower, left_over(lower)); RETURN true; END';
+CREATE TRIGGER log_row AFTER DELETE ON mow FOR EACH ROW
+	WHEN (left_when(old.id - old.id % 10)) EXECUTE FUNCTION log_row();
+SELECT in_both('DELETE FROM mow WHERE id BETWEEN 6420 AND 6439');
+SELECT * FROM log WHERE what = 'when' ORDER BY id, n DESC;
+DROP TRIGGER log_row ON mow;
+DROP FUNCTION left_when;
 CREATE TRIGGER log_table AFTER DELETE ON mow REFERENCING OLD TABLE AS gone
 	FOR EACH STATEMENT EXECUTE FUNCTION log_table();
 SELECT in_both('DELETE FROM mow WHERE id BETWEEN 6300 AND 6400');

@@ -4,15 +4,16 @@
  *	  A scan below DELETE has the rows of a vector deleted at once.
  *
  * Where DELETE stands right above the scan and deletes each row that it gets,
- * the vector's selection says what is going to be deleted.  So the scan tells
- * the store before it hands out the first row (st_mow.c), and if no trigger and
- * no RETURNING has to see the rows, hands out none of those that the store has
- * deleted, but counts them.
+ * the vector's selection says what is going to be deleted.  If nobody wants to
+ * see these rows, the scan has the store delete them (st_mow.c), and counts
+ * them instead of handing them out.  Rows that the store leaves, because
+ * somebody else has locked or deleted one, go up as ever.
  *
- * That is done only if nothing that runs between the first row and the last
- * could tell the difference: no volatile function in conditions or RETURNING,
- * no subquery that may have one, no BEFORE ROW trigger, which may keep a row,
- * and no other command within the statement.
+ * That is done only if nothing runs between the first row and the last that
+ * could tell the difference, or stop in between: no RETURNING, which a caller
+ * may ask for a few rows of, no row trigger, before or after (its WHEN is
+ * evaluated at once), no transition table, no volatile function in conditions,
+ * no subquery that may have one, and no other command within the statement.
  *
  * The link is made when the executor has set up the query; the plan does not
  * change.  EvalPlanQual sets up scans of its own, which have no link.
@@ -65,17 +66,17 @@ link_scan(ModifyTableState *mt, PlanState *ps)
 		contain_volatile_functions((Node *) plan->scan.plan.targetlist))
 		return;
 	triggers = info->ri_TrigDesc;
-	if (triggers && (triggers->trig_delete_before_row || triggers->trig_delete_instead_row))
+	if (mt->mt_transition_capture != NULL ||
+		(triggers && (triggers->trig_delete_before_row ||
+					  triggers->trig_delete_instead_row ||
+					  triggers->trig_delete_after_row ||
+					  triggers->trig_delete_old_table)))
 		return;
 
 	scan->mow = palloc0(sizeof(VxMow));
 	scan->mow->scan = ps;
 	scan->mow->rel = rel;
 	scan->mow->counts = mt->canSetTag;
-	scan->mow->silent = ((ModifyTable *) mt->ps.plan)->returningLists == NIL &&
-		mt->mt_transition_capture == NULL &&
-		!(triggers && (triggers->trig_delete_after_row ||
-					   triggers->trig_delete_old_table));
 }
 
 void
@@ -90,7 +91,7 @@ vx_mow_link(QueryDesc *queryDesc)
 		stmt->hasModifyingCTE || stmt->subplans != NIL ||
 		estate->es_crosscheck_snapshot != InvalidSnapshot ||
 		!IsA(mt, ModifyTableState) || mt->operation != CMD_DELETE ||
-		contain_volatile_functions((Node *) ((ModifyTable *) mt->ps.plan)->returningLists))
+		((ModifyTable *) mt->ps.plan)->returningLists != NIL)
 		return;
 
 	child = outerPlanState(mt);
@@ -119,8 +120,6 @@ vx_mow_batch(VxMow *mow, VxBatch *batch, const StGroup *group, int from)
 	int			selected;
 	uint32		n;
 
-	/* what was handed out before is deleted by now */
-	st_mow_check();
 	memcpy(rows + from / 64, batch->selection + from / 64,
 		   (nwords - from / 64) * sizeof(uint64));
 	rows[from / 64] &= ~UINT64CONST(0) << (from % 64);
@@ -142,11 +141,6 @@ vx_mow_batch(VxMow *mow, VxBatch *batch, const StGroup *group, int from)
 	if (n == 0)
 		return;
 	mow->ndeleted += n;
-	if (!mow->silent)
-	{
-		st_mow_announce(mow->rel, group, batch->start, mown, cid);
-		return;
-	}
 	for (int word = 0; word < nwords; word++)
 		batch->selection[word] &= ~mown[word];
 	if (mow->counts)

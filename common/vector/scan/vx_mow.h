@@ -20,7 +20,6 @@ typedef struct VxMow
 {
 	PlanState  *scan;
 	Relation	rel;
-	bool		silent;			/* nobody wants to see the rows */
 	bool		counts;			/* in the statement's number of rows */
 	int			next;			/* row of the batch to try again at, or INT_MAX */
 	uint64		ndeleted;		/* so far */
@@ -30,8 +29,8 @@ typedef struct VxMow
 extern void vx_mow_link(QueryDesc *queryDesc);
 
 /*
- * Deletes selected rows of the batch, from row from on.  If nobody wants to see
- * them, they leave the selection.
+ * Deletes selected rows of the batch, from row from on.  Those that are deleted
+ * leave the selection.
  */
 extern void vx_mow_batch(VxMow *mow, VxBatch *batch, const StGroup *group, int from);
 

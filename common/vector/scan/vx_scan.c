@@ -36,7 +36,6 @@
 #include "vx_settings.h"
 #include "vx_vec.h"
 #include "st_compat.h"
-#include "st_mow.h"
 
 /* Batches with at most so many selected rows are not worth decoding. */
 #define VX_SPARSE_ROWS	32
@@ -476,11 +475,7 @@ next_row(ScanState *node)
 			return slot;
 		state->unit = vx_source_next(state->source);
 		if (state->unit == VX_SOURCE_END)
-		{
-			if (state->mow)
-				st_mow_check();
 			return ExecClearTuple(slot);
-		}
 		if (state->unit == VX_SOURCE_BATCH)
 			begin_batch(state);
 		else
