@@ -94,39 +94,52 @@ st_row_op_end(StRowOp *op)
 }
 
 /*
- * A number for the rows that have the number / 1024 in common: no block of the
- * file, so that nobody else locks it as a page.
+ * A TID for the rows that have the number / 1024 in common: no row's own, as
+ * the offset is behind the last one of a block.
  */
-static BlockNumber
-stretch_number(uint64 row)
+static void
+stretch_tid(ItemPointer tid, uint64 row)
 {
-	return ST_VIRTUAL_BLOCK | (BlockNumber) (row / ST_STRETCH_ROWS);
+	ItemPointerSet(tid, ST_VIRTUAL_BLOCK | (BlockNumber) (row / ST_STRETCH_ROWS),
+				   ST_ROWS_PER_VBLOCK + 1);
 }
 
 static void
 row_mutex_lock(StRowOp *op)
 {
-	LockPage(op->rel, stretch_number(op->row), ShareLock);
+	ItemPointerData stretch;
+
+	stretch_tid(&stretch, op->row);
+	LockTuple(op->rel, &stretch, ShareLock);
 	LockTuple(op->rel, &op->tid, ExclusiveLock);
 }
 
 void
 st_row_release(StRowOp *op)
 {
+	ItemPointerData stretch;
+
+	stretch_tid(&stretch, op->row);
 	UnlockTuple(op->rel, &op->tid, ExclusiveLock);
-	UnlockPage(op->rel, stretch_number(op->row), ShareLock);
+	UnlockTuple(op->rel, &stretch, ShareLock);
 }
 
 bool
 st_stretch_lock(Relation rel, uint64 row)
 {
-	return ConditionalLockPage(rel, stretch_number(row), ExclusiveLock);
+	ItemPointerData stretch;
+
+	stretch_tid(&stretch, row);
+	return st_conditional_lock_tuple(rel, &stretch, ExclusiveLock);
 }
 
 void
 st_stretch_release(Relation rel, uint64 row)
 {
-	UnlockPage(rel, stretch_number(row), ExclusiveLock);
+	ItemPointerData stretch;
+
+	stretch_tid(&stretch, row);
+	UnlockTuple(rel, &stretch, ExclusiveLock);
 }
 
 /*
