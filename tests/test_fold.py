@@ -297,7 +297,7 @@ def test_prepared_deletions_are_folded_after_their_commit(database, am):
 
 
 def test_the_worker_folds(make_cluster, am):
-    """Too few deletions for compaction, and no autovacuum."""
+    """No autovacuum, and somebody is in the way of compaction."""
     cluster = make_cluster("worker", autovacuum="off")
     rows = 1_000_000
     with cluster.connect() as conn:
@@ -307,9 +307,22 @@ def test_the_worker_folds(make_cluster, am):
         # a tuple each: swaths would be too few to be worth it
         conn.execute(f"SET {am}.enable_bulk_delete = off")
         conn.execute("DELETE FROM t WHERE id % 16 = 0")
-        wait_until(lambda: entries(conn)[0] == 0, "the worker folds", 60)
-        assert entries(conn)[1] > 100
-        assert conn.execute(
-            f"SELECT sum(deleted_rows) FROM {am}.row_groups('t')"
-        ).fetchone() == (rows // 16 - 1000 // 16,)
+        with cluster.connect() as holder:
+            # no row group is rewritten meanwhile
+            holder.execute("BEGIN")
+            holder.execute("SELECT FROM t WHERE id % 20000 = 1 FOR UPDATE")
+            wait_until(lambda: entries(conn)[0] == 0, "the worker folds", 60)
+            assert entries(conn)[1] > 100
+            assert conn.execute(
+                f"SELECT sum(deleted_rows) FROM {am}.row_groups('t')"
+            ).fetchone() == (rows // 16 - 1000 // 16,)
+        assert conn.execute("SELECT count(*) FROM t").fetchone() == (rows - rows // 16,)
+
+        # when nobody is in the way any more the table is as if loaded anew
+        def tidy() -> bool:
+            return conn.execute(
+                f"SELECT sum(deleted_rows) < {rows} / 256 FROM {am}.row_groups('t')"
+            ).fetchone()[0]
+
+        wait_until(tidy, "the worker rewrites the row groups", 120)
         assert conn.execute("SELECT count(*) FROM t").fetchone() == (rows - rows // 16,)

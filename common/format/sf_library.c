@@ -161,6 +161,10 @@ define_settings(const SfLibrary *library)
 							 "Lets background workers compact tables whose delta has grown.",
 							 NULL, &st_auto_compact_enabled, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable(setting_name("max_workers"),
+							"Sets how many background workers compact tables at the same time, on the whole server.",
+							NULL, &st_max_workers, 1, 0, 64,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable(setting_name("enable_compact_beside_writers"),
 							 "Lets compaction copy rows before it takes them away.",
 							 NULL, &st_take_last, true,

@@ -270,7 +270,7 @@ extern bool st_delta_set_block(StDeltaScan *scan, BlockNumber block);
 extern int	st_delta_next_page(StDeltaScan *scan, HeapTupleData *tuples, Buffer *buffer);
 
 /* Rows of the delta, or deleted ones of row groups, that are worth a worker. */
-#define ST_WORKER_ROWS	50000
+#define ST_WORKER_ROWS	10000
 
 /* Share of deleted rows from which a row group is rewritten. */
 #define ST_DELETED_SHARE	0.10

@@ -30,7 +30,9 @@ typedef struct StCompactJob
 {
 	/* wishes */
 	bool		to_the_end;		/* all rows of the delta, all groups, full order */
-	bool		tidy;			/* all rows of the delta, so that its pages go */
+	bool		tidy;			/* all rows of the delta, so that its pages go,
+								 * and the last deleted ones */
+	bool		any_order;		/* no step is worth the order alone */
 
 	/* life of one call; in mcxt */
 	MemoryContext mcxt;
@@ -40,6 +42,7 @@ typedef struct StCompactJob
 	int			maxskipped;
 	uint64		first_new_row;	/* groups from here on were made by this call */
 	double		blocks_left;	/* pages of row groups that may be rewritten */
+	bool		thorough;		/* for few deleted rows, and all of them */
 	int			order_steps;	/* that only sorted */
 	bool		started;
 	bool		released;		/* extents of replaced groups, as far as may be */
@@ -120,10 +123,17 @@ extern bool st_compact_as_owner(Relation rel, StCompactJob *job,
 /*
  * VACUUM of the table, in transactions of its own: it ends the running one and
  * begins another.  At top level only.  Its statement is left in mcxt, which is
- * the current context afterwards.  skip_locked: does nothing if somebody has
- * the table.
+ * the current context afterwards.  beside: does nothing if somebody has the
+ * table; _SHORT: nor tries for seconds to cut off the end of the file.
  */
-extern void st_compact_vacuum(Oid relid, bool skip_locked, MemoryContext mcxt);
+typedef enum StVacuumBeside
+{
+	ST_VACUUM_WAITS,
+	ST_VACUUM_BESIDE,
+	ST_VACUUM_BESIDE_SHORT
+} StVacuumBeside;
+
+extern void st_compact_vacuum(Oid relid, StVacuumBeside beside, MemoryContext mcxt);
 
 /* compact(relation regclass, max_steps integer), merge(relation regclass) */
 extern void st_compact_call(FunctionCallInfo fcinfo, const char *am_name);
@@ -139,8 +149,9 @@ extern void st_compact_progress(FunctionCallInfo fcinfo);
 
 /* ---- st_compact_worker.c ---- */
 
-/* Value of the setting enable_auto_compact, which the extension defines. */
+/* Values of enable_auto_compact and max_workers, which the extension defines. */
 extern bool st_auto_compact_enabled;
+extern int	st_max_workers;
 
 /*
  * From _PG_init, after st_options_init().  worker is the name of the library's

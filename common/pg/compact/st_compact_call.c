@@ -178,7 +178,7 @@ run_steps(CompactCall *call, Oid relid)
  * off.
  */
 void
-st_compact_vacuum(Oid relid, bool skip_locked, MemoryContext mcxt)
+st_compact_vacuum(Oid relid, StVacuumBeside beside, MemoryContext mcxt)
 {
 	VacuumStmt *stmt;
 
@@ -187,8 +187,11 @@ st_compact_vacuum(Oid relid, bool skip_locked, MemoryContext mcxt)
 	stmt->is_vacuumcmd = true;
 	stmt->rels = list_make1(makeVacuumRelation(NULL, relid, NIL));
 	stmt->options = list_make1(makeDefElem("index_cleanup", (Node *) makeString("on"), -1));
-	if (skip_locked)
+	if (beside != ST_VACUUM_WAITS)
 		stmt->options = lappend(stmt->options, makeDefElem("skip_locked", NULL, -1));
+	if (beside == ST_VACUUM_BESIDE_SHORT)
+		stmt->options = lappend(stmt->options,
+								makeDefElem("truncate", (Node *) makeBoolean(false), -1));
 	ExecVacuum(make_parsestate(NULL), stmt, true);
 	/* What was current before may be gone with the transaction. */
 	MemoryContextSwitchTo(mcxt);
@@ -203,7 +206,7 @@ vacuum_table(CompactCall *call, Oid relid)
 	SPI_commit();
 	SPI_finish();
 	oldcxt = CurrentMemoryContext;
-	st_compact_vacuum(relid, false, call->mcxt);
+	st_compact_vacuum(relid, ST_VACUUM_WAITS, call->mcxt);
 	MemoryContextSwitchTo(oldcxt);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");

@@ -164,4 +164,24 @@ extern int	st_compact_choose_order(Relation rel, StCatalog *catalog,
 
 extern void st_compact_skip(StCompactJob *job, uint64 first_row);
 
+/* ---- workers: st_compact_start.c ---- */
+
+/* Do options and settings let workers compact the table? */
+extern bool st_worker_may_serve(Relation rel);
+
+/* Rests; ends the process if it is in somebody's way. */
+extern void st_worker_nap(long ms);
+
+/* Does another one wait for a place, and has this one had its own for a while? */
+extern bool st_worker_should_leave(void);
+
+/*
+ * Gives the place up.  relid: of a table that a successor shall go on with, or
+ * invalid.  The caller ends.
+ */
+extern void st_worker_make_way(Oid relid);
+
+/* Serves the tables of the database, this one first: st_compact_worker.c */
+extern void st_worker_serve(Oid relid);
+
 #endif							/* ST_COMPACT_INT_H */

@@ -47,8 +47,13 @@
 /* Rows of the delta that are worth a row group. */
 #define MIN_DELTA_ROWS	1024
 
-/* The same as ST_DELETED_SHARE, of a job that goes to the end. */
-#define DELETED_SHARE_TO_THE_END	0.005
+/*
+ * The same as ST_DELETED_SHARE, of a job that goes to the end, and of one that
+ * tidies up a table that is no larger than so many pages of row groups.  Of more
+ * deleted rows aggregates cannot be answered by footers (vx_agg_footer.c).
+ */
+#define DELETED_SHARE_TO_THE_END	(1.0 / 256)
+#define MAX_TIDY_BLOCKS		65536
 
 /* Row groups' worth of rows that are sorted together. */
 #define ORDER_GROUPS	4
@@ -161,7 +166,7 @@ is_small(const StCandidate *c, uint64 max_rows)
 static bool
 may_rewrite(const StCompactJob *job, double blocks)
 {
-	return job->to_the_end || job->groups_in == 0 ||
+	return job->to_the_end || job->thorough || job->groups_in == 0 ||
 		job->blocks_left >= blocks;
 }
 
@@ -252,7 +257,7 @@ static int
 choose_deleted(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 			   uint64 others, uint64 max_rows)
 {
-	double		least = job->to_the_end ?
+	double		least = job->to_the_end || job->thorough ?
 		DELETED_SHARE_TO_THE_END : ST_DELETED_SHARE;
 	StCandidate *worst = NULL;
 
@@ -343,6 +348,7 @@ static void
 begin_job(Relation rel, StCompactJob *job, const StGroupVersions *versions)
 {
 	StMeta		meta;
+	double		blocks = 0;
 
 	st_meta_read(rel, &meta);
 	job->first_new_row = meta.next_row;
@@ -351,8 +357,10 @@ begin_job(Relation rel, StCompactJob *job, const StGroupVersions *versions)
 	{
 		if (versions->v[i].state != HEAPTUPLE_LIVE || !versions->v[i].finished)
 			continue;
-		job->blocks_left += versions->v[i].group.nblocks * REWRITE_SHARE;
+		blocks += versions->v[i].group.nblocks;
 	}
+	job->blocks_left = blocks * REWRITE_SHARE;
+	job->thorough = job->tidy && blocks <= MAX_TIDY_BLOCKS;
 	job->started = true;
 }
 
@@ -369,15 +377,37 @@ chosen_rows(const StCandidate *c, int n)
 
 /*
  * May a step restore the order?  A call takes one such step, unless it goes to
- * the end.  Then the number of steps grows a little faster than that of
+ * the end or tidies up.  Then the number of steps grows a little faster than that of
  * groups.  The limit is for types whose comparison is not an order.
  */
 static bool
 may_sort(const StCompactJob *job, int ngroups)
 {
-	if (!job->to_the_end)
+	if (job->any_order)
+		return false;
+	if (!job->to_the_end && !job->thorough)
 		return job->order_steps == 0;
 	return job->order_steps < 16 + 8 * ngroups;
+}
+
+/*
+ * Chooses groups to be sorted together.  A job that goes to the end does that
+ * first: what is written anew in order needs not be for its deleted rows.
+ */
+static int
+choose_order(Relation rel, StCatalog *catalog, StCompactJob *job, StCandidate *c,
+			 int n, bool note, StCompactPlan *plan)
+{
+	uint64		max_rows = plan->max_rows * ORDER_GROUPS;
+	int			chosen;
+
+	if (!may_sort(job, n))
+		return 0;
+	chosen = st_compact_choose_order(rel, catalog, c, n, max_rows, note);
+	job->order_steps += note && (chosen > 0 || !job->to_the_end);
+	if (chosen > 0)
+		plan->max_rows = max_rows;
+	return chosen;
 }
 
 /* False: nothing is left to do. */
@@ -411,17 +441,14 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 		chosen += choose_deleted(&file, job, candidates, n,
 								 chosen_rows(candidates, n) + delta_rows,
 								 max_rows);
+	if (chosen == 0 && !plan->delta && job->to_the_end)
+		chosen = choose_order(rel, catalog, job, candidates, n, note, plan);
 	if (chosen == 0 && !plan->delta)
 		chosen = choose_deleted(&file, job, candidates, n, 0, max_rows);
 	if (chosen == 0 && !plan->delta)
 		chosen = choose_last(&file, job, candidates, n, plan);
-	if (chosen == 0 && !plan->delta && may_sort(job, n))
-	{
-		chosen = st_compact_choose_order(rel, catalog, candidates, n,
-										 max_rows * ORDER_GROUPS, note);
-		plan->max_rows = max_rows * ORDER_GROUPS;
-		job->order_steps += note;
-	}
+	if (chosen == 0 && !plan->delta && !job->to_the_end)
+		chosen = choose_order(rel, catalog, job, candidates, n, note, plan);
 
 	plan->groups = palloc(Max(chosen, 1) * sizeof(StGroupVersion));
 	for (int i = 0; i < n; i++)

@@ -3,70 +3,65 @@
  * st_compact_worker.c
  *	  Compaction by a background worker (option auto_compact).
  *
- * A dynamic worker for one table.  A commit starts it when its session has
- * left much to do (st_delta_growth.c), and autovacuum when it finds as much.  It
- * does all there is to do, in rounds: steps of compaction (st_compact.c) until
- * there is none worth taking, then VACUUM if the table has pages or dead entries
- * that only VACUUM can free, then a TOAST relation that is mostly free is packed
+ * Who starts one, and how many there are: st_compact_start.c.  A worker does all
+ * there is to do, in rounds: steps of compaction (st_compact.c) until there is none
+ * worth taking, then VACUUM if the table has pages or dead entries that only
+ * VACUUM can free, then a TOAST relation that is mostly free is packed
  * (st_toast_pack.c), then from the start.  So compaction and VACUUM never wait
  * for one another's lock.
  *
- * After each step the worker rests as long as that took, at most ten seconds,
- * so that it takes half of one processor.  A round that changes nothing makes
- * it look less often.  It leaves when nothing was left to do for some seconds,
- * or when what is left has waited in vain for ten minutes: an old snapshot
- * keeps space from being free.  Only few workers of a server wait so.
+ * One worker serves a database, table by table.  It begins with the one that it
+ * was started for.  After each round it looks for another table that has
+ * something to do, and goes on there; the tables take turns.  It leaves when none
+ * has had anything for some seconds, or when what is left has waited in vain for
+ * ten minutes: an old snapshot keeps space from being free.
  *
- * It never waits for the table's lock, because somebody who waits makes
+ * After each step the worker rests as long as that took of a processor, at most
+ * ten seconds, so that it takes half of one; where many want it, its share.  A round that changes nothing makes
+ * it look less often.
+ *
+ * It never waits for a table's lock, because somebody who waits makes
  * autovacuum give up: it comes again, for two minutes.
  *
- * It leaves within about a second when somebody wants to drop or to copy the
- * database.
- *
- * An advisory lock of a kind that SQL cannot take keeps a second worker for
- * the same table away.
- *
- * Temporary tables have none: only their own session can read them.
+ * Temporary tables have no worker: only their own session can read them.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include <sys/resource.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_database.h"
+#include "commands/defrem.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "postmaster/bgworker.h"
-#include "postmaster/interrupt.h"
-#include "storage/ipc.h"
-#include "storage/latch.h"
 #include "storage/lmgr.h"
-#include "storage/lock.h"
 #include "storage/procarray.h"
 #include "tcop/tcopprot.h"
-#include "utils/guc.h"
+#include "utils/fmgroids.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
-#include "utils/wait_event.h"
 
-#include "st_compact.h"
+#include "st_compact_int.h"
 #include "st_compat.h"
 #include "st_options.h"
-#include "st_write.h"
 
-/* Fourth field of advisory lock tags: SQL uses 1 and 2. */
-#define WORKER_LOCK_KIND	5005
-#define WAITER_LOCK_KIND	5006
-
-/* Workers that wait in vain keep others' places: so many may. */
-#define MAX_WAITERS			2
+/*
+ * How often a worker looks for other tables, how long one look may take, and how
+ * long a table that it is done with is not looked at.
+ */
+#define LOOK_NAP_MS			5000
+#define LOOK_MS				200
+#define FORGET_MS			10000
 
 #define MAX_NAP_MS			10000
-#define MAX_DEAF_MS			1000	/* between looks at who wants the database */
 #define BUSY_NAP_MS			1000
 #define MAX_BUSY			120
 
@@ -84,158 +79,50 @@
 #define MAX_VAIN_MS			600000
 
 /*
+ * A round is over after so long, so that VACUUM follows, and rests as long as it
+ * took, but a moment at least: what comes meanwhile is taken together.
+ */
+#define ROUND_MS			5000
+#define MIN_ROUND_NAP_MS	1000
+
+/*
+ * Of a table that is changed all the time the order is restored only now and
+ * then: after so many times as long as that took.
+ */
+#define ORDER_REST			20
+#define MIN_ORDER_REST_MS	60000
+
+/* VACUUM rests so many times as long as it took. */
+#define VACUUM_REST			4
+#define MAX_VACUUM_REST_MS	60000
+
+/*
  * For how long a group that somebody held is left alone.  A step that wants it
  * again rewrites the groups that go with it, so this is not short.
  */
 #define JOB_MS				15000
 
-bool		st_auto_compact_enabled = true;
-
-/* Function of the library that has the access method's name. */
-static const char *worker_function = NULL;
-
-static bool
-is_allowed(Relation rel)
+/* A table that the worker is at. */
+typedef struct Served
 {
-	return st_auto_compact_enabled && st_options_get(rel)->auto_compact &&
-		rel->rd_rel->relpersistence != RELPERSISTENCE_TEMP;
-}
+	Oid			relid;
+	StCompactJob job;			/* of the round, with what was found in vain */
+	TimestampTz due;			/* of the next round */
+	TimestampTz last_progress;
+	TimestampTz job_start;		/* what was found in vain counts from then */
+	TimestampTz next_vacuum;
+	TimestampTz next_order;
+	TransactionId mark;			/* after the last step */
+	TransactionId job_horizon;
+	TransactionId vacuum_horizon;
+	bool		vacuum_due;
+	bool		quiet;			/* the last round has changed nothing */
+	bool		tidied;
+	bool		done;			/* until due it is not looked at */
+	int			busy;			/* rounds in which somebody else had it */
+	long		idle_nap;
+} Served;
 
-static void
-describe_worker(BackgroundWorker *worker, Relation rel)
-{
-	const char *library = st_options_set()->provider;
-
-	memset(worker, 0, sizeof(*worker));
-	worker->bgw_flags = BGWORKER_SHMEM_ACCESS |
-		BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker->bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker->bgw_restart_time = BGW_NEVER_RESTART;
-	worker->bgw_main_arg = ObjectIdGetDatum(RelationGetRelid(rel));
-	memcpy(worker->bgw_extra, &MyDatabaseId, sizeof(MyDatabaseId));
-	snprintf(worker->bgw_library_name, sizeof(worker->bgw_library_name), "%s",
-			 library);
-	snprintf(worker->bgw_function_name, sizeof(worker->bgw_function_name),
-			 "%s", worker_function);
-	snprintf(worker->bgw_type, sizeof(worker->bgw_type), "%s compaction",
-			 library);
-	snprintf(worker->bgw_name, sizeof(worker->bgw_name),
-			 "%s compaction of relation %u", library, RelationGetRelid(rel));
-}
-
-void
-st_auto_compact_start(Relation rel)
-{
-	BackgroundWorker worker;
-
-	if (!is_allowed(rel))
-		return;
-	describe_worker(&worker, rel);
-	if (!RegisterDynamicBackgroundWorker(&worker, NULL))
-		ereport(DEBUG1,
-				(errmsg_internal("no background worker is left to compact \"%s\"",
-								 RelationGetRelationName(rel))));
-}
-
-/* One of the few on the server that may wait for old snapshots to end? */
-static bool
-lock_as_waiter(void)
-{
-	static bool locked = false;
-
-	for (int i = 0; i < MAX_WAITERS && !locked; i++)
-	{
-		LOCKTAG		tag;
-
-		SET_LOCKTAG_ADVISORY(tag, InvalidOid, 0, i, WAITER_LOCK_KIND);
-		locked = LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL;
-	}
-	return locked;
-}
-
-static void
-set_worker_tag(LOCKTAG *tag, Oid relid)
-{
-	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, 0, relid, WORKER_LOCK_KIND);
-}
-
-/* Is a worker at this table?  A look only: two may find that none is. */
-static bool
-worker_at_work(Oid relid)
-{
-	LOCKTAG		tag;
-
-	set_worker_tag(&tag, relid);
-	if (LockAcquire(&tag, ShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
-		return true;
-	(void) LockRelease(&tag, ShareLock, false);
-	return false;
-}
-
-/* StCompactionWanted */
-static bool
-worker_wanted(Relation rel, BackgroundWorker *worker)
-{
-	if (!is_allowed(rel) || worker_at_work(RelationGetRelid(rel)))
-		return false;
-	describe_worker(worker, rel);
-	return true;
-}
-
-void
-st_auto_compact_init(const char *worker)
-{
-	worker_function = worker;
-	st_on_delta_growth(worker_wanted);
-}
-
-/* False: another worker is at this table. */
-static bool
-lock_as_worker(Oid relid)
-{
-	LOCKTAG		tag;
-
-	set_worker_tag(&tag, relid);
-	return LockAcquire(&tag, ExclusiveLock, true, true) !=
-		LOCKACQUIRE_NOT_AVAIL;
-}
-
-/*
- * DROP DATABASE and CREATE DATABASE with this one as the template lock it, and
- * give up if somebody is connected for five seconds more.  They end autovacuum's
- * workers, but do not know ours.
- */
-static bool
-database_is_wanted(void)
-{
-	LOCKTAG		tag;
-
-	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
-	if (LockAcquire(&tag, RowExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
-		return true;
-	(void) LockRelease(&tag, RowExclusiveLock, true);
-	return false;
-}
-
-static void
-nap(long ms)
-{
-	do
-	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 Min(ms, MAX_DEAF_MS), PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-		if (ConfigReloadPending)
-		{
-			ConfigReloadPending = false;
-			ProcessConfigFile(PGC_SIGHUP);
-		}
-		if (database_is_wanted())
-			proc_exit(0);
-		ms -= MAX_DEAF_MS;
-	} while (ms > 0);
-}
 
 typedef enum TurnResult
 {
@@ -262,7 +149,7 @@ run_turn(Oid relid, StCompactJob *job, StCompactFunction function,
 
 		if (rel != NULL)
 		{
-			if (st_relation_format(rel) != NULL && is_allowed(rel) &&
+			if (st_relation_format(rel) != NULL && st_worker_may_serve(rel) &&
 				st_compact_as_owner(rel, job, function))
 				result = TURN_DONE;
 			relation_close(rel, NoLock);
@@ -273,25 +160,45 @@ run_turn(Oid relid, StCompactJob *job, StCompactFunction function,
 	return result;
 }
 
-/* Steps until there is none, with rests.  False: the table is always busy. */
-static bool
+/* Shows what the worker is at, and why it waits. */
+static void
+show(const char *what, Oid relid)
+{
+	char		text[NAMEDATALEN + 64];
+
+	snprintf(text, sizeof(text), "%s compaction: %s relation %u",
+			 st_options_set()->provider, what, relid);
+	pgstat_report_activity(STATE_RUNNING, text);
+}
+
+/* What this process has used of a processor. */
+static long
+processor_ms(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
+		(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
+}
+
+/* Steps of a round, with rests. */
+static TurnResult
 run_steps(Oid relid, StCompactJob *job)
 {
-	int			busy = 0;
+	TimestampTz begin = GetCurrentTimestamp();
 
 	for (;;)
 	{
 		TimestampTz start = GetCurrentTimestamp();
+		long		before = processor_ms();
 		TurnResult	result = run_turn(relid, job, st_compact_step,
 									  ShareUpdateExclusiveLock);
-		long		ms = TimestampDifferenceMilliseconds(start,
-														 GetCurrentTimestamp());
 
-		if (result == TURN_NOTHING)
-			return true;
-		if (result == TURN_BUSY && ++busy > MAX_BUSY)
-			return false;
-		nap(result == TURN_BUSY ? BUSY_NAP_MS : Min(ms, MAX_NAP_MS));
+		if (result != TURN_DONE ||
+			(job->progress > 0 && TimestampDifferenceExceeds(begin, start, ROUND_MS)))
+			return result;
+		st_worker_nap(Min(processor_ms() - before, MAX_NAP_MS));
 	}
 }
 
@@ -304,20 +211,24 @@ ask(Oid relid, StCompactFunction question)
 	return run_turn(relid, &job, question, AccessShareLock) == TURN_DONE;
 }
 
-/* VACUUM has transactions of its own; it frees what is behind the horizon. */
-static void
-vacuum_table(Oid relid, MemoryContext mcxt)
+/*
+ * VACUUM has transactions of its own; it frees what is behind the horizon.  Returns
+ * how many milliseconds it took.
+ */
+static long
+vacuum_table(Oid relid, bool quiet, MemoryContext mcxt)
 {
-	TimestampTz start = GetCurrentTimestamp();
+	long		ms = processor_ms();
 
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
-	st_compact_vacuum(relid, true, mcxt);
+	st_compact_vacuum(relid, quiet ? ST_VACUUM_BESIDE : ST_VACUUM_BESIDE_SHORT, mcxt);
 	CommitTransactionCommand();
 	MemoryContextReset(mcxt);
 	pgstat_report_stat(false);
-	nap(Min(TimestampDifferenceMilliseconds(start, GetCurrentTimestamp()),
-			MAX_NAP_MS));
+	ms = processor_ms() - ms;
+	st_worker_nap(Min(ms, MAX_NAP_MS));
+	return ms;
 }
 
 /* What VACUUM could free rows up to; a question, see st_compact.h. */
@@ -345,14 +256,14 @@ horizon_moved(Oid relid, TransactionId *last)
  * until the horizon has moved, as it does once a holder has ended.
  */
 static void
-begin_round(StCompactJob *job, Oid relid, TimestampTz *since,
-			TransactionId *last_horizon)
+begin_round(Served *t)
 {
+	StCompactJob *job = &t->job;
 	StCompactJob next = {.mcxt = job->mcxt};
 
 	if ((job->nskipped > 0 || job->order_steps > 0) &&
-		(!TimestampDifferenceExceeds(*since, GetCurrentTimestamp(), JOB_MS) ||
-		 !horizon_moved(relid, last_horizon)))
+		(!TimestampDifferenceExceeds(t->job_start, GetCurrentTimestamp(), JOB_MS) ||
+		 !horizon_moved(t->relid, &t->job_horizon)))
 	{
 		next.skipped = job->skipped;
 		next.nskipped = job->nskipped;
@@ -362,108 +273,304 @@ begin_round(StCompactJob *job, Oid relid, TimestampTz *since,
 	else
 	{
 		MemoryContextReset(job->mcxt);
-		*since = GetCurrentTimestamp();
+		t->job_start = GetCurrentTimestamp();
 	}
 	*job = next;
+	/* Does nobody see any more what stood where before the last step? */
+	job->tidy = t->quiet && !t->tidied && ask(t->relid, look_at_horizon) &&
+		TransactionIdFollowsOrEquals(horizon, t->mark);
+	job->any_order = !t->quiet && GetCurrentTimestamp() < t->next_order;
 }
 
-/* Does nobody see any more what stood where before the steps of a worker? */
+/* Is there something that cannot be done yet, and time to wait for it? */
 static bool
-settled(Oid relid, TransactionId mark)
+may_stay(const Served *t, bool waits)
 {
-	return ask(relid, look_at_horizon) &&
-		TransactionIdFollowsOrEquals(horizon, mark);
-}
+	long		ms = waits ? MAX_VAIN_MS : t->job.nskipped > 0 ? MAX_HELD_MS : MAX_IDLE_MS;
 
-/* Is there something that the worker cannot do yet, and time to wait for it? */
-static bool
-may_stay(bool waits, bool held, TimestampTz last_progress)
-{
-	return (waits || held) &&
-		!TimestampDifferenceExceeds(last_progress, GetCurrentTimestamp(),
-									waits ? MAX_VAIN_MS : MAX_HELD_MS) &&
-		lock_as_waiter();
+	return !TimestampDifferenceExceeds(t->last_progress, GetCurrentTimestamp(), ms);
 }
 
 /*
- * Rounds until the worker may leave.  What steps have left is worth a VACUUM,
- * and what waits for an old snapshot, once the horizon has moved; so are many
- * old deletions of groups that are not to be rewritten for them.
- *
- * When the table is quiet, and no snapshot is older than the last step, a last
- * round takes the last rows of the delta and has VACUUM free its pages.
+ * Is there something for VACUUM: what steps have left, what has waited for an
+ * old snapshot, or many old deletions of groups that are not to be rewritten for
+ * them?  The latter two are asked for only once the horizon has moved.
+ */
+static bool
+vacuum_is_due(Served *t, bool waits)
+{
+	bool		moved = horizon_moved(t->relid, &t->vacuum_horizon);
+
+	return ((t->job.progress > 0 || t->job.tidy || (waits && moved)) &&
+			ask(t->relid, st_compact_wastes)) ||
+		(moved && ask(t->relid, st_compact_fold_due));
+}
+
+/*
+ * VACUUM does not follow each round of a table with large indexes, which it reads
+ * from end to end.
  */
 static void
-run_rounds(Oid relid, MemoryContext mcxt)
+vacuum_if_due(Served *t, bool waits, MemoryContext mcxt)
 {
-	StCompactJob job = {.mcxt = AllocSetContextCreate(mcxt, "compaction job",
-													  ALLOCSET_SMALL_SIZES)};
+	long		ms;
+
+	if (!t->vacuum_due)
+		t->vacuum_due = vacuum_is_due(t, waits);
+	if (!t->vacuum_due ||
+		(t->job.progress > 0 && GetCurrentTimestamp() < t->next_vacuum))
+		return;
+	show("vacuums", t->relid);
+	ms = vacuum_table(t->relid, t->job.progress == 0, mcxt);
+	t->next_vacuum = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+												 Min(ms * VACUUM_REST, MAX_VACUUM_REST_MS));
+	t->vacuum_due = false;
+}
+
+/* When the table is due again; done: it need not be served until then. */
+static void
+set_due(Served *t, bool done, long ms, const char *what)
+{
+	t->done = done;
+	t->due = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), ms);
+	show(what, t->relid);
+}
+
+/*
+ * One round.  When the table is quiet, and no snapshot is older than the last
+ * step, a last round takes the last rows of the delta, rewrites groups of a table
+ * that is not large for a few deleted rows, and has VACUUM free the pages of the
+ * delta.
+ */
+static void
+take_round(Served *t, MemoryContext mcxt)
+{
+	long		start = processor_ms();
+	bool		waits;
+
+	show("compacts", t->relid);
+	begin_round(t);
+	if (run_steps(t->relid, &t->job) == TURN_BUSY)
+	{
+		t->busy++;
+		set_due(t, t->busy > MAX_BUSY, t->busy > MAX_BUSY ? FORGET_MS : BUSY_NAP_MS,
+				"waits for others' lock of");
+		return;
+	}
+	t->busy = 0;
+	if (t->job.progress > 0)
+		t->mark = ReadNextTransactionId();
+	if (t->job.order_steps > 0)
+		t->next_order = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+													ORDER_REST * (processor_ms() - start));
+	waits = ask(t->relid, st_compact_waits);
+	vacuum_if_due(t, waits, mcxt);
+	if (ask(t->relid, st_toast_wastes))
+		(void) run_turn(t->relid, &t->job, st_toast_pack, ShareUpdateExclusiveLock);
+	t->tidied = t->job.progress == 0 && (t->tidied || t->job.tidy);
+	t->quiet = t->job.progress == 0;
+	if (!t->quiet)
+	{
+		t->last_progress = GetCurrentTimestamp();
+		t->idle_nap = MIN_IDLE_NAP_MS;
+		set_due(t, false, Min(Max(processor_ms() - start, MIN_ROUND_NAP_MS), MAX_NAP_MS),
+				"rests after a round of");
+	}
+	else if (may_stay(t, waits || !t->tidied))
+	{
+		set_due(t, false, t->idle_nap, waits ? "waits for old snapshots of" :
+				t->job.nskipped > 0 ? "waits for locks in" : "finds nothing to do in");
+		t->idle_nap = Min(t->idle_nap * 2, MAX_IDLE_NAP_MS);
+	}
+	else
+		set_due(t, true, FORGET_MS, "is done with");
+}
+
+/* ---- tables ---- */
+
+static List *served = NIL;		/* of Served, in mcxt of the worker */
+
+static Served *
+find_served(Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, served)
+	{
+		if (((Served *) lfirst(lc))->relid == relid)
+			return lfirst(lc);
+	}
+	return NULL;
+}
+
+/* Begins to serve a table, or does so again. */
+static void
+serve(Oid relid, MemoryContext mcxt)
+{
+	Served	   *t = find_served(relid);
+	MemoryContext job_mcxt;
+
+	if (t == NULL)
+	{
+		MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
+
+		t = palloc0(sizeof(Served));
+		t->job.mcxt = AllocSetContextCreate(mcxt, "compaction job",
+											ALLOCSET_SMALL_SIZES);
+		served = lappend(served, t);
+		MemoryContextSwitchTo(oldcxt);
+	}
+	job_mcxt = t->job.mcxt;
+	MemoryContextReset(job_mcxt);
+	memset(t, 0, sizeof(*t));
+	t->relid = relid;
+	t->job.mcxt = job_mcxt;
+	t->due = t->job_start = t->last_progress = t->next_vacuum = GetCurrentTimestamp();
+	t->next_order = TimestampTzPlusMilliseconds(t->due, MIN_ORDER_REST_MS);
+	t->mark = ReadNextTransactionId();
+	t->idle_nap = MIN_IDLE_NAP_MS;
+}
+
+/* The table that has been due for longest; else *due is when one will be, or 0. */
+static Served *
+next_served(TimestampTz *due)
+{
+	Served	   *next = NULL;
+	ListCell   *lc;
+
+	foreach(lc, served)
+	{
+		Served	   *t = lfirst(lc);
+
+		if (!t->done && (next == NULL || t->due < next->due))
+			next = t;
+	}
+	*due = next == NULL ? 0 : next->due;
+	return next != NULL && next->due <= GetCurrentTimestamp() ? next : NULL;
+}
+
+/* Tables of the access method, in the order of their OIDs, in mcxt. */
+static List *
+all_tables(MemoryContext mcxt)
+{
+	ScanKeyData key;
+	List	   *result = NIL;
+	Relation	pg_class;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	StartTransactionCommand();
+	ScanKeyInit(&key, Anum_pg_class_relam, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(get_am_oid(st_options_set()->provider, true)));
+	pg_class = table_open(RelationRelationId, AccessShareLock);
+	scan = systable_beginscan(pg_class, InvalidOid, false, NULL, 1, &key);
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+		MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
+
+		if (RELKIND_HAS_STORAGE(form->relkind) &&
+			form->relpersistence != RELPERSISTENCE_TEMP)
+			result = lappend_oid(result, form->oid);
+		MemoryContextSwitchTo(oldcxt);
+	}
+	systable_endscan(scan);
+	table_close(pg_class, AccessShareLock);
+	CommitTransactionCommand();
+	list_sort(result, list_oid_cmp);
+	return result;
+}
+
+static bool
+has_work(Relation rel, StCompactJob *job)
+{
+	return st_compact_needed(rel, job) || st_compact_fold_due(rel, job);
+}
+
+/*
+ * Looks at tables that are not served, from where it has stopped the last time.
+ * True: one has something to do, or not all were looked at.
+ */
+static bool
+look_for_others(MemoryContext mcxt)
+{
+	static Oid	last = InvalidOid;
+	TimestampTz start = GetCurrentTimestamp();
+	MemoryContext list_mcxt = AllocSetContextCreate(mcxt, "compacted tables",
+													ALLOCSET_SMALL_SIZES);
+	bool		found = false;
+	ListCell   *lc;
+	List	   *tables = all_tables(list_mcxt);
+
+	foreach(lc, tables)
+	{
+		Oid			relid = lfirst_oid(lc);
+		Served	   *t = find_served(relid);
+
+		CHECK_FOR_INTERRUPTS();
+		if (relid <= last ||
+			(t != NULL && (!t->done || t->due > GetCurrentTimestamp())))
+			continue;
+		if (TimestampDifferenceExceeds(start, GetCurrentTimestamp(), LOOK_MS))
+			break;
+		last = relid;
+		if (ask(relid, has_work))
+		{
+			serve(relid, mcxt);
+			found = true;
+		}
+	}
+	if (lc == NULL)
+		last = InvalidOid;
+	MemoryContextDelete(list_mcxt);
+	return found || lc != NULL;
+}
+
+/* Until there is nothing to do, or another worker wants the place. */
+static void
+serve_tables(MemoryContext mcxt)
+{
 	MemoryContext vacuum_mcxt = AllocSetContextCreate(mcxt, "compaction's vacuum",
 													  ALLOCSET_SMALL_SIZES);
-	TimestampTz job_start = GetCurrentTimestamp();
-	TimestampTz last_progress = job_start;
-	TransactionId mark = ReadNextTransactionId();	/* after the last step */
-	TransactionId job_horizon = InvalidTransactionId;
-	TransactionId vacuum_horizon = InvalidTransactionId;
-	long		idle_nap = MIN_IDLE_NAP_MS;
-	bool		quiet = false;
-	bool		tidied = false;
+	TimestampTz looked = GetCurrentTimestamp();
 
 	for (;;)
 	{
-		bool		waits;
+		TimestampTz due;
+		Served	   *t = next_served(&due);
+		TimestampTz now = GetCurrentTimestamp();
 
-		begin_round(&job, relid, &job_start, &job_horizon);
-		job.tidy = quiet && !tidied && settled(relid, mark);
-		if (!run_steps(relid, &job))
-			return;
-		if (job.progress > 0)
-			mark = ReadNextTransactionId();
-		waits = ask(relid, st_compact_waits);
-		if (((job.progress > 0 || job.tidy ||
-			  (waits && horizon_moved(relid, &vacuum_horizon))) &&
-			 ask(relid, st_compact_wastes)) ||
-			ask(relid, st_compact_fold_due))
-			vacuum_table(relid, vacuum_mcxt);
-		if (ask(relid, st_toast_wastes))
-			(void) run_turn(relid, &job, st_toast_pack, ShareUpdateExclusiveLock);
-		tidied = job.progress == 0 && (tidied || job.tidy);
-		quiet = job.progress == 0;
-		if (job.progress > 0)
+		CHECK_FOR_INTERRUPTS();
+		if (t != NULL)
+			take_round(t, vacuum_mcxt);
+		else if (due != 0)
+			st_worker_nap(Min(TimestampDifferenceMilliseconds(now, due) + 1, MAX_IDLE_NAP_MS));
+		if (due == 0 || TimestampDifferenceExceeds(looked, now, LOOK_NAP_MS))
 		{
-			last_progress = GetCurrentTimestamp();
-			idle_nap = MIN_IDLE_NAP_MS;
-			continue;
+			bool		found = look_for_others(mcxt);
+
+			looked = GetCurrentTimestamp();
+			if (due == 0 && !found)
+				return;
 		}
-		if (TimestampDifferenceExceeds(last_progress, GetCurrentTimestamp(),
-									   MAX_IDLE_MS) &&
-			!may_stay(waits || !tidied, job.nskipped > 0, last_progress))
+		if (st_worker_should_leave())
+		{
+			t = next_served(&due);
+			st_worker_make_way(t == NULL ? InvalidOid : t->relid);
 			return;
-		nap(idle_nap);
-		idle_nap = Min(idle_nap * 2, MAX_IDLE_NAP_MS);
+		}
 	}
 }
 
 void
-st_auto_compact_worker_main(Datum main_arg)
+st_worker_serve(Oid relid)
 {
-	Oid			relid = DatumGetObjectId(main_arg);
-	Oid			database;
-	MemoryContext mcxt;
+	MemoryContext mcxt = AllocSetContextCreate(TopMemoryContext, "compaction worker",
+											   ALLOCSET_DEFAULT_SIZES);
 
-	memcpy(&database, MyBgworkerEntry->bgw_extra, sizeof(database));
-	pqsignal(SIGTERM, die);
-	pqsignal(SIGHUP, SignalHandlerForConfigReload);
-	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
-	if (!lock_as_worker(relid))
-		return;
-
-	mcxt = AllocSetContextCreate(TopMemoryContext, "compaction worker",
-								 ALLOCSET_DEFAULT_SIZES);
 	/* VACUUM's memory is a portal's, which a worker has none of. */
 	PortalContext = AllocSetContextCreate(TopMemoryContext, "compaction portal",
 										  ALLOCSET_DEFAULT_SIZES);
-	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
-	run_rounds(relid, mcxt);
+	serve(relid, mcxt);
+	serve_tables(mcxt);
 }
