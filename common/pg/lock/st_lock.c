@@ -35,6 +35,7 @@
 #include "utils/snapmgr.h"
 
 #include "st_lock.h"
+#include "st_compat.h"
 #include "st_lock_int.h"
 #include "st_write.h"
 
