@@ -25,17 +25,17 @@ CREATE FUNCTION sh_compare(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	differences bigint;
 	line text;
-	shared bool := false;
+	plan text := 'serial';
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || replace(query, 'TBL', 'sh') LOOP
-		shared := shared OR line LIKE '%Aggregation: by partitions%';
+		plan := coalesce(substring(line FROM 'Aggregation: (by partitions|final)'), plan);
 	END LOOP;
 	EXECUTE 'CREATE TEMP TABLE sh_ours AS ' || replace(query, 'TBL', 'sh');
 	EXECUTE 'CREATE TEMP TABLE sh_theirs AS ' || replace(query, 'TBL', 'sh_heap');
 	EXECUTE 'SELECT count(*) FROM (SELECT r FROM (SELECT o::text AS r, 1 AS n FROM sh_ours o
 			 UNION ALL SELECT h::text, -1 FROM sh_theirs h) c GROUP BY r HAVING sum(n) <> 0) d' INTO differences;
 	DROP TABLE sh_ours, sh_theirs;
-	RETURN CASE WHEN NOT shared THEN 'not shared, ' ELSE '' END || CASE differences WHEN 0 THEN 'same' ELSE differences || ' differences' END;
+	RETURN CASE plan WHEN 'by partitions' THEN '' ELSE plan || ', ' END || CASE differences WHEN 0 THEN 'same' ELSE differences || ' differences' END;
 END $$;
 
 EXPLAIN (COSTS OFF) SELECT k, count(*), sum(n) FROM sh GROUP BY k;
@@ -53,6 +53,14 @@ CREATE FUNCTION sh_compare_keys() RETURNS TABLE (queries bigint, wrong text) LAN
 		bool_or(b), sum(n), avg(n), min(n), sum(nx), max(nx), min(nx), count(*) FILTER (WHERE b))::text AS r FROM TBL GROUP BY %1$s', key)) r $$;
 SET extra_float_digits = -3;
 SELECT * FROM sh_compare_keys();
+-- values of DISTINCT and percentiles go on their way, too
+SELECT key, sh_compare(format('SELECT ROW(count(DISTINCT i4), count(DISTINCT t), count(DISTINCT n), count(DISTINCT nx) FILTER (WHERE b), count(DISTINCT bp),
+		count(DISTINCT u), count(DISTINCT f8), count(DISTINCT i8), sum(n), percentile_disc(0.3) WITHIN GROUP (ORDER BY i8), percentile_cont(0.5) WITHIN GROUP (ORDER BY f8),
+		mode() WITHIN GROUP (ORDER BY f4), count(*))::text AS r%s', key))
+FROM (VALUES (' FROM TBL'), (', b FROM TBL GROUP BY b'), (', f4, b FROM TBL GROUP BY f4, b'), (', k FROM TBL GROUP BY k'), (', t FROM TBL GROUP BY t'),
+	(' FROM TBL WHERE i4 > i + 100000')) v (key);
+SELECT key, sh_compare(format('SELECT %s, count(DISTINCT t) AS c FROM TBL GROUP BY %1$s ORDER BY c DESC, 1 LIMIT 10', key)) FROM (VALUES ('k'), ('d')) v (key);
+SELECT sh_compare('SELECT sum(DISTINCT i4) FROM TBL');
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT * FROM sh_compare_keys();

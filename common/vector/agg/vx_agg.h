@@ -383,6 +383,12 @@ extern void vx_distinct_reset(VxDistinct *distinct);
 extern int	vx_distinct_filter(VxAggState *state, VxAggTrans *trans, const VxVector *v,
 							   uint16 *rows, uint32 *gids, int n);
 
+/* Its values between participants; merge counts those that are known as skipped. */
+extern void vx_distinct_write(VxAggState *state, VxDistinct *distinct, StringInfo out,
+							  uint32 gid);
+extern const char *vx_distinct_merge(VxAggState *state, VxAggTrans *trans, uint32 gid,
+									 const char *p);
+
 /* ---- vx_agg_ordered.c ---- */
 
 extern void vx_ordered_advance(VxAggState *state, VxAggTrans *trans, const VxVector *v,
@@ -390,7 +396,10 @@ extern void vx_ordered_advance(VxAggState *state, VxAggTrans *trans, const VxVec
 extern Datum vx_ordered_result(VxAggState *state, const VxAggOutput *output,
 							   void *agg_state, bool *isnull);
 
-/* Between participants of a parallel aggregation. */
+/* Between participants of a parallel aggregation; merge returns what follows at p. */
+extern void vx_ordered_write(StringInfo out, const VxOrderedState *s);
+extern const char *vx_ordered_merge(VxAggState *state, VxOrderedState *into,
+									const VxOrderedState *from, const char *p);
 extern void vx_numeric_write(StringInfo out, const VxNumericState *s);
 extern const char *vx_numeric_merge(VxAggState *state, VxAggTrans *trans,
 									VxNumericState *into, const VxNumericState *from,
@@ -406,6 +415,10 @@ typedef struct VxStates
 	StringInfoData keys;
 	StringInfoData slow;
 } VxStates;
+
+/* A value, aligned as an integer is; read returns what follows it. */
+extern void vx_state_value_write(StringInfo out, Datum value, const VxAggInput *input);
+extern const char *vx_state_value_read(const VxAggInput *input, const char *p, Datum *value);
 
 extern void vx_states_begin(VxStates *states);
 extern void vx_states_reset(VxStates *states);

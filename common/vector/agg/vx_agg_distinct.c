@@ -46,6 +46,10 @@ struct VxDistinct
 	uint32		nslots;
 	uint32		nused;
 	Slot	   *slots;
+
+	/* when groups are complete: their words in slots, one group after another */
+	uint64	   *words;
+	uint32	   *ends;			/* of each group's; NULL: not made */
 };
 
 VxDistinct *
@@ -69,6 +73,8 @@ vx_distinct_reset(VxDistinct *distinct)
 	distinct->nslots = 0;
 	distinct->nused = 0;
 	distinct->slots = NULL;
+	distinct->words = NULL;
+	distinct->ends = NULL;
 }
 
 /* ---- bitmaps ---- */
@@ -215,6 +221,30 @@ add_elsewhere(VxAggState *state, VxDistinct *distinct, uint64 word, uint32 gid)
 	return add_to_slots(state, distinct, word, gid);
 }
 
+/* Room for all groups. */
+static inline void
+cover_groups(VxAggState *state, VxDistinct *distinct)
+{
+	if (state->groups->ngroups > distinct->nbitmaps)
+		add_bitmaps(state, distinct);
+}
+
+/* True if the word is new. */
+static inline bool
+add_word(VxAggState *state, VxDistinct *distinct, uint64 word, uint32 gid)
+{
+	Bitmap	   *bitmap = &distinct->bitmaps[gid];
+	uint64		at = word - (uint64) bitmap->base;
+	uint64		bit = UINT64CONST(1) << (at % 64);
+	bool		is_new;
+
+	if (at >= bitmap->nbits)
+		return add_elsewhere(state, distinct, word, gid);
+	is_new = (bitmap->bits[at / 64] & bit) == 0;
+	bitmap->bits[at / 64] |= bit;
+	return is_new;
+}
+
 int
 vx_distinct_filter(VxAggState *state, VxAggTrans *trans, const VxVector *v,
 				   uint16 *rows, uint32 *gids, int n)
@@ -225,35 +255,115 @@ vx_distinct_filter(VxAggState *state, VxAggTrans *trans, const VxVector *v,
 	bool		integer = distinct->key.integer;
 	int			kept = 0;
 
-	if (groups->ngroups > distinct->nbitmaps)
-		add_bitmaps(state, distinct);
+	cover_groups(state, distinct);
 	for (int i = 0; i < n; i++)
 	{
 		uint16		row = rows[i];
 		uint32		gid = gids[i];
-		Bitmap	   *bitmap = &distinct->bitmaps[gid];
 		uint64		word;
-		uint64		at;
 		bool		is_new;
 
 		if (integer)
 			word = v->u.i64[row];
 		else
 			(void) vx_key_word(state, &distinct->key, v, row, true, &word);
-		at = word - (uint64) bitmap->base;
-		if (at < bitmap->nbits)
-		{
-			uint64		bit = UINT64CONST(1) << (at % 64);
-
-			is_new = (bitmap->bits[at / 64] & bit) == 0;
-			bitmap->bits[at / 64] |= bit;
-		}
-		else
-			is_new = add_elsewhere(state, distinct, word, gid);
+		is_new = add_word(state, distinct, word, gid);
 		rows[kept] = row;
 		gids[kept] = gid;
 		kept += is_new;
 		((VxCountState *) (states + (Size) gid * groups->stride))->skipped += !is_new;
 	}
 	return kept;
+}
+
+/* ---- between participants of a parallel aggregation ---- */
+
+/* Puts the words of the hash table in the order of groups; nothing is added any more. */
+static void
+sort_words(VxAggState *state, VxDistinct *distinct)
+{
+	uint32		ngroups = state->groups->ngroups;
+	uint32	   *ends = MemoryContextAllocExtended(state->mcxt, sizeof(uint32) * (ngroups + 1),
+												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	uint64	   *words = MemoryContextAllocHuge(state->mcxt,
+											   sizeof(uint64) * (distinct->nused + 1));
+
+	/* ends[g + 1] counts, then begins, and in the end is where g's words end */
+	for (uint32 i = 0; i < distinct->nslots; i++)
+		if (distinct->slots[i].group != 0)
+			ends[distinct->slots[i].group]++;
+	for (uint32 g = 1; g < ngroups; g++)
+		ends[g] += ends[g - 1];
+	for (uint32 i = 0; i < distinct->nslots; i++)
+		if (distinct->slots[i].group != 0)
+			words[ends[distinct->slots[i].group - 1]++] = distinct->slots[i].word;
+	distinct->words = words;
+	distinct->ends = ends;
+}
+
+static void
+write_word(VxAggState *state, VxDistinct *distinct, StringInfo out, uint64 word)
+{
+	if (distinct->key.integer)
+		appendBinaryStringInfo(out, (char *) &word, sizeof(word));
+	else
+		vx_state_value_write(out, vx_intern_value(distinct->key.intern, word),
+							 &state->inputs[distinct->key.input]);
+}
+
+void
+vx_distinct_write(VxAggState *state, VxDistinct *distinct, StringInfo out, uint32 gid)
+{
+	uint64		n = 0;
+	int			at;
+
+	if (distinct->ends == NULL)
+		sort_words(state, distinct);
+	while (out->len % sizeof(int) != 0)
+		appendStringInfoChar(out, 0);
+	at = out->len;
+	appendBinaryStringInfo(out, (char *) &n, sizeof(n));
+	for (uint32 i = gid == 0 ? 0 : distinct->ends[gid - 1]; i < distinct->ends[gid]; i++, n++)
+		write_word(state, distinct, out, distinct->words[i]);
+	if (gid < distinct->nbitmaps)
+	{
+		const Bitmap *bitmap = &distinct->bitmaps[gid];
+
+		for (uint64 w = 0; w < bitmap->nbits / 64; w++)
+			for (uint64 left = bitmap->bits[w]; left != 0; left &= left - 1, n++)
+				write_word(state, distinct, out,
+						   (uint64) bitmap->base + w * 64 + __builtin_ctzll(left));
+	}
+	memcpy(out->data + at, &n, sizeof(n));
+}
+
+const char *
+vx_distinct_merge(VxAggState *state, VxAggTrans *trans, uint32 gid, const char *p)
+{
+	VxDistinct *distinct = trans->distinct;
+	VxCountState *s = (VxCountState *) (vx_group_record(state->groups, gid) + trans->offset);
+	uint64		n;
+
+	p = (const char *) INTALIGN(p);
+	memcpy(&n, p, sizeof(n));
+	p += sizeof(n);
+	cover_groups(state, distinct);
+	for (uint64 i = 0; i < n; i++)
+	{
+		uint64		word;
+		Datum		value;
+
+		if (distinct->key.integer)
+		{
+			memcpy(&word, p, sizeof(word));
+			p += sizeof(word);
+		}
+		else
+		{
+			p = vx_state_value_read(&state->inputs[distinct->key.input], p, &value);
+			word = vx_intern(distinct->key.intern, value, true);
+		}
+		s->skipped += !add_word(state, distinct, word, gid);
+	}
+	return p;
 }

@@ -74,6 +74,29 @@ vx_ordered_advance(VxAggState *state, VxAggTrans *trans, const VxVector *v,
 	}
 }
 
+/* ---- between participants of a parallel aggregation ---- */
+
+void
+vx_ordered_write(StringInfo out, const VxOrderedState *s)
+{
+	appendBinaryStringInfo(out, (char *) s->values, s->n * sizeof(int64));
+}
+
+const char *
+vx_ordered_merge(VxAggState *state, VxOrderedState *into, const VxOrderedState *from,
+				 const char *p)
+{
+	into->skipped += from->skipped;
+	for (int64 i = 0; i < from->n; i++, p += sizeof(int64))
+	{
+		int64		value;
+
+		memcpy(&value, p, sizeof(value));
+		append_value(state, into, value);
+	}
+	return p;
+}
+
 /* ---- results ---- */
 
 /* The k-th value, 0 being the least. */

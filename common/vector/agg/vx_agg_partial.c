@@ -9,7 +9,7 @@
  *		header | scale of each transition
  *		records of all groups, with the words of their keys
  *		per group: keys that are no integers
- *		per group: slow parts of numerics
+ *		per group: slow parts of numerics, values of DISTINCT and percentiles
  *
  * Records are copied as they stand in memory, since leader and workers run the
  * same library; where all keys are integers, that is all there is.  The words of
@@ -46,18 +46,6 @@ is_numeric(const VxAggTrans *trans)
 		trans->kind == VX_TRANS_MIN_NUMERIC || trans->kind == VX_TRANS_MAX_NUMERIC;
 }
 
-static void
-write_datum(StringInfo out, Datum value, const VxAggInput *input)
-{
-	Size		size = datumEstimateSpace(value, false, input->typbyval, input->typlen);
-	char	   *p;
-
-	enlargeStringInfo(out, size);
-	p = out->data + out->len;
-	datumSerialize(value, false, input->typbyval, input->typlen, &p);
-	out->len += size;
-}
-
 void
 vx_states_begin(VxStates *states)
 {
@@ -77,20 +65,53 @@ vx_states_reset(VxStates *states)
 }
 
 /* Strings stand as they are, aligned; anything else as the server serializes it. */
-static void
-write_key(StringInfo out, Datum value, const VxAggInput *input)
+void
+vx_state_value_write(StringInfo out, Datum value, const VxAggInput *input)
 {
-	Size		size;
+	Size		size = input->typlen == -1 ? VARSIZE_ANY(DatumGetPointer(value)) :
+		datumEstimateSpace(value, false, input->typbyval, input->typlen);
+	char	   *p;
+
+	enlargeStringInfo(out, INTALIGN(size));
+	p = out->data + out->len;
+	if (input->typlen == -1)
+		memcpy(p, DatumGetPointer(value), size);
+	else
+		datumSerialize(value, false, input->typbyval, input->typlen, &p);
+	out->len += INTALIGN(size);
+}
+
+const char *
+vx_state_value_read(const VxAggInput *input, const char *p, Datum *value)
+{
+	char	   *at = unconstify(char *, p);
+	bool		isnull;
 
 	if (input->typlen != -1)
 	{
-		write_datum(out, value, input);
-		return;
+		*value = datumRestore(&at, &isnull);
+		return p + INTALIGN(at - p);
 	}
-	size = VARSIZE_ANY(DatumGetPointer(value));
-	enlargeStringInfo(out, INTALIGN(size));
-	memcpy(out->data + out->len, DatumGetPointer(value), size);
-	out->len += INTALIGN(size);
+	*value = PointerGetDatum(p);
+	return p + INTALIGN(VARSIZE_ANY(p));
+}
+
+/* What of a group's states does not stand in its record. */
+static void
+write_slow_parts(VxAggState *state, StringInfo out, char *record, uint32 gid)
+{
+	for (int i = 0; i < state->ntrans; i++)
+	{
+		VxAggTrans *trans = &state->trans[i];
+		void	   *s = record + trans->offset;
+
+		if (trans->distinct)
+			vx_distinct_write(state, trans->distinct, out, gid);
+		else if (trans->kind == VX_TRANS_ORDERED)
+			vx_ordered_write(out, s);
+		else if (is_numeric(trans))
+			vx_numeric_write(out, s);
+	}
 }
 
 void
@@ -108,13 +129,10 @@ vx_states_add(VxAggState *state, VxStates *states, uint32 gid)
 		const VxAggKey *key = &groups->keys[k];
 
 		if (!key->integer && (words[groups->nkeys] & (UINT64CONST(1) << k)) == 0)
-			write_key(&states->keys, vx_intern_value(key->intern, words[k]),
-					  &state->inputs[key->input]);
+			vx_state_value_write(&states->keys, vx_intern_value(key->intern, words[k]),
+								 &state->inputs[key->input]);
 	}
-	for (int i = 0; i < state->ntrans; i++)
-		if (is_numeric(&state->trans[i]))
-			vx_numeric_write(&states->slow,
-							 (VxNumericState *) (record + state->trans[i].offset));
+	write_slow_parts(state, &states->slow, record, gid);
 	states->n++;
 }
 
@@ -246,22 +264,6 @@ vx_states_merge(VxAggState *state, char *into, char *from, int *scales)
 	}
 }
 
-/* A key's value at p; returns what follows it. */
-static const char *
-read_key(const VxAggInput *input, const char *p, Datum *value)
-{
-	char	   *at = unconstify(char *, p);
-	bool		isnull;
-
-	if (input->typlen != -1)
-	{
-		*value = datumRestore(&at, &isnull);
-		return at;
-	}
-	*value = PointerGetDatum(p);
-	return p + INTALIGN(VARSIZE_ANY(p));
-}
-
 static inline bool
 key_is_null(const VxGroups *groups, const uint64 *words, int k)
 {
@@ -305,8 +307,8 @@ read_words(VxAggState *state, const char *records, const char *p, uint32 n)
 		memcpy(words, records + i * groups->stride + groups->state_bytes, bytes);
 		for (int k = 0; k < groups->nkeys; k++)
 			if (values[k] && !key_is_null(groups, words, k))
-				p = read_key(&state->inputs[groups->keys[k].input], p,
-							 &values[k][nvalues[k]++]);
+				p = vx_state_value_read(&state->inputs[groups->keys[k].input], p,
+										&values[k][nvalues[k]++]);
 	}
 	for (int k = 0; k < groups->nkeys; k++)
 		if (values[k])
@@ -315,8 +317,10 @@ read_words(VxAggState *state, const char *records, const char *p, uint32 n)
 }
 
 static const char *
-merge_record(VxAggState *state, const int *scales, char *into, char *from, const char *p)
+merge_record(VxAggState *state, const int *scales, uint32 gid, char *from, const char *p)
 {
+	char	   *into = vx_group_record(state->groups, gid);
+
 	*(int64 *) into += *(int64 *) from;
 	for (int i = 0; i < state->ntrans; i++)
 	{
@@ -324,17 +328,23 @@ merge_record(VxAggState *state, const int *scales, char *into, char *from, const
 		void	   *s = from + trans->offset;
 		int64		count = *(int64 *) from - ((VxCountState *) s)->skipped;
 
-		p = merge_state(state, trans, into + trans->offset, s, count, scales[i], p);
+		if (trans->kind == VX_TRANS_ORDERED)
+			p = vx_ordered_merge(state, (VxOrderedState *) (into + trans->offset), s, p);
+		else
+			p = merge_state(state, trans, into + trans->offset, s, count, scales[i], p);
+		if (trans->distinct)
+			p = vx_distinct_merge(state, trans, gid, p);
 	}
 	return p;
 }
 
-/* A state is the same in all participants, so that a new group's is copied. */
+/* Nothing of a state stands elsewhere, so that a new group's is copied. */
 static bool
 are_plain(const VxAggState *state)
 {
 	for (int i = 0; i < state->ntrans; i++)
-		if (is_numeric(&state->trans[i]))
+		if (is_numeric(&state->trans[i]) || state->trans[i].distinct ||
+			state->trans[i].kind == VX_TRANS_ORDERED)
 			return false;
 	return true;
 }
@@ -377,6 +387,6 @@ vx_partial_merge(VxAggState *state, Datum value)
 		if (plain && *(int64 *) into == 0)
 			memcpy(into, from, groups->state_bytes);
 		else
-			slow = merge_record(state, scales, into, from, slow);
+			slow = merge_record(state, scales, gids[i], from, slow);
 	}
 }

@@ -267,7 +267,7 @@ add_append_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	double		ngroups = vx_agg_count_groups(root, query, input_rel->rows);
 	ListCell   *lc;
 
-	if (!vx_agg_can_combine(query->aggregates) || !vx_agg_groups_fit(query, ngroups) ||
+	if (!vx_agg_can_combine(query->aggregates, false) || !vx_agg_groups_fit(query, ngroups) ||
 		!vx_collect_children(root, input_rel, &children) || children == NIL)
 		return false;
 	foreach(lc, children)

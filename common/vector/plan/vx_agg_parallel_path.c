@@ -17,10 +17,14 @@
 
 #include <math.h>
 
+#include "catalog/pg_aggregate.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #include "vx_agg_path_int.h"
 #include "vx_paths.h"
@@ -35,6 +39,9 @@
  */
 #define VX_PART_STATE_COST	4.0
 #define VX_PART_VALUE_COST	8.0
+
+/* The same for a value of DISTINCT or a percentile. */
+#define VX_VALUE_COST	4.0
 
 /* Fewer groups are better put together by one process. */
 #define VX_LEAST_GROUPS		256
@@ -68,6 +75,7 @@ add_final_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel
 	double		ngroups;
 	double		nstates;
 	double		rows;
+	Cost		cost;
 
 	if (scan == NULL)
 		return;
@@ -90,8 +98,11 @@ add_final_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel
 	final = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_FINAL, NIL, gather);
 	vx_agg_cost_path(root, final, query, nstates,
 					 vx_agg_count_results(root, query, input_rel->rows));
-	final->path.startup_cost += nstates * VX_STATE_COST * cpu_operator_cost;
-	final->path.total_cost += nstates * VX_STATE_COST * cpu_operator_cost;
+	cost = cpu_operator_cost * (nstates * VX_STATE_COST + VX_VALUE_COST *
+								vx_agg_count_values(root, query, scan->path.rows) *
+								vx_parallel_divisor(&scan->path));
+	final->path.startup_cost += cost;
+	final->path.total_cost += cost;
 	if (query->sets != NIL)
 		vx_agg_cost_sets(final, query, ngroups);
 	add_path(grouped_rel, &final->path);
@@ -126,7 +137,9 @@ add_partitioned_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 	vx_agg_cost_path(root, path, query, scan->path.rows, clamp_row_est(ngroups / divisor));
 	cost = VX_PARTITIONS_COST * parallel_setup_cost +
 		cpu_operator_cost * Min(ngroups, scan->path.rows) *
-		(VX_PART_STATE_COST + VX_PART_VALUE_COST * vx_agg_numbered_keys(query));
+		(VX_PART_STATE_COST + VX_PART_VALUE_COST * vx_agg_numbered_keys(query)) +
+		cpu_operator_cost * VX_VALUE_COST *
+		vx_agg_count_values(root, query, scan->path.rows);
 	path->path.startup_cost += cost;
 	path->path.total_cost += cost;
 	add_partial_path(grouped_rel, &path->path);
@@ -137,11 +150,37 @@ add_partitioned_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 								&rows));
 }
 
+/*
+ * All values that a group keeps go on their way at once: they must be sure to
+ * have room in one allocation, even if all rows have values of their own.
+ */
+static bool
+values_can_be_sent(RelOptInfo *rel, const VxAggQuery *query)
+{
+	double		bytes = 0;
+	ListCell   *lc;
+
+	foreach(lc, query->aggregates)
+	{
+		Aggref	   *agg = lfirst_node(Aggref, lc);
+		Node	   *arg;
+
+		if (agg->aggdistinct == NIL && agg->aggkind != AGGKIND_ORDERED_SET)
+			continue;
+		arg = (Node *) linitial_node(TargetEntry, agg->args)->expr;
+		bytes += rel->tuples * (sizeof(int64) + get_typavgwidth(exprType(arg), exprTypmod(arg)));
+		if (IsA(arg, Var) && ((Var *) arg)->varattno > 0)
+			bytes += rel->tuples * rel->attr_widths[((Var *) arg)->varattno - rel->min_attr];
+	}
+	return bytes <= MaxAllocSize / 2;
+}
+
 void
 vx_agg_add_parallel_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 						  Relation relation, const VxAggQuery *query)
 {
-	if (!vx_agg_can_combine(query->aggregates))
+	if (!vx_agg_can_combine(query->aggregates, query->sets == NIL) ||
+		!values_can_be_sent(input_rel, query))
 		return;
 	add_final_path(root, input_rel, grouped_rel, relation, query);
 	add_partitioned_path(root, input_rel, grouped_rel, relation, query);

@@ -57,8 +57,11 @@
 #define VX_FAR_VALUE_COST	4.0
 #define VX_FAR_GROUPS	8192
 
-/* Of a distinct value: a bit where values are dense, or a slot of a hash table. */
-#define DISTINCT_BYTES	8
+/*
+ * Of a distinct value: a bit where values are dense, or a slot of a hash table;
+ * percentiles keep an integer.
+ */
+#define VALUE_BYTES	8
 
 /* Share of cpu_tuple_cost for one value of a row that is put into a vector. */
 #define VX_FEED_COST	0.06
@@ -266,14 +269,10 @@ vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath, const VxAggQuery *query,
 	}
 }
 
-/*
- * Aggregates that keep values of their groups (DISTINCT, percentiles) do so
- * in memory: the server, which sorts them, is the one for more than fit.
- */
-bool
-vx_agg_values_fit(PlannerInfo *root, const VxAggQuery *query, double nrows)
+double
+vx_agg_count_values(PlannerInfo *root, const VxAggQuery *query, double nrows)
 {
-	double		bytes = 0;
+	double		n = 0;
 	ListCell   *lc;
 
 	foreach(lc, query->aggregates)
@@ -282,13 +281,21 @@ vx_agg_values_fit(PlannerInfo *root, const VxAggQuery *query, double nrows)
 		List	   *exprs;
 
 		if (agg->aggkind == AGGKIND_ORDERED_SET)
-			bytes += nrows * sizeof(int64);
+			n += nrows;
 		if (agg->aggdistinct == NIL)
 			continue;
 		exprs = lappend(list_copy(query->keys), linitial_node(TargetEntry, agg->args)->expr);
-		bytes += estimate_num_groups(root, exprs, nrows, NULL, NULL) * DISTINCT_BYTES;
+		n += estimate_num_groups(root, exprs, nrows, NULL, NULL);
 	}
-	return bytes <= (double) get_hash_memory_limit();
+	return n;
+}
+
+/* The server, which sorts values, is the one for more than fit. */
+bool
+vx_agg_values_fit(PlannerInfo *root, const VxAggQuery *query, double nrows)
+{
+	return vx_agg_count_values(root, query, nrows) * VALUE_BYTES <=
+		(double) get_hash_memory_limit();
 }
 
 /* What is stored with a row group has it: as may_answer() of vx_agg_footer.c. */
@@ -406,7 +413,7 @@ vx_agg_partial_target(void)
 }
 
 bool
-vx_agg_can_combine(List *aggregates)
+vx_agg_can_combine(List *aggregates, bool values)
 {
 	ListCell   *lc;
 
@@ -415,8 +422,12 @@ vx_agg_can_combine(List *aggregates)
 		Aggref	   *agg = lfirst_node(Aggref, lc);
 		VxAggSpec	spec;
 
-		if (!vx_agg_resolve(agg, &spec) || agg->aggdistinct != NIL ||
-			spec.trans == VX_TRANS_SERVER || spec.trans == VX_TRANS_ORDERED)
+		if (!vx_agg_resolve(agg, &spec) || spec.trans == VX_TRANS_SERVER)
+			return false;
+		/* of DISTINCT values, a known one is taken back from a count and from nothing else */
+		if (agg->aggdistinct != NIL && !(values && spec.trans == VX_TRANS_COUNT))
+			return false;
+		if (spec.trans == VX_TRANS_ORDERED && !values)
 			return false;
 	}
 	return true;
@@ -449,7 +460,7 @@ vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid)
 	ListCell   *lc;
 
 	if (query->sets != NIL &&
-		!(vx_agg_sets_are_supported(query) && vx_agg_can_combine(query->aggregates)))
+		!(vx_agg_sets_are_supported(query) && vx_agg_can_combine(query->aggregates, false)))
 		return false;
 	/* HAVING alone: the server knows that no row matters. */
 	if (query->keys == NIL && query->aggregates == NIL)

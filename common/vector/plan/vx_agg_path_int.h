@@ -67,8 +67,14 @@ extern PathTarget *vx_agg_scan_target(PlannerInfo *root, const VxAggQuery *query
 /* What a partial node puts out. */
 extern PathTarget *vx_agg_partial_target(void);
 
-/* States of all the aggregates can be put together. */
-extern bool vx_agg_can_combine(List *aggregates);
+/*
+ * States of all the aggregates can be put together; values: those that keep
+ * values of their groups (DISTINCT, percentiles), too.
+ */
+extern bool vx_agg_can_combine(List *aggregates, bool values);
+
+/* So many values are kept. */
+extern double vx_agg_count_values(PlannerInfo *root, const VxAggQuery *query, double nrows);
 
 extern double vx_agg_count_groups(PlannerInfo *root, const VxAggQuery *query, double nrows);
 
