@@ -39,8 +39,8 @@ def test_bets(conn, am, what):
     rows = conn.execute(ours).fetchall()
     conn.execute(f"SET {am}.enable_robust_joins = off")
     conn.execute(f"SET {am}.enable_vector_join = off")
-    assert (loops(conn, heap), expected > 0) == (expected, what != "within")
-    assert loops(conn, ours) == (expected > 0)
+    assert loops(conn, heap) == expected > 0
+    assert loops(conn, ours) > 0
     assert conn.execute(ours).fetchall() == rows
 
 
