@@ -25,13 +25,13 @@
 /* Of one row at least. */
 #define BLOCK_BYTES		8192
 
-typedef struct Block
+typedef struct DiskBlock
 {
 	int64		first;			/* hash of its first row */
 	int			fileno;
 	off_t		offset;
 	uint32		size;
-} Block;
+} DiskBlock;
 
 struct VxLookupDisk
 {
@@ -42,7 +42,7 @@ struct VxLookupDisk
 	BufFile    *file;
 	uint64		nblocks;
 	uint64		nallocated;
-	Block	   *blocks;
+	DiskBlock	   *blocks;
 	int64		at;				/* number of the block in memory, or -1 */
 	uint32		used;			/* bytes in it */
 	uint32		capacity;
@@ -96,7 +96,7 @@ vx_lookup_disk_add(VxLookupDisk *disk, uint64 hash, const Datum *values, const b
 static void
 write_block(VxLookupDisk *disk, int64 first)
 {
-	Block	   *block;
+	DiskBlock	   *block;
 
 	if (disk->used == 0)
 		return;
@@ -104,8 +104,8 @@ write_block(VxLookupDisk *disk, int64 first)
 	{
 		disk->nallocated = Max(64, disk->nallocated * 2);
 		disk->blocks = disk->blocks ?
-			repalloc_huge(disk->blocks, sizeof(Block) * disk->nallocated) :
-			palloc(sizeof(Block) * disk->nallocated);
+			repalloc_huge(disk->blocks, sizeof(DiskBlock) * disk->nallocated) :
+			palloc(sizeof(DiskBlock) * disk->nallocated);
 	}
 	block = &disk->blocks[disk->nblocks++];
 	block->first = first;
@@ -162,7 +162,7 @@ vx_lookup_disk_finish(VxLookupDisk *disk)
 static void
 read_block(VxLookupDisk *disk, int64 number)
 {
-	const Block *block = &disk->blocks[number];
+	const DiskBlock *block = &disk->blocks[number];
 
 	if (disk->at == number)
 		return;
