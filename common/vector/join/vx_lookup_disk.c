@@ -42,7 +42,7 @@ struct VxLookupDisk
 	BufFile    *file;
 	uint64		nblocks;
 	uint64		nallocated;
-	DiskBlock	   *blocks;
+	DiskBlock  *blocks;
 	int64		at;				/* number of the block in memory, or -1 */
 	uint32		used;			/* bytes in it */
 	uint32		capacity;
@@ -96,7 +96,7 @@ vx_lookup_disk_add(VxLookupDisk *disk, uint64 hash, const Datum *values, const b
 static void
 write_block(VxLookupDisk *disk, int64 first)
 {
-	DiskBlock	   *block;
+	DiskBlock  *block;
 
 	if (disk->used == 0)
 		return;
