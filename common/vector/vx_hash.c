@@ -458,15 +458,44 @@ key_equals(VxHash *hash, VxHashKey *key, const VxHashRow *row, Datum probe)
 	return DatumGetBool(FunctionCall2Coll(&key->equal, key->collation, probe, value));
 }
 
-VxHashRow *
-vx_hash_lookup(VxHash *hash, const Datum *keys)
+uint64
+vx_hash_of_keys(VxHash *hash, const Datum *keys)
 {
 	uint64		h = 0;
-	uint64		at;
-	VxHashRow  *row;
 
 	for (int k = 0; k < hash->nkeys; k++)
 		h = combine(h, hash_of_value(&hash->keys[k], keys[k], true));
+	return h;
+}
+
+bool
+vx_hash_values_equal(VxHash *hash, const Datum *values, const Datum *keys)
+{
+	for (int k = 0; k < hash->nkeys; k++)
+	{
+		VxHashKey  *key = &hash->keys[k];
+		Datum		value = values[key->column];
+		bool		equal;
+
+		if (key->kind == VX_KEY_INT)
+			equal = vx_integer_of(key->probe_type, keys[k]) == vx_integer_of(key->type, value);
+		else if (key->kind == VX_KEY_BYTES)
+			equal = bytes_equal(key, keys[k], value);
+		else
+			equal = DatumGetBool(FunctionCall2Coll(&key->equal, key->collation, keys[k], value));
+		if (!equal)
+			return false;
+	}
+	return true;
+}
+
+VxHashRow *
+vx_hash_lookup(VxHash *hash, const Datum *keys)
+{
+	uint64		h = vx_hash_of_keys(hash, keys);
+	uint64		at;
+	VxHashRow  *row;
+
 	at = h & (hash->nslots - 1);
 	while (hash->slots[at].row != NULL && hash->slots[at].hash != h)
 		at = (at + 1) & (hash->nslots - 1);

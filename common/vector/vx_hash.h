@@ -149,6 +149,10 @@ extern void vx_hash_find(const VxHash *hash, const uint64 *hashes, const uint64 
  */
 extern VxHashRow *vx_hash_lookup(VxHash *hash, const Datum *keys);
 
+/* Hash of keys that are looked for; whether a row's values are equal to them. */
+extern uint64 vx_hash_of_keys(VxHash *hash, const Datum *keys);
+extern bool vx_hash_values_equal(VxHash *hash, const Datum *values, const Datum *keys);
+
 /* Are its keys those at a row of the vectors? */
 extern bool vx_hash_keys_equal(VxHash *hash, const VxHashRow *row,
 							   const VxVector *const *vectors, int at);

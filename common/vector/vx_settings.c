@@ -23,6 +23,7 @@ bool		vx_enable_footer_aggregate = true;
 bool		vx_enable_topn = true;
 bool		vx_enable_join_filter = true;
 bool		vx_enable_vector_join = true;
+bool		vx_enable_robust_joins = true;
 bool		vx_enable_keyed_subqueries = true;
 bool		vx_enable_vector_sort = true;
 bool		vx_enable_bitmap_vectors = true;
@@ -80,6 +81,9 @@ const VxSwitch vx_switches[] = {
 	{"enable_vector_join",
 		"Enables the planner's use of hash joins that take vectors of one side.",
 	&vx_enable_vector_join},
+	{"enable_robust_joins",
+		"Lets the planner prefer a hash join to a nested loop that would lose much if more rows come.",
+	&vx_enable_robust_joins},
 	{"enable_keyed_subqueries",
 		"Answers correlated aggregates out of one pass that groups by what correlates them.",
 	&vx_enable_keyed_subqueries},

@@ -35,6 +35,7 @@ extern bool vx_enable_footer_aggregate;
 extern bool vx_enable_topn;
 extern bool vx_enable_join_filter;
 extern bool vx_enable_vector_join;
+extern bool vx_enable_robust_joins;
 extern bool vx_enable_keyed_subqueries;
 extern bool vx_enable_vector_sort;
 extern bool vx_enable_bitmap_vectors;

@@ -12,8 +12,8 @@
  * A key without rows: an aggregate of nothing is the same for all of
  * them.  The server's plan computes it for the first, and it is kept.
  *
- * Groups that take more than hash_mem are thrown away, and the server's plan
- * does the rest.  The table is made anew when parameters have changed that
+ * Groups that take more than hash_mem go to disk, sorted by the hash of their
+ * keys (vx_lookup_disk.c).  The table is made anew when parameters have changed that
  * the grouped plan depends on, after as many calls as before.
  *
  *-------------------------------------------------------------------------
@@ -42,7 +42,7 @@ typedef enum VxLookupStage
 {
 	VX_LOOKUP_COUNTING,			/* calls are few so far */
 	VX_LOOKUP_READY,			/* the table stands */
-	VX_LOOKUP_TOO_LARGE			/* it has no room in memory */
+	VX_LOOKUP_ON_DISK			/* it had no room in memory */
 } VxLookupStage;
 
 typedef struct VxLookupState
@@ -62,12 +62,14 @@ typedef struct VxLookupState
 	bool		server_ran;		/* since it was rescanned */
 	bool		done;			/* the row has been returned */
 	VxHash	   *hash;
+	VxLookupDisk *disk;			/* VX_LOOKUP_ON_DISK */
 	HeapTuple	empty;			/* row of a key without rows, or NULL */
 
 	/* for EXPLAIN */
 	uint64		by_plan;
 	uint64		by_key;
 	uint64		groups;
+	bool		on_disk;
 	Size		peak;
 } VxLookupState;
 
@@ -158,6 +160,34 @@ has_room(VxLookupState *state)
 	return size <= get_hash_memory_limit();
 }
 
+/* The rows in memory go to disk. */
+static void
+move_to_disk(VxLookupState *state)
+{
+	VxHash	   *hash = state->hash;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	MemoryContext old = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+	Datum		values[VX_HASH_MAX_COLUMNS];
+	bool		isnull[VX_HASH_MAX_COLUMNS];
+
+	state->disk = vx_lookup_disk_create(ExecGetResultType(state->grouped));
+	state->stage = VX_LOOKUP_ON_DISK;
+	state->on_disk = true;
+	for (uint64 i = 0; i < hash->nrows; i++)
+	{
+		VxHashRow  *row = vx_hash_row(hash, i);
+
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		for (int c = 0; c < hash->ncolumns; c++)
+			values[c] = vx_hash_value(hash, row, c, &isnull[c]);
+		vx_lookup_disk_add(state->disk, row->hash, values, isnull);
+		ResetExprContext(econtext);
+	}
+	MemoryContextSwitchTo(old);
+	vx_hash_reset(hash);
+}
+
 static void
 read_groups(VxLookupState *state)
 {
@@ -175,35 +205,39 @@ read_groups(VxLookupState *state)
 		/* a key that is null is found by nobody */
 		if (!vx_hash_of_row(state->hash, slot->tts_values, slot->tts_isnull, &hash))
 			continue;
+		state->groups++;
+		if (state->disk)
+		{
+			vx_lookup_disk_add(state->disk, hash, slot->tts_values, slot->tts_isnull);
+			continue;
+		}
 		vx_hash_add(state->hash, hash, slot->tts_values, slot->tts_isnull);
 		if (!has_room(state))
-		{
-			vx_hash_reset(state->hash);
-			state->stage = VX_LOOKUP_TOO_LARGE;
-			return;
-		}
+			move_to_disk(state);
 	}
 }
 
 static void
 fill_table(VxLookupState *state)
 {
+	state->groups = 0;
 	read_groups(state);
 	/* the plan gives back what it holds: its own groups, workers */
 	ExecReScan(state->grouped);
-	if (state->stage == VX_LOOKUP_TOO_LARGE)
+	if (state->disk)
+	{
+		vx_lookup_disk_finish(state->disk);
 		return;
-	state->groups = state->hash->nrows;
+	}
 	state->peak = Max(state->peak, vx_hash_memory(state->hash));
 	vx_hash_finish(state->hash);
 }
 
-/* The row of the parameters' key, or NULL. */
-static VxHashRow *
-find_row(VxLookupState *state)
+/* The parameters' key; false: part of it is null, and equals nothing. */
+static bool
+eval_keys(VxLookupState *state, Datum *values)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	Datum		values[VX_HASH_MAX_COLUMNS];
 
 	for (int k = 0; k < state->nkeys; k++)
 	{
@@ -211,9 +245,9 @@ find_row(VxLookupState *state)
 
 		values[k] = ExecEvalExprSwitchContext(state->keys[k], econtext, &isnull);
 		if (isnull)
-			return NULL;
+			return false;
 	}
-	return vx_hash_lookup(state->hash, values);
+	return true;
 }
 
 /* ---- the row ---- */
@@ -270,13 +304,17 @@ empty_row(VxLookupState *state)
 	return slot;
 }
 
+/* Its row, or NULL. */
 static TupleTableSlot *
-row_of_group(VxLookupState *state, const VxHashRow *row)
+row_in_memory(VxLookupState *state, const Datum *keys)
 {
+	const VxHashRow *row = vx_hash_lookup(state->hash, keys);
 	TupleTableSlot *slot = start_slot(state);
-	MemoryContext old =
-		MemoryContextSwitchTo(state->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	MemoryContext old;
 
+	if (row == NULL)
+		return NULL;
+	old = MemoryContextSwitchTo(state->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 	for (int i = 0; i < state->nresults; i++)
 		slot->tts_values[i] = vx_hash_value(state->hash, row, i, &slot->tts_isnull[i]);
 	MemoryContextSwitchTo(old);
@@ -284,22 +322,38 @@ row_of_group(VxLookupState *state, const VxHashRow *row)
 }
 
 static TupleTableSlot *
+row_on_disk(VxLookupState *state, const Datum *keys)
+{
+	TupleTableSlot *slot = start_slot(state);
+	const Datum *values;
+	const bool *isnull;
+
+	if (!vx_lookup_disk_find(state->disk, state->hash, keys, &values, &isnull))
+		return NULL;
+	memcpy(slot->tts_values, values, sizeof(Datum) * state->nresults);
+	memcpy(slot->tts_isnull, isnull, sizeof(bool) * state->nresults);
+	return ExecStoreVirtualTuple(slot);
+}
+
+static TupleTableSlot *
 result_row(VxLookupState *state)
 {
-	const VxHashRow *row;
+	TupleTableSlot *slot = NULL;
+	Datum		keys[VX_HASH_MAX_COLUMNS];
 
 	if (state->stage == VX_LOOKUP_COUNTING && state->calls++ >= state->ncalls)
 		fill_table(state);
-	if (state->stage != VX_LOOKUP_READY)
+	if (state->stage == VX_LOOKUP_COUNTING)
 	{
 		state->by_plan++;
 		return run_plan(state);
 	}
-	row = find_row(state);
-	if (row == NULL)
+	if (eval_keys(state, keys))
+		slot = state->disk ? row_on_disk(state, keys) : row_in_memory(state, keys);
+	if (slot == NULL)
 		return empty_row(state);
 	state->by_key++;
-	return row_of_group(state, row);
+	return slot;
 }
 
 static TupleTableSlot *
@@ -318,6 +372,16 @@ exec_lookup(CustomScanState *node)
 	return projection ? ExecProject(projection) : econtext->ecxt_scantuple;
 }
 
+static void
+free_groups(VxLookupState *state)
+{
+	if (state->hash)
+		vx_hash_reset(state->hash);
+	if (state->disk)
+		vx_lookup_disk_end(state->disk);
+	state->disk = NULL;
+}
+
 /* The executor knows of children on the left and on the right alone. */
 static void
 rescan_lookup(CustomScanState *node)
@@ -334,8 +398,7 @@ rescan_lookup(CustomScanState *node)
 	/* other groups; the plan is rescanned when it is asked */
 	state->stage = VX_LOOKUP_COUNTING;
 	state->calls = 0;
-	if (state->hash)
-		vx_hash_reset(state->hash);
+	free_groups(state);
 	if (state->empty)
 		heap_freetuple(state->empty);
 	state->empty = NULL;
@@ -346,6 +409,7 @@ end_lookup(CustomScanState *node)
 {
 	VxLookupState *state = (VxLookupState *) node;
 
+	free_groups(state);
 	ExecEndNode(state->server);
 	ExecEndNode(state->grouped);
 }
@@ -367,6 +431,8 @@ explain_lookup(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyUInteger("Answered By Key", NULL, state->by_key, es);
 	ExplainPropertyUInteger("Answered By Plan", NULL, state->by_plan, es);
 	ExplainPropertyUInteger("Groups", NULL, state->groups, es);
+	if (state->on_disk || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyBool("Groups On Disk", state->on_disk, es);
 	ExplainPropertyUInteger("Memory", "kB", (state->peak + 1023) / 1024, es);
 }
 

@@ -32,6 +32,9 @@
 #include "vx_paths.h"
 #include "st_compat.h"
 
+/* Share of seq_page_cost for a page of an index that is scanned again and again. */
+#define VX_REPEATED_PAGE_COST	0.5
+
 /* Rows of the other side of a semijoin that differ: what it is joined to. */
 static double
 semijoin_rows(PlannerInfo *root, Index inner, Index outer, double rows)
@@ -85,11 +88,34 @@ add_value_cost(Path *path, double fetched, Cost per_row)
 	path->total_cost += fetched * per_row;
 }
 
+/*
+ * Of a scan that is repeated.  The server reckons a jump of the disk for each
+ * page of the index until all of them have been read once; they are in memory
+ * when the second row is looked for, or soon are.
+ */
+static void
+cost_repeated(PlannerInfo *root, IndexPath *path, double loops)
+{
+	double		saved = random_page_cost;
+
+	PG_TRY();
+	{
+		random_page_cost = Min(saved, VX_REPEATED_PAGE_COST * seq_page_cost);
+		cost_index(path, root, loops, false);
+	}
+	PG_FINALLY();
+	{
+		random_page_cost = saved;
+	}
+	PG_END_TRY();
+}
+
 static void
 cost_index_path(PlannerInfo *root, RelOptInfo *rel, IndexPath *path,
 				BlockNumber whole, Cost per_row)
 {
 	bool		index_only = path->path.pathtype == T_IndexOnlyScan;
+	double		loops = loop_count(root, rel, &path->path);
 
 	/* Rows are asked for their visibility alone: that is in memory. */
 	if (index_only)
@@ -99,8 +125,10 @@ cost_index_path(PlannerInfo *root, RelOptInfo *rel, IndexPath *path,
 	 * Over as many pages as the server has reckoned with, the costs are as
 	 * they were.  A partial path keeps its workers, and their cost is shared.
 	 */
-	if (rel->pages != whole)
-		cost_index(path, root, loop_count(root, rel, &path->path), false);
+	if (loops > 1)
+		cost_repeated(root, path, loops);
+	else if (rel->pages != whole)
+		cost_index(path, root, loops, false);
 	if (!index_only)
 		add_value_cost(&path->path, clamp_row_est(path->indexselectivity * rel->tuples),
 					   per_row);

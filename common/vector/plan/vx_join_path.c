@@ -535,6 +535,7 @@ vx_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerre
 	Cost		outer_cost;
 	CustomPath *cpath;
 
+	vx_join_weigh_loops(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (!vx_enable_vector_join || !enable_hashjoin || !is_ours(root, &query) ||
 		inner == NULL || inner->param_info != NULL)
 		return;

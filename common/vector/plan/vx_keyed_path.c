@@ -255,11 +255,25 @@ lookup_clauses(PlannerInfo *root, const VxKeyedQuery *keyed, const RelOptInfo *g
 	return result;
 }
 
+/* Of groups that have no room in memory: they are sorted, written and read. */
+static Cost
+disk_cost(const Path *grouped)
+{
+	double		bytes = offsetof(VxHashRow, values) + 2 * sizeof(VxHashSlot) +
+		sizeof(Datum) * list_length(grouped->pathtarget->exprs) + grouped->pathtarget->width;
+
+	if (grouped->rows * bytes <= (double) get_hash_memory_limit())
+		return 0;
+	return grouped->rows * (cpu_tuple_cost + 2 * cpu_operator_cost * log2(grouped->rows)) +
+		2 * seq_page_cost * grouped->rows * (grouped->pathtarget->width + 24) / BLCKSZ;
+}
+
 /* Calls after which the server's plan will have cost as much as all groups. */
 static int
 calls_before(const Path *server, const Path *grouped)
 {
-	double		calls = grouped->total_cost / Max(server->total_cost, cpu_operator_cost);
+	double		calls = (grouped->total_cost + disk_cost(grouped)) /
+		Max(server->total_cost, cpu_operator_cost);
 
 	return calls < FEW_CALLS ? 0 : (int) Min(calls, (double) PG_INT32_MAX);
 }
@@ -325,16 +339,6 @@ cheapest_path(const RelOptInfo *rel)
 	return best && IsA(best, SubqueryScanPath) ? best : NULL;
 }
 
-/* Groups have room in memory, as the executor will reckon it. */
-static bool
-groups_fit(const Path *grouped)
-{
-	double		bytes = offsetof(VxHashRow, values) + 2 * sizeof(VxHashSlot) +
-		sizeof(Datum) * list_length(grouped->pathtarget->exprs) + grouped->pathtarget->width;
-
-	return grouped->rows * bytes <= (double) get_hash_memory_limit();
-}
-
 static List *
 outer_queries(PlannerInfo *root)
 {
@@ -363,7 +367,7 @@ vx_keyed_set_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry 
 		return;
 	grouped_rel = add_relation(root, keyed.grouped);
 	grouped = grouped_path(root, grouped_rel, keyed.grouped);
-	if (grouped == NULL || !groups_fit(grouped))
+	if (grouped == NULL)
 		return;
 	rel->pathlist = list_make1(lookup_path(root, rel, &keyed, kinds, server, grouped_rel,
 										   grouped));

@@ -167,6 +167,13 @@ extern void vx_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel,
  */
 extern Path *vx_join_vector_path(const RelOptInfo *rel, Cost *cost);
 
+/*
+ * vx_join_risk.c: nested loops among the join's paths that bet on few rows are
+ * costed as such.
+ */
+extern void vx_join_weigh_loops(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
+								RelOptInfo *inner, JoinType type, JoinPathExtraData *extra);
+
 /* From vx_init(). */
 extern void vx_join_path_init(void);
 
