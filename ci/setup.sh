@@ -34,6 +34,27 @@ offered()
 	command -v apt-cache >/dev/null && apt-cache show "$1" >/dev/null 2>&1
 }
 
+# Other people's extensions for tests/test_neighbours.py, where apt has them for
+# the server; their tests are skipped without them.
+find_missing_neighbours()
+{
+	local pg_config number libdir package
+
+	[ "$what" = check ] && can_be_root || return 0
+	pg_config=$(find_pg_config || true)
+	[ "${pg_config#/usr/lib/postgresql/}" != "$pg_config" ] || return 0
+	number=$(major "$pg_config")
+	libdir=$("$pg_config" --pkglibdir)
+	for package in cron:pg_cron repack:pg_repack hll:hll tdigest:tdigest \
+		pgaudit:pgaudit hypopg:hypopg plpgsql-check:plpgsql_check \
+		wal2json:wal2json pglogical:pglogical partman:pg_partman_bgw \
+		postgis-3:postgis-3 pgvector:vector; do
+		if offered "postgresql-$number-${package%%:*}"; then
+			need "postgresql-$number-${package%%:*}" test -e "$libdir/${package##*:}.so"
+		fi
+	done
+}
+
 # Packages that lack, by what is looked for rather than by dpkg's word: a
 # compiler or server from elsewhere is as good.
 find_missing()
@@ -66,6 +87,7 @@ find_missing()
 	if [ "$what" = check ] && can_be_root && offered sqlsmith; then
 		need sqlsmith command -v sqlsmith	# its test is skipped without it
 	fi
+	find_missing_neighbours
 	if [ "$what" = bench ] && can_be_root && offered valgrind; then
 		need valgrind command -v valgrind	# counts instructions
 	fi

@@ -3,7 +3,7 @@
  * st_options_ddl.c
  *	  Options in DDL: CREATE TABLE ... WITH (<am>.x = ...), CREATE TABLE AS,
  *	  CREATE MATERIALIZED VIEW, ALTER TABLE ... SET / RESET; columns that are
- *	  renamed or dropped.
+ *	  renamed or dropped; the copies that pg_repack makes.
  *
  * Bodies of two hooks that each extension owns.  The server checks
  * reloptions before it calls the access method, so the utility hook takes
@@ -27,10 +27,13 @@
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "commands/defrem.h"
+#include "commands/extension.h"
 #include "commands/tablecmds.h"
 #include "nodes/parsenodes.h"
 #include "utils/fmgroids.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "st_options.h"
 
@@ -137,6 +140,36 @@ is_reloptions_command(const AlterTableCmd *cmd)
 	return cmd->subtype == AT_SetRelOptions || cmd->subtype == AT_ResetRelOptions;
 }
 
+/*
+ * pg_repack fills a table repack.table_<oid> and gives its file to the table
+ * of that OID, whose access method it does not look at: the copy would be a
+ * heap table, and the table's file unreadable.  It has put a trigger on the
+ * table before, which has loaded the library.  Is this the statement that
+ * makes such a copy of a table of ours?
+ */
+static bool
+is_copy_of_ours(const CreateTableAsStmt *stmt)
+{
+	const RangeVar *rel = stmt->into->rel;
+	Oid			am = get_am_oid(st_options_set()->provider, true);
+	unsigned int relid;
+	int			end = 0;
+	HeapTuple	tuple;
+	bool		result;
+
+	if (stmt->into->accessMethod != NULL || rel->schemaname == NULL ||
+		strcmp(rel->schemaname, "repack") != 0 ||
+		sscanf(rel->relname, "table_%u%n", &relid, &end) != 1 || rel->relname[end] != '\0' ||
+		!OidIsValid(get_extension_oid("pg_repack", true)))
+		return false;
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum((Oid) relid));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = OidIsValid(am) && ((Form_pg_class) GETSTRUCT(tuple))->relam == am;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
 /* Does the statement carry options of ours? */
 static bool
 is_ours_to_do(Node *stmt)
@@ -216,6 +249,13 @@ st_options_utility(ProcessUtility_hook_type next, PlannedStmt *pstmt,
 {
 	if (next == NULL)
 		next = standard_ProcessUtility;
+	if (IsA(pstmt->utilityStmt, CreateTableAsStmt) &&
+		is_copy_of_ours((CreateTableAsStmt *) pstmt->utilityStmt))
+	{
+		pstmt = copyObject(pstmt);
+		((CreateTableAsStmt *) pstmt->utilityStmt)->into->accessMethod =
+			pstrdup(st_options_set()->provider);
+	}
 	if (!is_ours_to_do(pstmt->utilityStmt))
 	{
 		next(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
