@@ -135,12 +135,13 @@ move_rows(StCatalog *catalog, StCompactJob *job, StCompactPlan *plan,
 	st_sink_finish(sink, plan->groups, ngroups);
 	if (sink->copies)
 	{
+		/* first what takes longer, and waits for nobody */
+		st_take_delta(sink);
 		if (!st_take_groups(sink, plan->groups, ngroups, deleted, &held))
 		{
 			st_compact_skip(job, plan->groups[held].group.first_row);
 			return false;
 		}
-		st_take_delta(sink);
 	}
 
 	job->next_block = next_block;

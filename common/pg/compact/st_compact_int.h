@@ -33,7 +33,7 @@ typedef struct StCompactIndexes
 	EState	   *estate;
 	TupleTableSlot *slot;
 	bool	   *needed;			/* columns, or NULL for all */
-	bool		exclusion;		/* one is of an exclusion constraint */
+	bool		no_order;		/* one that others check has no order of TIDs */
 } StCompactIndexes;
 
 /* Of all indexes that take entries; slot is where the row is. */

@@ -20,8 +20,10 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/nbtree.h"
 #include "access/xact.h"
 #include "catalog/index.h"
+#include "catalog/pg_am_d.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -58,6 +60,22 @@ needed_columns(Relation rel, const StCompactIndexes *ix)
 	return all;
 }
 
+/*
+ * Do equal keys stand in the order of their TIDs?  Not in a btree from before
+ * PostgreSQL 12, which pg_upgrade has brought here.
+ */
+static bool
+has_order(Relation index)
+{
+	bool		heapkeyspace;
+	bool		allequalimage;
+
+	if (index->rd_rel->relam != BTREE_AM_OID)
+		return false;
+	_bt_metaversion(index, &heapkeyspace, &allequalimage);
+	return heapkeyspace;
+}
+
 void
 st_indexes_open(StCompactIndexes *ix, Relation rel)
 {
@@ -82,7 +100,8 @@ st_indexes_open(StCompactIndexes *ix, Relation rel)
 		}
 		info->ii_PredicateState = info->ii_Predicate == NIL ? NULL :
 			ExecPrepareQual(info->ii_Predicate, ix->estate);
-		ix->exclusion |= info->ii_ExclusionOps != NULL;
+		ix->no_order |= info->ii_ExclusionOps != NULL ||
+			(info->ii_Unique && !has_order(index));
 		ix->relations[ix->n] = index;
 		ix->infos[ix->n++] = info;
 	}
@@ -255,7 +274,7 @@ st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 		sink->sort_slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	sink->order_hash = st_orderby_hash(rel);
 	st_indexes_open(&sink->indexes, rel);
-	sink->copies = st_take_last && !sink->indexes.exclusion;
+	sink->copies = st_take_last && !sink->indexes.no_order;
 }
 
 static void
