@@ -504,6 +504,26 @@ LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'zson_cache_bytes';
 
 COMMENT ON FUNCTION zson_cache_bytes() IS 'memory of dictionaries in this session, bytes';
 
+CREATE FUNCTION zson_dict.zson_column(relation regclass, column_name name) RETURNS void
+LANGUAGE plpgsql STABLE STRICT
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	type oid := (SELECT atttypid FROM pg_attribute
+		WHERE attrelid = relation AND attname = column_name AND attnum > 0 AND NOT attisdropped);
+	name name := (SELECT relname FROM pg_class c WHERE c.oid = relation);
+BEGIN
+	IF type IS NULL THEN
+		RAISE undefined_column USING MESSAGE = format('column "%s" of relation "%s" does not exist', column_name, name);
+	ELSIF type <> '@extschema@.zson'::regtype AND (SELECT typtype FROM pg_type t WHERE t.oid = type) <> 'd' THEN
+		RAISE datatype_mismatch USING
+			MESSAGE = format('column "%s" of relation "%s" is of type %s, not zson', column_name, name, type::regtype),
+			HINT = format('ALTER TABLE %s ALTER %I TYPE zson converts a column of type jsonb.', relation, column_name);
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION zson_dict.zson_column(regclass, name) IS
+'raises an error unless that is a column of type zson, or of a domain';
+
 CREATE FUNCTION zson_stats(
 	relation regclass,
 	column_name name,
@@ -518,6 +538,7 @@ RETURNS SETOF record
 LANGUAGE plpgsql STABLE STRICT
 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+	PERFORM zson_dict.zson_column(relation, column_name);
 	RETURN QUERY EXECUTE pg_catalog.format(
 		'SELECT s.dictionary, count(*), round(avg(s.bytes), 1), round(avg(pg_catalog.pg_column_size(c::jsonb)), 1),
 			round(sum(s.bytes) / nullif(sum(pg_catalog.pg_column_size(c::jsonb)), 0)::numeric, 3), round(avg(s.tail_bytes), 1),
@@ -540,6 +561,7 @@ BEGIN
 	IF batch_pages OPERATOR(pg_catalog.<) 1 THEN
 		RAISE invalid_parameter_value USING MESSAGE = 'batch_pages must be at least 1';
 	END IF;
+	PERFORM zson_dict.zson_column(relation, column_name);
 	pages := pg_catalog.pg_relation_size(relation) OPERATOR(pg_catalog./) pg_catalog.current_setting('block_size')::bigint;
 	WHILE page OPERATOR(pg_catalog.<) pages LOOP
 		EXECUTE pg_catalog.format(

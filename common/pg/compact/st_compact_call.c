@@ -259,10 +259,7 @@ tables_of(const CompactCall *call, Oid relid)
 
 	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
 		st_relation_format(rel) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a %s table",
-						RelationGetRelationName(rel), call->am_name)));
+		st_error_not_ours(rel, call->am_name);
 	if (RELATION_IS_OTHER_TEMP(rel))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -296,7 +293,8 @@ run_call(FunctionCallInfo fcinfo, CompactCall *call)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("%s cannot run inside a transaction block", call->verb),
-				 errdetail("It has transactions of its own.")));
+				 errdetail("It has transactions of its own."),
+				 errhint("CALL it on its own: without BEGIN, and not in a function.")));
 	PreventCommandIfReadOnly(call->verb);
 	PreventCommandDuringRecovery(call->verb);
 

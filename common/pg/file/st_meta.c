@@ -27,13 +27,17 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "access/visibilitymap.h"
 #include "access/xlog.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/smgr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "st_checksum.h"
@@ -76,6 +80,25 @@ st_relation_format(Relation rel)
 		rel->rd_tableam->relation_needs_toast_table != st_relation_needs_toast_table)
 		return NULL;
 	return ((const StTableAm *) rel->rd_tableam)->format;
+}
+
+void
+st_error_not_ours(Relation rel, const char *am_name)
+{
+	bool		parted = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+	bool		heap = rel->rd_rel->relam == HEAP_TABLE_AM_OID &&
+		RelationGetRelid(rel) >= FirstNormalObjectId;
+
+	char	   *name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+												  RelationGetRelationName(rel));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not a %s table",
+					RelationGetRelationName(rel), am_name),
+			 parted ? errhint("Ask for its partitions one by one.") : 0,
+			 heap ? errhint("SELECT %s.adopt(%s) makes it one.", am_name,
+							quote_literal_cstr(name)) : 0));
 }
 
 /* ---- the metapage ---- */

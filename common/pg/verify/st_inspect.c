@@ -39,13 +39,7 @@ st_open_table(Oid relid)
 	Relation	rel = relation_open(relid, AccessShareLock);
 
 	if (st_relation_format(rel) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a %s table",
-						RelationGetRelationName(rel),
-						st_options_set()->provider),
-				 rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
-				 errhint("Ask for its partitions one by one.") : 0));
+		st_error_not_ours(rel, st_options_set()->provider);
 	if (RELATION_IS_OTHER_TEMP(rel))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
