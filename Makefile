@@ -40,6 +40,12 @@ assert-server:
 deb:
 	@ci/deb.sh
 
+dist:
+	@ci/dist.sh
+
+release:
+	@ci/release.sh '$(VERSION)'
+
 clean:
 	@for e in $(EXTENSIONS); do $(MAKE) -s -C extensions/$$e clean PG_CONFIG='$(PG_CONFIG)' || exit; done
 	@$(MAKE) -s -C common/core clean
@@ -65,6 +71,9 @@ help:
 	@echo 'make lint                layers, style, and builds where warnings are errors'
 	@echo 'make check-server-suite  the server'"'"'s own tests with each access method as default'
 	@echo 'make assert-server       build a server with assertions into PREFIX=dir'
+	@echo 'make deb                 Debian packages for every server that is installed, in build/deb'
+	@echo 'make dist                a zip of each extension for PGXN, in build/dist'
+	@echo 'make release VERSION=    make this checkout that version, commit and tag it'
 	@echo 'make clean               remove what was built'
 	@echo
 	@echo 'PG_CONFIG=path chooses the server (15 to 18); check, bench and lint install'

@@ -39,13 +39,20 @@ as_postgres()
 	(cd / && runuser -u postgres -- "$@")
 }
 
-# run FILE: its SQL blocks, in a database of their own.
+# run FILE: its SQL blocks, in a database of their own; as many errors come as
+# the page shows.
 run()
 {
+	local output errors
+
 	step "SQL of $1"
 	as_postgres createdb check
-	awk '/^```sql/ { on = 1; next } /^```/ { on = 0 } on' "$1" |
-		as_postgres psql -X -q -v ON_ERROR_STOP=1 -d check
+	output=$(awk '/^```sql/ { on = 1; next } /^```/ { on = 0 } on' "$1" |
+		as_postgres psql -X -q -d check 2>&1)
+	printf '%s\n' "$output"
+	errors=$(grep -c '^ERROR:' "$1" || true)
+	[ "$(grep -c 'ERROR:' <<<"$output" || true)" = "$errors" ] ||
+		die "$1: there should be $errors errors"
 	as_postgres dropdb check
 }
 

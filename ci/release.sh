@@ -1,0 +1,40 @@
+#!/bin/bash
+# release.sh VERSION
+#
+# `make release VERSION=1.1`: makes this checkout that version: control files,
+# META.json, CHANGELOG.md, debian/changelog; commits and tags it.  Publishes
+# nothing.  An extension needs a script that leads to the version from the one
+# before (sql/NAME--1.0--1.1.sql, in its Makefile's DATA); an empty one will do.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. ci/common.sh
+
+version=${1:-}
+[[ $version =~ ^[0-9]+\.[0-9]+$ ]] || die "usage: make release VERSION=1.1"
+[ -z "$(git status --porcelain --untracked-files=no)" ] || die "there are changes that are not committed"
+grep -q '^## Unreleased$' CHANGELOG.md || die "CHANGELOG.md has no section \"Unreleased\""
+
+for extension in $(extensions); do
+	control=extensions/$extension/$extension.control
+	old=$(sed -nE "s/^default_version = '(.*)'/\\1/p" "$control")
+	[ "$old" = "$version" ] || compgen -G "extensions/$extension/*$extension--$old--$version.sql" >/dev/null ||
+		compgen -G "extensions/$extension/sql/$extension--$old--$version.sql" >/dev/null ||
+		die "$extension: no script $extension--$old--$version.sql"
+	sed -i "s/^default_version = .*/default_version = '$version'/" "$control"
+	sed -i -E "s/\"version\": \"[0-9.]+\"/\"version\": \"$version.0\"/" "extensions/$extension/META.json"
+done
+today=$(date -u +%Y-%m-%d)
+sed -i "s/^## Unreleased\$/## Unreleased\\n\\n## $version ($today)/" CHANGELOG.md
+if [ "$(sed -nE '1s/^strata \(([^-]*)-.*/\1/p' debian/changelog)" != "$version" ]; then
+	{
+		printf 'strata (%s-0strata1) unstable; urgency=medium\n\n' "$version"
+		printf '  * Release %s: see CHANGELOG.md.\n\n' "$version"
+		printf ' -- The Strata developers <strata@users.noreply.github.com>  %s\n\n' \
+			"$(LC_ALL=C date -uR)"
+		cat debian/changelog
+	} >debian/changelog.new
+	mv debian/changelog.new debian/changelog
+fi
+git commit -qam "Release $version"
+git tag -a "v$version" -m "Strata $version"
+step "v$version: look at it (git show v$version), then make deb, make dist, and push both"
