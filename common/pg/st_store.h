@@ -185,9 +185,6 @@ extern bool st_plan_is_ours(const EState *estate);
 /* The format behind a relation, or NULL if it is not one of this library's. */
 extern const StFormat *st_relation_format(Relation rel);
 
-/* Raises WRONG_OBJECT_TYPE for such a relation, and says what to do. */
-extern void st_error_not_ours(Relation rel, const char *am_name) pg_attribute_noreturn();
-
 /*
  * Reading.  All of these first flush rows that this backend has pending for
  * the relation, so that a statement sees what its transaction wrote.

@@ -246,4 +246,7 @@ extern void st_runs_encode(const StGroup *group, StRunsPayload *payload);
 /* False: damaged.  start_block and nblocks of the group are set. */
 extern bool st_runs_decode(const StRunsPayload *payload, StGroup *group);
 
+/* Raises WRONG_OBJECT_TYPE for a relation that is not ours, and says what to do. */
+extern void st_error_not_ours(Relation rel, const char *am_name);
+
 #endif							/* ST_FILE_H */

@@ -30,6 +30,7 @@
 #include "utils/snapmgr.h"
 
 #include "st_compat.h"
+#include "st_file.h"
 #include "st_inspect.h"
 #include "st_options.h"
 
