@@ -50,6 +50,7 @@ FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = %s
 AND d.classid IN ('pg_proc'::regclass, 'pg_class'::regclass, 'pg_type'::regclass,
     'pg_am'::regclass)
+AND d.objid NOT IN (SELECT oid FROM pg_type WHERE typelem <> 0 OR typrelid <> 0)
 AND obj_description(d.objid, d.classid::regclass::name) IS NULL
 """
 
