@@ -61,7 +61,18 @@ PUBLIC = {
     "am": {"st_bitmap_scan.h", "st_switch.h"},
 }
 # Folders of common/vector, likewise; vx_engine.* is on top of them.
-VECTOR_ROOMS = ("vector", "plan", "regex", "expr", "filter", "scan", "agg", "join", "sort", "window")
+VECTOR_ROOMS = (
+    "vector",
+    "plan",
+    "regex",
+    "expr",
+    "filter",
+    "scan",
+    "agg",
+    "join",
+    "sort",
+    "window",
+)
 FOLDERS = {
     "types": FORMAT,
     "format": FORMAT,
