@@ -51,7 +51,7 @@ def test_single_rows(conn, am):
     conn.execute(
         "INSERT INTO one SELECT i, i % 9 FROM generate_series(1, 20000) i; ANALYZE one"
     )
-    conn.execute(f"SET enable_seqscan = off; SET {am}.enable_vector_join = off")
+    conn.execute("SET enable_seqscan = off")
     sql = "SELECT * FROM one a JOIN one b ON a.k = b.k WHERE a.id = 5 AND b.id = 14"
     assert loops(conn, sql) == 1
 

@@ -169,10 +169,10 @@ st_path_disable(Path *path)
 }
 
 void
-st_path_inherit_disabled(Path *path, const Path *input)
+st_path_inherit_disabled(Path *path, const Path *input, const Path *other)
 {
 #if PG_VERSION_NUM >= 180000
-	path->disabled_nodes = input->disabled_nodes;
+	path->disabled_nodes = input->disabled_nodes + (other ? other->disabled_nodes : 0);
 #endif
 }
 

@@ -322,8 +322,8 @@ extern void st_path_disable(Path *path);
 #define st_path_is_disabled(path) false
 #endif
 
-/* A path above another one is as forbidden as that. */
-extern void st_path_inherit_disabled(Path *path, const Path *input);
+/* A path above others is as forbidden as these; other may be NULL. */
+extern void st_path_inherit_disabled(Path *path, const Path *input, const Path *other);
 
 /* Expressions over a rel's topmost parent, as over the rel itself (16: 2489d76c490). */
 extern List *st_translate_to_child(struct PlannerInfo *root, List *exprs,

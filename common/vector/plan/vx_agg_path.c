@@ -241,7 +241,7 @@ vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath, const VxAggQuery *query,
 	double		per_row;
 	QualCost	qual_cost;
 
-	st_path_inherit_disabled(&cpath->path, below);
+	st_path_inherit_disabled(&cpath->path, below, NULL);
 	MemSet(&costs, 0, sizeof(costs));
 	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
 	per_row = VX_KERNEL_COST * (costs.transCost.per_tuple +

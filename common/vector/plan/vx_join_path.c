@@ -521,8 +521,7 @@ cost_join(PlannerInfo *root, Path *path, const JoinQuery *query, Path *outer,
 	run += made_rows_cost(path) + path->pathtarget->cost.per_tuple * path->rows;
 	path->startup_cost = startup + path->pathtarget->cost.startup;
 	path->total_cost = path->startup_cost + run;
-	st_path_inherit_disabled(path, outer);
-	st_path_inherit_disabled(path, inner);
+	st_path_inherit_disabled(path, outer, inner);
 }
 
 void

@@ -286,7 +286,7 @@ cost_lookup(Path *path, const Path *server, const Path *grouped)
 	path->rows = 1;
 	path->startup_cost = Min(server->startup_cost, shared);
 	path->total_cost = Min(server->total_cost, shared);
-	st_path_inherit_disabled(path, server);
+	st_path_inherit_disabled(path, server, NULL);
 }
 
 static Path *

@@ -505,7 +505,7 @@ vx_sort_make_path(PlannerInfo *root, RelOptInfo *rel, VxSortQuery *stack, Path *
 	cpath->path.startup_cost = below->total_cost + sort + pattern->pathtarget->cost.startup;
 	cpath->path.total_cost = cpath->path.startup_cost +
 		pattern->rows * (VX_MADE_COST * cpu_tuple_cost + pattern->pathtarget->cost.per_tuple);
-	st_path_inherit_disabled(&cpath->path, below);
+	st_path_inherit_disabled(&cpath->path, below, NULL);
 	return &cpath->path;
 }
 
