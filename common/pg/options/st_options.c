@@ -371,7 +371,7 @@ st_options_remove(Oid relid)
 
 /* Checks the settings, and brings them into their canonical form. */
 static void
-canonicalize(Relation rel, char **settings)
+make_canonical(Relation rel, char **settings)
 {
 	StOptions  *options = palloc0(option_set->size);
 
@@ -407,7 +407,7 @@ st_options_change(Relation rel, List *changes)
 						 get_rel_name(st_options_table_of_shard(relid)))));
 	settings = own_settings(relid, WARNING);
 	apply_changes(settings, changes);
-	canonicalize(rel, settings);
+	make_canonical(rel, settings);
 	relation_close(rel, NoLock);
 	if (st_options_is_distributed(relid))
 		st_options_label_everywhere(relid, option_set->provider,
@@ -424,7 +424,7 @@ st_options_set_new(Oid relid, List *changes)
 	char	  **settings = palloc0(option_set->ndefs * sizeof(char *));
 
 	apply_changes(settings, changes);
-	canonicalize(rel, settings);
+	make_canonical(rel, settings);
 	write_label(relid, settings);
 	relation_close(rel, NoLock);
 }
