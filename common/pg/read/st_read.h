@@ -141,6 +141,8 @@ typedef struct StRowReader
 								 * scan looks at (st_scan_columns.c) */
 	TupleTableSlot *slot;		/* filled last */
 	const struct StScanColumns *columns;	/* what is looked at in it */
+	MemoryContext mcxt;			/* of the reader */
+	MemoryContext copies;		/* values of that slot, or NULL */
 	StCachedReader *reader;		/* of the group below, or NULL */
 	uint64		first_row;
 	Datum	   *values;			/* natts of each */

@@ -14,6 +14,7 @@
 #include "access/sysattr.h"
 #include "nodes/bitmapset.h"
 #include "optimizer/optimizer.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "st_read.h"
@@ -47,6 +48,8 @@ st_row_reader_init(StRowReader *rr, Relation rel, const bool *needed)
 	rr->needed = needed;
 	rr->slot = NULL;
 	rr->columns = NULL;
+	rr->mcxt = CurrentMemoryContext;
+	rr->copies = NULL;
 	rr->reader = NULL;
 	rr->first_row = 0;
 	rr->values = palloc0(natts * sizeof(Datum));
@@ -84,21 +87,29 @@ store_some(StRowReader *rr, const StGroup *group, uint32 row, const bool *needed
 /*
  * A row of a scan node: other nodes may fetch rows of the same group, by the
  * same reader, while they look at it.  So values that are no words are copied.
+ * The slot must not make a tuple of them: columns that nobody looks at would
+ * be null in it, and compiled code believes what is declared NOT NULL.
  */
 static void
 store_for_node(StRowReader *rr, const StGroup *group, uint32 row, TupleTableSlot *slot)
 {
 	TupleDesc	desc = slot->tts_tupleDescriptor;
+	MemoryContext old;
 
 	store_some(rr, group, row, rr->columns->output, slot);
+	if (rr->copies == NULL)
+		rr->copies = AllocSetContextCreate(rr->mcxt, "values of a row",
+										   ALLOCSET_SMALL_SIZES);
+	MemoryContextReset(rr->copies);
+	old = MemoryContextSwitchTo(rr->copies);
 	for (int i = 0; i < desc->natts; i++)
 	{
-		if (!slot->tts_isnull[i] && !TupleDescAttr(desc, i)->attbyval)
-		{
-			ExecMaterializeSlot(slot);
-			break;
-		}
+		Form_pg_attribute attr = TupleDescAttr(desc, i);
+
+		if (!slot->tts_isnull[i] && !attr->attbyval)
+			slot->tts_values[i] = datumCopy(slot->tts_values[i], false, attr->attlen);
 	}
+	MemoryContextSwitchTo(old);
 }
 
 /*

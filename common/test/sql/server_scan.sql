@@ -92,6 +92,13 @@ DELETE FROM ss_few WHERE id <> 500 AND id <> 1500 AND id < 1998;
 COPY ss_few TO STDOUT;
 COPY ss_few (w, t) TO STDOUT;
 COPY ss_few (n) TO STDOUT;
+-- compiled code believes that a column is NOT NULL, also if it is not read
+SET jit = on;
+SET jit_above_cost = 0;
+SELECT (SELECT sum(length(t)) FROM ss TABLESAMPLE BERNOULLI (100) WHERE t LIKE 'x%') =
+	(SELECT sum(length(t)) FROM ss_heap WHERE t LIKE 'x%') AS same;
+RESET jit;
+RESET jit_above_cost;
 -- with row level security it is a query
 ALTER TABLE ss_few ENABLE ROW LEVEL SECURITY;
 CREATE POLICY p ON ss_few USING (xmin::text <> '' AND id > 1000);
