@@ -24,7 +24,9 @@ SELECT * FROM am_entries;
 CREATE TABLE am_size AS SELECT pg_relation_size('am_v') AS bytes;
 
 -- a few dead rows are not worth a scan of the indexes, unless asked for
+SET @am@.enable_bulk_delete = off;
 DELETE FROM am_v WHERE id BETWEEN 2000 AND 2009;
+RESET @am@.enable_bulk_delete;
 VACUUM am_v;
 SELECT * FROM am_entries;
 VACUUM (INDEX_CLEANUP on) am_v;
