@@ -101,6 +101,7 @@ typedef struct VxWindowState
 	PlanState  *child;
 	PlanState  *server;			/* the server's way */
 	bool		by_server;		/* it is that */
+	bool		ended;			/* the plan that is read has no more rows */
 
 	/* what comes in */
 	VxBatch    *input;

@@ -193,14 +193,15 @@ next_input(VxWindowState *state)
 	if (state->source == NULL)
 	{
 		vx_row_vectors_reset(state->rows);
-		while (!vx_row_vectors_full(state->rows))
+		while (!state->ended && !vx_row_vectors_full(state->rows))
 		{
 			TupleTableSlot *slot = ExecProcNode(state->child);
 
 			CHECK_FOR_INTERRUPTS();
 			if (TupIsNull(slot))
-				break;
-			vx_row_vectors_add(state->rows, slot);
+				state->ended = true;
+			else
+				vx_row_vectors_add(state->rows, slot);
 		}
 		return vx_row_vectors_finish(state->rows);
 	}

@@ -127,7 +127,9 @@ begin_window(CustomScanState *node, EState *estate, int eflags)
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
 
 	name_functions(plan);
-	state->child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
+	/* rows are kept here, so what is below goes forward */
+	state->child = ExecInitNode(linitial(plan->custom_plans), estate,
+								eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
 	state->server = ExecInitNode(lsecond(plan->custom_plans), estate, eflags);
 	/* both, for whatever looks through the nodes of the plan */
 	node->custom_ps = list_make2(state->child, state->server);

@@ -147,14 +147,15 @@ static bool
 next_server_batch(VxWindowState *state)
 {
 	vx_row_vectors_reset(state->server_rows);
-	while (!vx_row_vectors_full(state->server_rows))
+	while (!state->ended && !vx_row_vectors_full(state->server_rows))
 	{
 		TupleTableSlot *slot = vx_window_server_row(state);
 
 		CHECK_FOR_INTERRUPTS();
 		if (TupIsNull(slot))
-			break;
-		vx_row_vectors_add(state->server_rows, slot);
+			state->ended = true;
+		else
+			vx_row_vectors_add(state->server_rows, slot);
 	}
 	return vx_row_vectors_finish(state->server_rows);
 }
@@ -192,6 +193,7 @@ void
 vx_window_start(VxWindowState *state)
 {
 	state->sorted = true;
+	state->ended = false;
 	if (vx_window_read(state) && vx_window_compute(state))
 	{
 		state->peak = Max(state->peak, MemoryContextMemAllocated(state->sorter->mcxt, true));
@@ -201,6 +203,7 @@ vx_window_start(VxWindowState *state)
 	if (state->first)
 		vx_first_reset(state->first);
 	state->by_server = true;
+	state->ended = false;
 }
 
 void
