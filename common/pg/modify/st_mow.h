@@ -17,8 +17,11 @@
 #define ST_MOW_ROWS		1024
 #define ST_MOW_WORDS	(ST_MOW_ROWS / 64)
 
-/* Fewer are left to tuple_delete. */
-#define ST_MOW_LEAST	4
+/*
+ * Fewer are left to tuple_delete: a fetch looks at every swath that may have
+ * its row, and of tombstones at its own alone.
+ */
+#define ST_MOW_LEAST	16
 
 /*
  * May rows of the table be deleted so, as far as the table and the transaction
