@@ -3,7 +3,7 @@
 The blocks of a page run one after the other in one session of psql, in a database of
 their own.  A block of output right below a block of SQL is what that prints; where it
 has no ERROR, none may come.  Compared is all but what the server's version, the
-machine or the page size decide: widths of columns, sizes (by a fifth), buffers.
+machine or the page size decide: widths of columns, sizes (by a fifth), buffers, memory.
 
 DOCS_WRITE=1 writes what is printed into the pages instead.
 """
@@ -25,7 +25,7 @@ BLOCK = re.compile(
 MARK = "@@@ block"
 SIZE = re.compile(r"\b(\d+) (bytes|kB|MB|GB)")
 NUMBER = re.compile(r"(?<=rows=)(\d+)\.00\b")
-DROPPED = re.compile(r"^\s*(Buffers: |Planning:|Index Searches: )|^\(\d+ rows?\)$")
+DROPPED = re.compile(r"^\s*(Buffers: |Memory: |Planning:|Index Searches: )|^\(\d+ rows?\)$")
 UNITS = {"bytes": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 
 PAGES = sorted(
