@@ -25,7 +25,9 @@ BLOCK = re.compile(
 MARK = "@@@ block"
 SIZE = re.compile(r"\b(\d+) (bytes|kB|MB|GB)")
 NUMBER = re.compile(r"(?<=rows=)(\d+)\.00\b")
-DROPPED = re.compile(r"^\s*(Buffers: |Memory: |Planning:|Index Searches: )|^\(\d+ rows?\)$")
+DROPPED = re.compile(
+    r"^\s*(Buffers: |Memory: |Planning:|Index Searches: )|^\(\d+ rows?\)$"
+)
 UNITS = {"bytes": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 
 PAGES = sorted(
