@@ -240,24 +240,29 @@ take_place(void)
 	return my_place >= 0;
 }
 
-/* Waits for one; false if that is in vain, or if enough others wait. */
+/*
+ * Waits for one; false if that is in vain, or if enough others wait.  Those who
+ * wait stand in a line, and the first of them takes the place: one who has made
+ * way and comes again at once must not be quicker.
+ */
 static bool
 get_place(void)
 {
-	bool		taken = take_place();
-	int			number = 0;
+	bool		taken = false;
+	int			number = MAX_WAITERS - 1;
 
-	if (taken)
-		return true;
 	while (!try_lock(InvalidOid, number, WAITER_LOCK_KIND))
 	{
-		if (++number == MAX_WAITERS)
+		if (number-- == 0)
 			return false;
 	}
 	for (int ms = 0; ms < MAX_PLACE_WAIT_MS && !taken; ms += PLACE_NAP_MS)
 	{
-		st_worker_nap(PLACE_NAP_MS);
-		taken = take_place();
+		while (number > 0 && try_lock(InvalidOid, number - 1, WAITER_LOCK_KIND))
+			unlock(InvalidOid, number--, WAITER_LOCK_KIND);
+		taken = number == 0 && take_place();
+		if (!taken)
+			st_worker_nap(PLACE_NAP_MS);
 	}
 	unlock(InvalidOid, number, WAITER_LOCK_KIND);
 	return taken;
