@@ -30,6 +30,7 @@
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/toasting.h"
+#include "pgstat.h"
 #include "storage/lmgr.h"
 #include "utils/inval.h"
 #include "utils/relcache.h"
@@ -74,6 +75,22 @@ correct_flags(Relation index)
 	}
 }
 
+/*
+ * The index, which is locked, or NULL.  REINDEX CONCURRENTLY drops its old index
+ * under a lock that shuts out none of ours, perhaps between the two looks here:
+ * try_relation_open() would raise an error then.
+ */
+static Relation
+open_if_there(Oid oid)
+{
+	Relation	index = SearchSysCacheExists1(RELOID, ObjectIdGetDatum(oid)) ?
+		RelationIdGetRelation(oid) : NULL;
+
+	if (index != NULL)
+		pgstat_init_relation(index);
+	return index;
+}
+
 static void
 correct_seen(Oid oid)
 {
@@ -88,7 +105,7 @@ correct_seen(Oid oid)
 		RelationCacheInvalidateEntry(oid);
 		return;
 	}
-	index = try_relation_open(oid, NoLock);
+	index = open_if_there(oid);
 	if (index != NULL)
 	{
 		if (index->rd_index != NULL)
@@ -198,11 +215,15 @@ open_indexes(StCatalog *cat)
 
 		if (n > 1)
 			remember_seen(lfirst_oid(lc));
-		index = try_relation_open(lfirst_oid(lc), cat->lockmode);
+		LockRelationOid(lfirst_oid(lc), cat->lockmode);
+		index = open_if_there(lfirst_oid(lc));
 		if (index != NULL)
+		{
 			cat->indexes[cat->nindexes++] = index;
-		else
-			gone = true;
+			continue;
+		}
+		UnlockRelationOid(lfirst_oid(lc), cat->lockmode);
+		gone = true;
 	}
 	list_free(list);
 	for (int i = 0; i < cat->nindexes; i++)
