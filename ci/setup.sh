@@ -153,11 +153,13 @@ if [ ${#missing[@]} -gt 0 ] && command -v apt-get >/dev/null && can_be_root; the
 	as_root apt-get update -q </dev/null >&2
 	find_missing
 fi
-if [ ${#missing[@]} -gt 0 ]; then
+# In two rounds: what goes with a server is known when there is one.
+for _ in first second; do
+	[ ${#missing[@]} -gt 0 ] || break
 	install_missing
 	find_missing
-	[ ${#missing[@]} -eq 0 ] || die "still missing: ${missing[*]}"
-fi
+done
+[ ${#missing[@]} -eq 0 ] || die "still missing: ${missing[*]}"
 
 case $what in server | deb | citus) exit 0 ;; esac
 
