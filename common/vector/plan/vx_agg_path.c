@@ -58,6 +58,12 @@
 #define VX_FAR_GROUPS	8192
 
 /*
+ * The server reckons nothing for distance in its own hash table.  So ours is
+ * at most this share of the server's cost of a row: it is less in truth, too.
+ */
+#define VX_FAR_MOST		0.5
+
+/*
  * Of a distinct value: a bit where values are dense, or a slot of a hash table;
  * percentiles keep an integer.
  */
@@ -238,17 +244,19 @@ vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath, const VxAggQuery *query,
 	List	   *columns = lthird(lfourth(cpath->custom_private));
 	List	   *having = lthird(cpath->custom_private);
 	AggClauseCosts costs;
+	double		servers;
 	double		per_row;
 	QualCost	qual_cost;
 
 	st_path_inherit_disabled(&cpath->path, below, NULL);
 	MemSet(&costs, 0, sizeof(costs));
 	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
-	per_row = VX_KERNEL_COST * (costs.transCost.per_tuple +
-								cpu_operator_cost * list_length(query->keys));
+	servers = costs.transCost.per_tuple + cpu_operator_cost * list_length(query->keys);
+	per_row = VX_KERNEL_COST * servers;
 	if (ngroups > VX_FAR_GROUPS)
-		per_row += cpu_operator_cost *
-			(VX_FAR_GROUP_COST + VX_FAR_VALUE_COST * vx_agg_numbered_keys(query));
+		per_row += Min(VX_FAR_MOST * servers, cpu_operator_cost *
+					   (VX_FAR_GROUP_COST +
+						VX_FAR_VALUE_COST * vx_agg_numbered_keys(query)));
 	per_row += VX_FEED_COST * cpu_tuple_cost * list_length(columns);
 	cpath->path.startup_cost = below->total_cost + costs.transCost.startup +
 		costs.finalCost.startup + per_row * nrows;
