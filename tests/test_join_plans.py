@@ -75,14 +75,14 @@ def test_scattered_fetches(conn, am):
 def test_many_groups(conn, am):
     """A wrong estimate of many groups by texts leaves aggregates in vectors."""
     conn.execute(
-        f"CREATE TABLE docs (doc jsonb, v numeric) USING {am};"
-        "INSERT INTO docs SELECT jsonb_build_object('a', i % 5, 'b', i), i"
+        f"CREATE TABLE docs (doc jsonb) USING {am};"
+        "INSERT INTO docs SELECT jsonb_build_object('a', i % 5, 'b', i)"
         " FROM generate_series(1, 60000) i; ANALYZE docs"
     )
     conn.execute("SET max_parallel_workers_per_gather = 0")
     (aggregate,) = (
         n
-        for n in plan_of(conn, "SELECT doc->>'a', count(*), sum(v) FROM docs GROUP BY 1")
+        for n in plan_of(conn, "SELECT doc->>'a' FROM docs GROUP BY 1")
         if "Group Key" in n
     )
     assert aggregate["Plan Rows"] > 8192
