@@ -28,6 +28,8 @@ NUMBER = re.compile(r"(?<=rows=)(\d+)\.00\b")
 DROPPED = re.compile(
     r"^\s*(Buffers: |Memory: |Planning:|Index Searches: )|^\(\d+ rows?\)$"
 )
+# What follows from how much fits into a batch, which zstd's version decides.
+COUNT = re.compile(r"(?<=Batches: pruned=)\d+|(?<=Removed by Filter: )\d+")
 UNITS = {"bytes": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 
 PAGES = sorted(
@@ -56,6 +58,8 @@ class Printed:
             if DROPPED.match(line) or not line.strip():
                 continue
             sizes += [int(n) * UNITS[unit] for n, unit in SIZE.findall(line)]
+            sizes += map(int, COUNT.findall(line))
+            line = COUNT.sub("COUNT", line)
             line = NUMBER.sub(r"\1", SIZE.sub("SIZE", line))
             line = re.sub(r"^[-+]+$", "---", " ".join(line.split()))
             lines.append(re.sub(r" *\| *", "|", line))
@@ -152,6 +156,9 @@ def test_what_is_compared():
     assert same("ERROR:  no", "psql:<stdin>:7: ERROR:  no")
     assert same("size | 100 kB", "size | 110 kB") and same("1024 kB", "1 MB")
     assert not same("size | 100 kB", "size | 130 kB")
+    assert same("Batches: pruned=100 read=4", "Batches: pruned=101 read=4")
+    assert not same("Batches: pruned=100 read=4", "Batches: pruned=150 read=4")
+    assert not same("Batches: pruned=100 read=4", "Batches: pruned=100 read=5")
     assert not same("a\n1", "a\n2")
     assert same("Scan\n(1 row)", "Scan\n  Buffers: shared hit=1\n(2 rows)")
     assert not same("a\n1", "a\n1\n2")
