@@ -71,7 +71,8 @@ typedef struct ClusterCopy
 
 	GroupWriter out;
 	Tuplesortstate *sort;		/* NULL: rows are written as they come */
-	bool		sort_slots;		/* it sorts by the option orderby */
+	StOrder    *order;			/* it sorts by the option orderby, or NULL */
+	TupleTableSlot *order_slot; /* rows into that sort */
 	RewriteState rewrite;		/* second pass */
 
 	Datum	   *values;
@@ -197,14 +198,30 @@ null_dropped_columns(ClusterCopy *c, bool *isnull)
 	}
 }
 
+/* The slot's row into the sort by the option orderby. */
+static void
+put_in_order(ClusterCopy *c, TupleTableSlot *slot)
+{
+	TupleTableSlot *out = c->order_slot;
+	int			natts = RelationGetNumberOfAttributes(c->from);
+
+	slot_getallattrs(slot);
+	ExecClearTuple(out);
+	memcpy(out->tts_values, slot->tts_values, natts * sizeof(Datum));
+	memcpy(out->tts_isnull, slot->tts_isnull, natts * sizeof(bool));
+	null_dropped_columns(c, out->tts_isnull);
+	ExecStoreVirtualTuple(out);
+	st_order_put(c->order, c->sort, out);
+}
+
 /* Takes the settled row in the slot, with its values all fetched. */
 static void
 copy_settled(ClusterCopy *c, TupleTableSlot *slot)
 {
 	CHECK_FOR_INTERRUPTS();
 	c->num_tuples += 1;
-	if (c->sort_slots)
-		tuplesort_puttupleslot(c->sort, slot);
+	if (c->order != NULL)
+		put_in_order(c, slot);
 	else if (c->sort != NULL)
 	{
 		bool		should_free;
@@ -358,15 +375,17 @@ next_sorted(ClusterCopy *c, TupleTableSlot *sorted)
 {
 	HeapTuple	tuple;
 
-	if (c->sort_slots)
+	if (c->order != NULL)
 	{
+		int			natts = RelationGetNumberOfAttributes(c->from);
+
 		if (!tuplesort_gettupleslot(c->sort, true, false, sorted, NULL))
 			return false;
 		slot_getallattrs(sorted);
 		memcpy(c->values, sorted->tts_values,
-			   sorted->tts_nvalid * sizeof(Datum));
+			   natts * sizeof(Datum));
 		memcpy(c->isnull, sorted->tts_isnull,
-			   sorted->tts_nvalid * sizeof(bool));
+			   natts * sizeof(bool));
 		return true;
 	}
 	tuple = tuplesort_getheaptuple(c->sort, true);
@@ -380,8 +399,9 @@ next_sorted(ClusterCopy *c, TupleTableSlot *sorted)
 static void
 write_sorted(ClusterCopy *c)
 {
-	TupleTableSlot *sorted = MakeSingleTupleTableSlot(RelationGetDescr(c->from),
-													  &TTSOpsMinimalTuple);
+	TupleDesc	desc = c->order == NULL ? RelationGetDescr(c->from) :
+		c->order_slot->tts_tupleDescriptor;
+	TupleTableSlot *sorted = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	double		written = 0;
 
 	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
@@ -400,7 +420,10 @@ write_sorted(ClusterCopy *c)
 	ExecDropSingleTupleTableSlot(sorted);
 	tuplesort_end(c->sort);
 	c->sort = NULL;
-	c->sort_slots = false;
+	if (c->order != NULL)
+		ExecDropSingleTupleTableSlot(c->order_slot);
+	st_order_end(c->order);
+	c->order = NULL;
 }
 
 static bool
@@ -415,6 +438,20 @@ begin_index_sort(ClusterCopy *c, Relation index)
 {
 	return tuplesort_begin_cluster(RelationGetDescr(c->from), index,
 								   maintenance_work_mem, NULL, TUPLESORT_NONE);
+}
+
+static void
+begin_order_sort(ClusterCopy *c)
+{
+	TupleDesc	desc;
+
+	c->order = st_order_begin(c->from);
+	c->out.order_hash = st_order_hash(c->order);
+	if (c->order == NULL)
+		return;
+	desc = st_order_descriptor(c->order, RelationGetDescr(c->from));
+	c->sort = st_order_sort(c->order, desc);
+	c->order_slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 }
 
 static void
@@ -434,10 +471,7 @@ copy_all_settled(ClusterCopy *c, Relation index, bool use_sort)
 			c->sort = begin_index_sort(c, index);
 		else
 		{
-			c->sort = st_sort_by_orderby(c->from,
-										   RelationGetDescr(c->from));
-			c->sort_slots = c->sort != NULL;
-			c->out.order_hash = st_orderby_hash(c->from);
+			begin_order_sort(c);
 		}
 		copy_settled_groups(c);
 		scan_delta(c, visit_settled);

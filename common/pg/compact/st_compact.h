@@ -166,21 +166,44 @@ extern void st_auto_compact_start(Relation rel);
 
 /* ---- sorting rows by a table's option orderby: st_sort.c ---- */
 
-/*
- * A sort of slots of row type desc, whose first columns are those of rel,
- * with maintenance_work_mem; NULL if rel has no orderby.
- */
-extern Tuplesortstate *st_sort_by_orderby(Relation rel, TupleDesc desc);
-
-/* Identifies the orderby of rel, with its types; 0 if there is none. */
-extern uint64 st_orderby_hash(Relation rel);
+typedef struct StOrder StOrder;
 
 /*
- * Comparison of single rows by the orderby of rel (which has one), in the
- * current memory context.  Returns the number of columns; keys[i].ssup_attno
- * is the column that keys[i] compares.
+ * The order of rel, in the current memory context, which has to stay until
+ * st_order_end(); NULL if rel has none.
  */
-extern int	st_orderby_keys(Relation rel, SortSupport *keys);
+extern StOrder *st_order_begin(Relation rel);
+extern void st_order_end(StOrder *order);	/* NULL is allowed */
+
+/* Identifies the order, with its types; 0 for NULL. */
+extern uint64 st_order_hash(const StOrder *order);
+
+/*
+ * The type of rows to be sorted: desc, whose first columns are those of the
+ * table, and what the order computes.  Then a sort of them, with
+ * maintenance_work_mem.
+ */
+extern TupleDesc st_order_descriptor(StOrder *order, TupleDesc desc);
+extern Tuplesortstate *st_order_sort(const StOrder *order, TupleDesc desc);
+
+/*
+ * Puts a row into that sort.  slot is virtual, of the descriptor's type, and
+ * full but for what the order computes.  Raises what its expressions raise.
+ */
+extern void st_order_put(StOrder *order, Tuplesortstate *sort,
+						 TupleTableSlot *slot);
+
+/*
+ * For comparisons of single rows: sets needed[attno - 1] for the columns that
+ * the order reads; gives the comparison of each key, and the number of them;
+ * the values of a row, valid until the next call as far as they are computed,
+ * else as long as the row; what is to be known to copy a value.
+ */
+extern void st_order_columns(const StOrder *order, bool *needed);
+extern int	st_order_sort_support(const StOrder *order, SortSupport *keys);
+extern void st_order_values(StOrder *order, TupleTableSlot *row, Datum *values,
+							bool *isnull);
+extern void st_order_key_type(const StOrder *order, int key, int16 *len, bool *byval);
 
 /* Parameters of the server's progress reporting. */
 typedef enum StProgressParam

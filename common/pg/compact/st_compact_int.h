@@ -60,8 +60,10 @@ typedef struct StCompactSink
 	MemoryContext group_mcxt;
 
 	/* rows on their way through a sort; NULL: they are written as they come */
+	StOrder    *order;			/* of rel, or NULL */
 	Tuplesortstate *sort;
-	TupleTableSlot *sort_slot;
+	TupleTableSlot *put_slot;	/* rows into it */
+	TupleTableSlot *sort_slot;	/* and out of it */
 	uint64		order_hash;		/* of that sort, or 0 */
 
 	StCompactIndexes indexes;

@@ -29,7 +29,7 @@
 #include "st_compact_int.h"
 #include "st_options.h"
 
-/* The values of a row in the columns of the order. */
+/* What the order compares of a row. */
 typedef struct OrderRow
 {
 	Datum		values[ST_MAX_ORDERBY];
@@ -38,7 +38,7 @@ typedef struct OrderRow
 
 typedef struct Ordering
 {
-	Relation	rel;
+	StOrder    *order;
 	uint64		hash;
 	int			nkeys;
 	SortSupport keys;
@@ -55,16 +55,15 @@ typedef struct OrderedGroup
 } OrderedGroup;
 
 static void
-ordering_begin(Ordering *o, Relation rel, uint64 hash)
+ordering_begin(Ordering *o, Relation rel, StOrder *order)
 {
 	bool	   *needed = palloc0(Max(RelationGetNumberOfAttributes(rel), 1) *
 								 sizeof(bool));
 
-	o->rel = rel;
-	o->hash = hash;
-	o->nkeys = st_orderby_keys(rel, &o->keys);
-	for (int i = 0; i < o->nkeys; i++)
-		needed[o->keys[i].ssup_attno - 1] = true;
+	o->order = order;
+	o->hash = st_order_hash(order);
+	o->nkeys = st_order_sort_support(order, &o->keys);
+	st_order_columns(order, needed);
 	st_row_reader_init(&o->rows, rel, needed);
 	o->slot = table_slot_create(rel, NULL);
 }
@@ -74,6 +73,7 @@ ordering_end(Ordering *o)
 {
 	ExecDropSingleTupleTableSlot(o->slot);
 	st_row_reader_end(&o->rows);
+	st_order_end(o->order);
 }
 
 /* A row of a group, copied. */
@@ -81,14 +81,15 @@ static void
 read_row(Ordering *o, const StGroup *group, uint32 row, OrderRow *out)
 {
 	st_row_reader_fetch(&o->rows, group, row, o->slot);
+	st_order_values(o->order, o->slot, out->values, out->isnull);
 	for (int i = 0; i < o->nkeys; i++)
 	{
-		int			a = o->keys[i].ssup_attno - 1;
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(o->rel), a);
+		int16		len;
+		bool		byval;
 
-		out->isnull[i] = o->slot->tts_isnull[a];
-		out->values[i] = out->isnull[i] ? (Datum) 0 :
-			datumCopy(o->slot->tts_values[a], att->attbyval, att->attlen);
+		st_order_key_type(o->order, i, &len, &byval);
+		if (!out->isnull[i])
+			out->values[i] = datumCopy(out->values[i], byval, len);
 	}
 	ExecClearTuple(o->slot);
 }
@@ -223,15 +224,15 @@ int
 st_compact_choose_order(Relation rel, StCatalog *catalog, StCandidate *c,
 						int n, uint64 max_rows, bool note)
 {
-	uint64		hash = st_orderby_hash(rel);
+	StOrder    *order = n == 0 ? NULL : st_order_begin(rel);
 	OrderedGroup *sorted;
 	Ordering	o;
 	int			nsorted;
 	int			chosen;
 
-	if (hash == 0 || n == 0)
+	if (order == NULL)
 		return 0;
-	ordering_begin(&o, rel, hash);
+	ordering_begin(&o, rel, order);
 	sorted = palloc_extended(n * sizeof(OrderedGroup), MCXT_ALLOC_HUGE);
 	chosen = choose_unsorted(&o, catalog, c, n, max_rows, note, sorted,
 							 &nsorted);

@@ -252,12 +252,21 @@ sort_descriptor(TupleDesc desc)
 	return result;
 }
 
+static void
+begin_sort(StCompactSink *sink)
+{
+	TupleDesc	desc = st_order_descriptor(sink->order,
+										   sort_descriptor(RelationGetDescr(sink->rel)));
+
+	sink->sort = st_order_sort(sink->order, desc);
+	sink->put_slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	sink->sort_slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+}
+
 void
 st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 			  uint64 incarnation)
 {
-	TupleDesc	desc = sort_descriptor(RelationGetDescr(rel));
-
 	memset(sink, 0, sizeof(*sink));
 	sink->rel = rel;
 	sink->catalog = catalog;
@@ -269,10 +278,10 @@ st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 	sink->group_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "compacted row group",
 											 ALLOCSET_DEFAULT_SIZES);
-	sink->sort = st_sort_by_orderby(rel, desc);
-	if (sink->sort != NULL)
-		sink->sort_slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	sink->order_hash = st_orderby_hash(rel);
+	sink->order = st_order_begin(rel);
+	if (sink->order != NULL)
+		begin_sort(sink);
+	sink->order_hash = st_order_hash(sink->order);
 	st_indexes_open(&sink->indexes, rel);
 	sink->copies = st_take_last && !sink->indexes.no_order;
 }
@@ -281,7 +290,7 @@ static void
 sort_row(StCompactSink *sink, const Datum *values, const bool *isnull,
 		 uint64 old)
 {
-	TupleTableSlot *slot = sink->sort_slot;
+	TupleTableSlot *slot = sink->put_slot;
 
 	ExecClearTuple(slot);
 	memcpy(slot->tts_values, values, sink->natts * sizeof(Datum));
@@ -289,7 +298,7 @@ sort_row(StCompactSink *sink, const Datum *values, const bool *isnull,
 	slot->tts_values[sink->natts] = Int64GetDatum((int64) old);
 	slot->tts_isnull[sink->natts] = false;
 	ExecStoreVirtualTuple(slot);
-	tuplesort_puttupleslot(sink->sort, slot);
+	st_order_put(sink->order, sink->sort, slot);
 }
 
 void
@@ -325,7 +334,9 @@ write_sorted(StCompactSink *sink)
 				  (uint64) DatumGetInt64(slot->tts_values[sink->natts]));
 	}
 	ExecDropSingleTupleTableSlot(slot);
+	ExecDropSingleTupleTableSlot(sink->put_slot);
 	tuplesort_end(sink->sort);
+	st_order_end(sink->order);
 	sink->sort = NULL;
 }
 

@@ -3,11 +3,22 @@
  * st_sort.c
  *	  Sorting rows by a table's option orderby.
  *
+ * What the option names may be columns and expressions.  Rows that go through
+ * a sort carry the values of expressions behind their columns.  Expressions
+ * call immutable functions of the server alone (st_order_expr.c), so it does
+ * not matter in whose name they are evaluated.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "st_checksum.h"
@@ -25,78 +36,265 @@ typedef struct OrderKey
 	bool		nulls_first;
 } OrderKey;
 
-static int
-order_keys(Relation rel, OrderKey *keys)
+struct StOrder
 {
-	const StOrderBy *orderby = &st_options_get(rel)->orderby;
-	int			n = orderby->ncolumns;
+	Relation	rel;
+	int			nkeys;
+	OrderKey	keys[ST_MAX_ORDERBY];
+	Expr	   *exprs[ST_MAX_ORDERBY];	/* NULL: a column */
+	ExprState  *states[ST_MAX_ORDERBY];
+	EState	   *estate;
+	int			natts;			/* columns of sorted rows before the values of
+								 * expressions */
+};
 
-	memset(keys, 0, ST_MAX_ORDERBY * sizeof(OrderKey));
-	for (int i = 0; i < n; i++)
+static void
+set_key(Relation rel, const StOrderColumn *column, OrderKey *key, Expr **expr)
+{
+	TypeCacheEntry *type;
+
+	if (column->expr != NULL)
 	{
-		const StOrderColumn *column = &orderby->columns[i];
+		*expr = st_order_expr_analyse(rel, column->expr);
+		key->type = exprType((Node *) *expr);
+		key->collation = exprCollation((Node *) *expr);
+	}
+	else
+	{
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel),
 											  column->attno - 1);
-		TypeCacheEntry *type = lookup_type_cache(att->atttypid,
-												 TYPECACHE_LT_OPR |
-												 TYPECACHE_GT_OPR);
 
-		keys[i].attno = column->attno;
-		keys[i].desc = column->desc;
-		keys[i].nulls_first = column->nulls_first;
-		keys[i].type = att->atttypid;
-		keys[i].collation = att->attcollation;
-		keys[i].ordering = column->desc ? type->gt_opr : type->lt_opr;
+		*expr = NULL;
+		key->type = att->atttypid;
+		key->collation = att->attcollation;
 	}
-	return n;
+	type = lookup_type_cache(key->type, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	key->attno = column->attno;
+	key->desc = column->desc;
+	key->nulls_first = column->nulls_first;
+	key->ordering = column->desc ? type->gt_opr : type->lt_opr;
+}
+
+static void
+make_states(StOrder *order)
+{
+	MemoryContext old;
+
+	order->estate = CreateExecutorState();
+	old = MemoryContextSwitchTo(order->estate->es_query_cxt);
+	for (int i = 0; i < order->nkeys; i++)
+	{
+		if (order->exprs[i] != NULL)
+			order->states[i] = ExecPrepareExpr(order->exprs[i], order->estate);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+StOrder *
+st_order_begin(Relation rel)
+{
+	/* a copy: analysis may look at options of tables */
+	StOrderBy	orderby = st_options_get(rel)->orderby;
+	StOrder    *order;
+
+	if (orderby.ncolumns == 0)
+		return NULL;
+	order = palloc0(sizeof(StOrder));
+	order->rel = rel;
+	order->nkeys = orderby.ncolumns;
+	for (int i = 0; i < order->nkeys; i++)
+	{
+		if (orderby.columns[i].expr != NULL)
+			orderby.columns[i].expr = pstrdup(orderby.columns[i].expr);
+	}
+	for (int i = 0; i < order->nkeys; i++)
+		set_key(rel, &orderby.columns[i], &order->keys[i], &order->exprs[i]);
+	make_states(order);
+	return order;
+}
+
+void
+st_order_end(StOrder *order)
+{
+	if (order == NULL)
+		return;
+	FreeExecutorState(order->estate);
+	pfree(order);
+}
+
+/* ---- values of rows ---- */
+
+/* An error of a function tells neither the table nor why it was called. */
+static void
+value_error_callback(void *arg)
+{
+	errcontext("option \"orderby\" of table \"%s\"",
+			   RelationGetRelationName(((StOrder *) arg)->rel));
+}
+
+void
+st_order_values(StOrder *order, TupleTableSlot *row, Datum *values, bool *isnull)
+{
+	ErrorContextCallback callback = {
+		.callback = value_error_callback,
+		.arg = order,
+		.previous = error_context_stack
+	};
+	ExprContext *econtext;
+
+	econtext = GetPerTupleExprContext(order->estate);
+	ResetExprContext(econtext);
+	econtext->ecxt_scantuple = row;
+	error_context_stack = &callback;
+	for (int i = 0; i < order->nkeys; i++)
+	{
+		if (order->states[i] == NULL)
+			values[i] = slot_getattr(row, order->keys[i].attno, &isnull[i]);
+		else
+			values[i] = ExecEvalExprSwitchContext(order->states[i], econtext,
+												  &isnull[i]);
+	}
+	error_context_stack = callback.previous;
+}
+
+void
+st_order_columns(const StOrder *order, bool *needed)
+{
+	for (int i = 0; i < order->nkeys; i++)
+	{
+		Bitmapset  *attnos = NULL;
+		int			bit = -1;
+
+		if (order->exprs[i] == NULL)
+			needed[order->keys[i].attno - 1] = true;
+		pull_varattnos((Node *) order->exprs[i], 1, &attnos);
+		while ((bit = bms_next_member(attnos, bit)) >= 0)
+			needed[bit + FirstLowInvalidHeapAttributeNumber - 1] = true;
+	}
+}
+
+int
+st_order_sort_support(const StOrder *order, SortSupport *result)
+{
+	SortSupport ssup = palloc0(order->nkeys * sizeof(SortSupportData));
+
+	for (int i = 0; i < order->nkeys; i++)
+	{
+		ssup[i].ssup_cxt = CurrentMemoryContext;
+		ssup[i].ssup_collation = order->keys[i].collation;
+		ssup[i].ssup_nulls_first = order->keys[i].nulls_first;
+		PrepareSortSupportFromOrderingOp(order->keys[i].ordering, &ssup[i]);
+	}
+	*result = ssup;
+	return order->nkeys;
+}
+
+void
+st_order_key_type(const StOrder *order, int key, int16 *len, bool *byval)
+{
+	get_typlenbyval(order->keys[key].type, len, byval);
+}
+
+/* ---- sorts ---- */
+
+static bool
+has_expressions(const StOrder *order)
+{
+	for (int i = 0; i < order->nkeys; i++)
+	{
+		if (order->exprs[i] != NULL)
+			return true;
+	}
+	return false;
+}
+
+TupleDesc
+st_order_descriptor(StOrder *order, TupleDesc desc)
+{
+	TupleDesc	result;
+	AttrNumber	attno = desc->natts;
+
+	order->natts = desc->natts;
+	if (!has_expressions(order))
+		return desc;
+	result = CreateTemplateTupleDesc(desc->natts + order->nkeys);
+	for (int i = 1; i <= desc->natts; i++)
+		TupleDescCopyEntry(result, i, desc, i);
+	for (int i = 0; i < order->nkeys; i++)
+	{
+		TupleDescInitEntry(result, ++attno, "key", order->keys[i].type, -1, 0);
+		TupleDescInitEntryCollation(result, attno, order->keys[i].collation);
+	}
+	return result;
 }
 
 Tuplesortstate *
-st_sort_by_orderby(Relation rel, TupleDesc desc)
+st_order_sort(const StOrder *order, TupleDesc desc)
 {
-	OrderKey	keys[ST_MAX_ORDERBY];
-	int			n = order_keys(rel, keys);
 	AttrNumber	attnos[ST_MAX_ORDERBY];
 	Oid			operators[ST_MAX_ORDERBY];
 	Oid			collations[ST_MAX_ORDERBY];
 	bool		nulls_first[ST_MAX_ORDERBY];
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < order->nkeys; i++)
 	{
-		attnos[i] = keys[i].attno;
-		operators[i] = keys[i].ordering;
-		collations[i] = keys[i].collation;
-		nulls_first[i] = keys[i].nulls_first;
+		attnos[i] = order->exprs[i] == NULL ? order->keys[i].attno :
+			order->natts + i + 1;
+		operators[i] = order->keys[i].ordering;
+		collations[i] = order->keys[i].collation;
+		nulls_first[i] = order->keys[i].nulls_first;
 	}
-	return n == 0 ? NULL :
-		tuplesort_begin_heap(desc, n, attnos, operators, collations, nulls_first,
-							 maintenance_work_mem, NULL, TUPLESORT_NONE);
+	return tuplesort_begin_heap(desc, order->nkeys, attnos, operators, collations,
+								nulls_first, maintenance_work_mem, NULL,
+								TUPLESORT_NONE);
 }
 
+/*
+ * Keys that are columns are left null: the sort reads the columns.
+ */
+void
+st_order_put(StOrder *order, Tuplesortstate *sort, TupleTableSlot *slot)
+{
+	Datum		values[ST_MAX_ORDERBY];
+	bool		isnull[ST_MAX_ORDERBY];
+
+	if (has_expressions(order))
+	{
+		/* until they are computed, for whoever looks at the slot */
+		memset(slot->tts_isnull + order->natts, true, order->nkeys * sizeof(bool));
+		st_order_values(order, slot, values, isnull);
+		for (int i = 0; i < order->nkeys; i++)
+		{
+			if (order->exprs[i] == NULL)
+				continue;
+			slot->tts_values[order->natts + i] = values[i];
+			slot->tts_isnull[order->natts + i] = isnull[i];
+		}
+	}
+	tuplesort_puttupleslot(sort, slot);
+}
+
+/*
+ * Keys of columns alone are hashed as they always were: row groups on disk
+ * have noted it.
+ */
 uint64
-st_orderby_hash(Relation rel)
+st_order_hash(const StOrder *order)
 {
-	OrderKey	keys[ST_MAX_ORDERBY];
-	int			n = order_keys(rel, keys);
+	uint64		hash;
 
-	return n == 0 ? 0 : Max(1, st_checksum64(keys, n * sizeof(OrderKey), n));
-}
-
-int
-st_orderby_keys(Relation rel, SortSupport *result)
-{
-	OrderKey	keys[ST_MAX_ORDERBY];
-	int			n = order_keys(rel, keys);
-	SortSupport ssup = palloc0(Max(n, 1) * sizeof(SortSupportData));
-
-	for (int i = 0; i < n; i++)
+	if (order == NULL)
+		return 0;
+	hash = st_checksum64(order->keys, order->nkeys * sizeof(OrderKey), order->nkeys);
+	for (int i = 0; i < order->nkeys; i++)
 	{
-		ssup[i].ssup_cxt = CurrentMemoryContext;
-		ssup[i].ssup_collation = keys[i].collation;
-		ssup[i].ssup_nulls_first = keys[i].nulls_first;
-		ssup[i].ssup_attno = keys[i].attno;
-		PrepareSortSupportFromOrderingOp(keys[i].ordering, &ssup[i]);
+		char	   *text;
+
+		if (order->exprs[i] == NULL)
+			continue;
+		text = nodeToString(order->exprs[i]);
+		hash = st_checksum64(text, strlen(text), hash + i);
+		pfree(text);
 	}
-	*result = ssup;
-	return n;
+	return Max(1, hash);
 }

@@ -231,6 +231,28 @@ make_options(Relation rel, char **settings, StOptions *options, int elevel)
 	pfree(isset);
 }
 
+/* Puts the expressions of the new options into the cache's memory. */
+static void
+replace_options(StOptions *cached, const StOptions *options)
+{
+	for (int i = 0; i < cached->orderby.ncolumns; i++)
+	{
+		if (cached->orderby.columns[i].expr != NULL)
+			pfree(unconstify(char *, cached->orderby.columns[i].expr));
+	}
+	cached->orderby.ncolumns = 0;	/* should memory run out below */
+	memcpy(cached, options, option_set->size);
+	cached->orderby.ncolumns = 0;
+	for (int i = 0; i < options->orderby.ncolumns; i++)
+	{
+		const char *expr = options->orderby.columns[i].expr;
+
+		if (expr != NULL)
+			cached->orderby.columns[i].expr = MemoryContextStrdup(options_mcxt, expr);
+		cached->orderby.ncolumns = i + 1;
+	}
+}
+
 /* Makes or renews the cache entry; work memory goes with the caller's. */
 static OptionsEntry *
 load_entry(Relation rel)
@@ -250,8 +272,13 @@ load_entry(Relation rel)
 		create_cache();
 	entry = hash_search(options_cache, &relid, HASH_ENTER, &found);
 	if (!found)
-		entry->options = MemoryContextAlloc(options_mcxt, option_set->size);
-	memcpy(entry->options, options, option_set->size);
+	{
+		entry->valid = false;
+		entry->options = NULL;
+	}
+	if (entry->options == NULL)
+		entry->options = MemoryContextAllocZero(options_mcxt, option_set->size);
+	replace_options(entry->options, options);
 	/* the entry of a shard in Citus's catalogs may come after the shard */
 	entry->dependent = list_length(tables) > 1 || linitial_oid(tables) != relid ||
 		st_options_may_be_shard(rel);
@@ -369,6 +396,17 @@ st_options_remove(Oid relid)
 	invalidate_tree(relid);
 }
 
+/* An orderby that a user has written goes through the server's parser. */
+static void
+make_orders_canonical(Relation rel, char **settings)
+{
+	for (int i = 0; i < option_set->ndefs; i++)
+	{
+		if (settings[i] != NULL && option_set->defs[i].type == ST_OPTION_ORDERBY)
+			settings[i] = st_option_orderby_canonical(settings[i], rel);
+	}
+}
+
 /* Checks the settings, and brings them into their canonical form. */
 static void
 make_canonical(Relation rel, char **settings)
@@ -376,6 +414,7 @@ make_canonical(Relation rel, char **settings)
 	StOptions  *options = palloc0(option_set->size);
 
 	check_relkind(rel);
+	make_orders_canonical(rel, settings);
 	check_settings(rel, settings);
 	for (int i = 0; i < option_set->ndefs; i++)
 	{
@@ -469,15 +508,40 @@ change_orderby_column(Oid relid, const char *oldname, const char *newname)
 	}
 }
 
-/* Name of the column as the running command has left it, palloc'd. */
-static char *
-current_column_name(Oid relid, AttrNumber attno)
+/*
+ * A type that is changed may make another expression of the text, or none: so
+ * the server refuses it for generated columns, and we do.
+ */
+static void
+check_type_change(Oid relid, const char *name)
+{
+	char	  **settings = own_settings(relid, WARNING);
+
+	for (int i = 0; i < option_set->ndefs; i++)
+	{
+		if (settings[i] == NULL || option_set->defs[i].type != ST_OPTION_ORDERBY ||
+			!st_option_orderby_computes(settings[i], name))
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot alter type of a column used in an expression of option \"orderby\""),
+				 errdetail("Column \"%s\" is used by %s.", name, settings[i]),
+				 errhint("Change the option first: %s.set_options('%s', orderby => '').",
+						 option_set->provider, get_rel_name(relid))));
+	}
+}
+
+/*
+ * The row of pg_attribute as the running command has left it; NULL if there
+ * is none.
+ */
+static HeapTuple
+current_column(Oid relid, AttrNumber attno)
 {
 	Relation	attrel = table_open(AttributeRelationId, AccessShareLock);
 	ScanKeyData key[2];
 	SysScanDesc scan;
 	HeapTuple	tuple;
-	char	   *name = NULL;
 
 	ScanKeyInit(&key[0], Anum_pg_attribute_attrelid, BTEqualStrategyNumber,
 				F_OIDEQ, ObjectIdGetDatum(relid));
@@ -487,24 +551,36 @@ current_column_name(Oid relid, AttrNumber attno)
 							  SnapshotSelf, 2, key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
-		name = pstrdup(NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname));
+		tuple = heap_copytuple(tuple);
 	systable_endscan(scan);
 	table_close(attrel, AccessShareLock);
-	return name;
+	return tuple;
 }
 
 /*
  * After ALTER TABLE has changed a column and before the next command: the
- * syscache still has the old name.
+ * syscache still has the old column.
  */
 void
-st_options_column_renamed(Oid relid, AttrNumber attno)
+st_options_column_altered(Oid relid, AttrNumber attno)
 {
-	char	   *oldname = get_attname(relid, attno, true);
-	char	   *newname = current_column_name(relid, attno);
+	HeapTuple	before = SearchSysCacheAttNum(relid, attno);
+	HeapTuple	after = current_column(relid, attno);
 
-	if (oldname != NULL && newname != NULL && strcmp(oldname, newname) != 0)
-		change_orderby_column(relid, oldname, newname);
+	if (HeapTupleIsValid(before) && HeapTupleIsValid(after))
+	{
+		Form_pg_attribute old = (Form_pg_attribute) GETSTRUCT(before);
+		Form_pg_attribute new = (Form_pg_attribute) GETSTRUCT(after);
+
+		if (strcmp(NameStr(old->attname), NameStr(new->attname)) != 0)
+			change_orderby_column(relid, NameStr(old->attname),
+								  NameStr(new->attname));
+		else if (old->atttypid != new->atttypid ||
+				 old->attcollation != new->attcollation)
+			check_type_change(relid, NameStr(old->attname));
+	}
+	if (HeapTupleIsValid(before))
+		ReleaseSysCache(before);
 }
 
 /* Called before a column is dropped: takes it out of the option orderby. */

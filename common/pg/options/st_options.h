@@ -9,7 +9,7 @@
  *		compression=lz4 level=9 orderby='event_date DESC, "User"'
  *
  * pg_dump emits it before the data, rewrites and pg_upgrade keep it, DROP
- * removes it.  orderby names columns, so that a label means the same in a
+ * removes it.  orderby names columns, and has expressions in parentheses, so that a label means the same in a
  * restored table whose attribute numbers differ; a rename rewrites the label
  * and a dropped column ends the list (st_options_column_*).
  *
@@ -33,6 +33,7 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
+#include "nodes/primnodes.h"
 #include "tcop/utility.h"
 #include "utils/rel.h"
 
@@ -40,7 +41,8 @@
 
 typedef struct StOrderColumn
 {
-	AttrNumber	attno;
+	AttrNumber	attno;			/* 0: an expression */
+	const char *expr;			/* its text, for st_order_expr_analyse() */
 	bool		desc;
 	bool		nulls_first;
 } StOrderColumn;
@@ -155,7 +157,7 @@ extern void st_options_remove(Oid relid);
 extern void st_options_check_label(const ObjectAddress *object, const char *label);
 
 /* Bodies of object access hooks for columns; cheap when there is no label. */
-extern void st_options_column_renamed(Oid relid, AttrNumber attno);
+extern void st_options_column_altered(Oid relid, AttrNumber attno);
 extern void st_options_column_dropped(Oid relid, AttrNumber attno);
 
 /* ---- st_options_text.c: text forms, without catalog writes ---- */
@@ -190,6 +192,23 @@ extern char *st_option_value_text(const StOptionDef *def, const StOptions *optio
  */
 extern char *st_option_orderby_rename(const char *text, const char *oldname,
 									  const char *newname);
+
+/*
+ * orderby text that a user has written for rel in the form that is stored.
+ * Raises what the server's parser raises, and if an expression is not fit.
+ */
+extern char *st_option_orderby_canonical(const char *text, Relation rel);
+
+/* Does an expression of the stored orderby text use the column? */
+extern bool st_option_orderby_computes(const char *text, const char *name);
+
+/*
+ * ---- st_order_expr.c ----
+ *
+ * A stored expression of orderby as one of the columns of rel, whose Vars have
+ * varno 1; not planned.
+ */
+extern Expr *st_order_expr_analyse(Relation rel, const char *text);
 
 /* ---- st_options_ddl.c, st_options_sql.c: bodies of hooks and SQL functions ---- */
 

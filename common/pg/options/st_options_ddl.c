@@ -80,7 +80,7 @@ st_options_object_access(ObjectAccessType access, Oid classId, Oid objectId, int
 	if (classId != RelationRelationId)
 		return;
 	if (access == OAT_POST_ALTER && subId > 0)
-		st_options_column_renamed(objectId, subId);
+		st_options_column_altered(objectId, subId);
 	else if (access == OAT_DROP && subId > 0)
 		st_options_column_dropped(objectId, subId);
 	else if (access == OAT_POST_CREATE && subId == 0 &&

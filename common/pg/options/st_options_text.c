@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * st_options_text.c
- *	  Text forms of table options: the label, single values, and lists of
- *	  order columns.
+ *	  Text forms of table options: the label and single values.
  *
  * Reads no catalog other than the type cache and writes nothing.  Callers
  * choose by elevel whether bad input is an error (a user sets it) or is
@@ -19,15 +18,7 @@
 #include "utils/guc.h"
 #include "utils/typcache.h"
 
-#include "st_options.h"
-
-/* One item of an order list, as text. */
-typedef struct OrderItem
-{
-	char	   *name;
-	bool		desc;
-	bool		nulls_first;
-} OrderItem;
+#include "st_options_order.h"
 
 const StOptionDef *
 st_option_find(const StOptionSet *set, const char *name)
@@ -152,7 +143,17 @@ append_value(StringInfo buf, const char *value)
 	if (bare)
 		appendStringInfoString(buf, value);
 	else
-		appendStringInfoString(buf, quote_literal_cstr(value));
+	{
+		/* as read_value() reads it: a backslash is nothing special */
+		appendStringInfoChar(buf, '\'');
+		for (const char *p = value; *p; p++)
+		{
+			if (*p == '\'')
+				appendStringInfoChar(buf, '\'');
+			appendStringInfoChar(buf, *p);
+		}
+		appendStringInfoChar(buf, '\'');
+	}
 }
 
 char *
@@ -170,277 +171,6 @@ st_option_make_label(const StOptionSet *set, char **settings)
 		append_value(&buf, settings[i]);
 	}
 	return buf.len > 0 ? buf.data : NULL;
-}
-
-/* ---- order lists ---- */
-
-/* Consumes the keyword (lower case) if it stands at *p as a whole word. */
-static bool
-read_keyword(const char **p, const char *keyword)
-{
-	Size		len = strlen(keyword);
-
-	if (pg_strncasecmp(*p, keyword, len) != 0 || is_bare_char((*p)[len]))
-		return false;
-	*p = skip_space(*p + len);
-	return true;
-}
-
-/* A column name as SQL writes it; NULL at a syntax error. */
-static char *
-read_identifier(const char **p)
-{
-	const char *s = *p;
-	StringInfoData buf;
-
-	if (*s != '"')
-	{
-		while (IS_HIGHBIT_SET(*s) || *s == '$' ||
-			   (is_bare_char(*s) && *s != '-' && *s != '.'))
-			s++;
-		if (s == *p || (**p >= '0' && **p <= '9') || **p == '$')
-			return NULL;
-		buf.data = downcase_truncate_identifier(*p, s - *p, false);
-		*p = skip_space(s);
-		return buf.data;
-	}
-	initStringInfo(&buf);
-	for (s++;; s++)
-	{
-		if (*s == '\0')
-			return NULL;
-		if (*s == '"' && *++s != '"')
-			break;
-		appendStringInfoChar(&buf, *s);
-	}
-	if (buf.len == 0)
-		return NULL;
-	*p = skip_space(s);
-	return buf.data;
-}
-
-/* "name [ASC | DESC] [NULLS {FIRST | LAST}]" */
-static OrderItem *
-read_order_item(const char **p)
-{
-	OrderItem  *item = palloc0(sizeof(OrderItem));
-
-	item->name = read_identifier(p);
-	if (item->name == NULL)
-		return NULL;
-	if (read_keyword(p, "desc"))
-		item->desc = true;
-	else
-		(void) read_keyword(p, "asc");
-	item->nulls_first = item->desc;
-	if (read_keyword(p, "nulls"))
-	{
-		if (read_keyword(p, "first"))
-			item->nulls_first = true;
-		else if (read_keyword(p, "last"))
-			item->nulls_first = false;
-		else
-			return NULL;
-	}
-	return item;
-}
-
-/* List of OrderItem *; *valid is false after a syntax error. */
-static List *
-parse_order(const char *text, bool *valid)
-{
-	List	   *items = NIL;
-	const char *p = skip_space(text);
-
-	*valid = true;
-	if (*p == '\0')
-		return NIL;
-	for (;;)
-	{
-		OrderItem  *item = read_order_item(&p);
-
-		if (item != NULL)
-			items = lappend(items, item);
-		if (item == NULL || (*p != ',' && *p != '\0'))
-		{
-			*valid = false;
-			return items;
-		}
-		if (*p == '\0')
-			return items;
-		p = skip_space(p + 1);
-	}
-}
-
-static char *
-order_text(List *items)
-{
-	StringInfoData buf;
-	ListCell   *lc;
-
-	initStringInfo(&buf);
-	foreach(lc, items)
-	{
-		OrderItem  *item = lfirst(lc);
-
-		appendStringInfo(&buf, "%s%s%s", buf.len > 0 ? ", " : "",
-						 quote_identifier(item->name),
-						 item->desc ? " DESC" : "");
-		if (item->nulls_first != item->desc)
-			appendStringInfoString(&buf, item->nulls_first ?
-								   " NULLS FIRST" : " NULLS LAST");
-	}
-	return buf.data;
-}
-
-char *
-st_option_orderby_rename(const char *text, const char *oldname,
-						 const char *newname)
-{
-	bool		valid;
-	bool		found = false;
-	List	   *items = parse_order(text, &valid);
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, items)
-	{
-		OrderItem  *item = lfirst(lc);
-
-		if (strcmp(item->name, oldname) == 0)
-		{
-			found = true;
-			if (newname == NULL)
-				break;
-			item->name = pstrdup(newname);
-		}
-		result = lappend(result, item);
-	}
-	return found ? order_text(result) : NULL;
-}
-
-/* The attribute of that name, or an error, or NULL below ERROR. */
-static Form_pg_attribute
-find_order_column(Relation rel, const char *name, int elevel)
-{
-	TupleDesc	desc = RelationGetDescr(rel);
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (!att->attisdropped && strcmp(NameStr(att->attname), name) == 0)
-			return att;
-	}
-	ereport(elevel,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("column \"%s\" of relation \"%s\" does not exist",
-					name, RelationGetRelationName(rel)),
-			 errdetail("Option \"orderby\" names columns of the table.")));
-	return NULL;
-}
-
-/* Checks that rows can be ordered by the column. */
-static bool
-check_order_column(Relation rel, Form_pg_attribute att, int elevel)
-{
-	/* 'v': generated and not stored, from PostgreSQL 18 on */
-	if (att->attgenerated == 'v')
-	{
-		ereport(elevel,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot order table \"%s\" by virtual generated column \"%s\"",
-						RelationGetRelationName(rel), NameStr(att->attname))));
-		return false;
-	}
-	if (!OidIsValid(lookup_type_cache(att->atttypid, TYPECACHE_LT_OPR)->lt_opr))
-	{
-		ereport(elevel,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot order table \"%s\" by column \"%s\"",
-						RelationGetRelationName(rel), NameStr(att->attname)),
-				 errdetail("Type %s has no default btree operator class.",
-						   format_type_be(att->atttypid))));
-		return false;
-	}
-	return true;
-}
-
-static bool
-order_has_column(const StOrderBy *order, AttrNumber attno)
-{
-	for (int i = 0; i < order->ncolumns; i++)
-		if (order->columns[i].attno == attno)
-			return true;
-	return false;
-}
-
-/*
- * Below ERROR the list ends before the first column that cannot be used.  Rows
- * in order of (a, b, c) are still in order of (a) when b is gone, but not in
- * order of (a, c).
- */
-static bool
-store_order(const char *text, Relation rel, StOrderBy *order, int elevel)
-{
-	bool		valid;
-	List	   *items = parse_order(text, &valid);
-	ListCell   *lc;
-
-	order->ncolumns = 0;
-	if (!valid)
-		ereport(elevel,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"orderby\": \"%s\"", text),
-				 errdetail("Expected a list of column [ASC | DESC] [NULLS { FIRST | LAST }] separated by commas.")));
-	foreach(lc, items)
-	{
-		OrderItem  *item = lfirst(lc);
-		Form_pg_attribute att = find_order_column(rel, item->name, elevel);
-		StOrderColumn *column;
-
-		if (att == NULL || !check_order_column(rel, att, elevel))
-			return false;
-		if (order_has_column(order, att->attnum))
-		{
-			ereport(elevel,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("column \"%s\" appears twice in option \"orderby\"",
-							item->name)));
-			return false;
-		}
-		if (order->ncolumns == ST_MAX_ORDERBY)
-		{
-			ereport(elevel,
-					(errcode(ERRCODE_TOO_MANY_COLUMNS),
-					 errmsg("option \"orderby\" takes at most %d columns",
-							ST_MAX_ORDERBY)));
-			return false;
-		}
-		column = &order->columns[order->ncolumns++];
-		column->attno = att->attnum;
-		column->desc = item->desc;
-		column->nulls_first = item->nulls_first;
-	}
-	return valid;
-}
-
-static char *
-order_value_text(const StOrderBy *order, Relation rel)
-{
-	List	   *items = NIL;
-
-	for (int i = 0; i < order->ncolumns; i++)
-	{
-		OrderItem  *item = palloc(sizeof(OrderItem));
-
-		item->name = NameStr(TupleDescAttr(RelationGetDescr(rel),
-										   order->columns[i].attno - 1)->attname);
-		item->desc = order->columns[i].desc;
-		item->nulls_first = order->columns[i].nulls_first;
-		items = lappend(items, item);
-	}
-	return order_text(items);
 }
 
 /* ---- single values ---- */
@@ -524,7 +254,7 @@ st_option_store(const StOptionDef *def, const char *text, Relation rel,
 		case ST_OPTION_ENUM:
 			return store_enum(def, text, (int *) field, elevel);
 		case ST_OPTION_ORDERBY:
-			return store_order(text, rel, (StOrderBy *) field, elevel);
+			return st_order_store(text, rel, (StOrderBy *) field, elevel);
 	}
 	elog(ERROR, "unknown type %d of option \"%s\"", def->type, def->name);
 	return false;
@@ -549,7 +279,7 @@ st_option_value_text(const StOptionDef *def, const StOptions *options,
 					return pstrdup(e->name);
 			break;
 		case ST_OPTION_ORDERBY:
-			return order_value_text((const StOrderBy *) field, rel);
+			return st_order_value_text((const StOrderBy *) field, rel);
 	}
 	elog(ERROR, "no text for option \"%s\"", def->name);
 	return NULL;
