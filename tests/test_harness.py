@@ -3,12 +3,16 @@ worth little."""
 
 from __future__ import annotations
 
+import ast
 import os
+import random
 import signal
+import threading
 from pathlib import Path
 
 import psycopg
 import pytest
+from strata.storm import WRITES, Storm
 from strata.twin import execute, same_rows
 
 
@@ -91,3 +95,40 @@ def test_a_crashed_backend_is_noticed(make_cluster):
             while True:
                 conn.execute("SELECT pg_sleep(0.01)")
     assert any("signal 11" in line for line in cluster.alarms_since(start))
+
+
+def test_seeds_reproduce_all_that_is_random():
+    """Nothing draws from the generator that has no seed, but the seed itself."""
+    unseeded = []
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Attribute(value=ast.Name(id="random"), attr=name):
+                    bad = name != "Random"
+                case ast.Call(func=ast.Attribute(attr="Random"), args=[]):
+                    bad = True
+                case ast.ImportFrom(module="random"):
+                    bad = True
+                case _:
+                    continue
+            if bad:
+                unseeded.append(path.name)
+    assert unseeded == ["conftest.py"]
+
+
+def test_a_storm_draws_the_same_whoever_is_first():
+    """What a session draws does not depend on whether another was quicker."""
+
+    def kinds(begun: bool) -> list[str]:
+        storm = Storm.__new__(Storm)
+        storm.aim, storm.begun = "load", threading.Event()
+        if begun:
+            storm.begun.set()
+        rng = random.Random("storm")
+        return [storm.choose(rng, WRITES) for _ in range(200)]
+
+    late, early = kinds(True), kinds(False)
+    assert late == kinds(True)
+    assert len(set(late)) > 5
+    assert [(a, b) for a, b in zip(late, early, strict=True) if a != b and b != "load"] == []
+    assert early.count("load") > 100

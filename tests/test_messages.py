@@ -136,9 +136,9 @@ MISTAKES = [
     # no pg_cron
     Mistake("SELECT colcompress.schedule('col', '0 3 * * *')", "42704",
             "pg_cron is not installed in this database", CRON),
-    Mistake("SELECT sorted_heap.schedule('ordered', '0 3 * * *')", "42883",
+    Mistake("SELECT sorted_heap.schedule('ordered', '0 3 * * *')", "42704",
             "scheduling needs the extension pg_cron in this database", CRON),
-    Mistake("SELECT zson_schedule('doc', 'z', '0 3 * * *')", "42883",
+    Mistake("SELECT zson_schedule('doc', 'z', '0 3 * * *')", "42704",
             "pg_cron is not installed in this database", CRON),
     # zonemap and sorted_heap
     Mistake("CREATE INDEX ON col USING zonemap (a)", "0A000",

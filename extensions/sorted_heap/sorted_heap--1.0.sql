@@ -227,14 +227,14 @@ BEGIN
 	-- A schema of that name could be anybody's.
 	IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_cron') THEN
 		RAISE EXCEPTION 'scheduling needs the extension pg_cron in this database'
-			USING ERRCODE = 'undefined_function',
+			USING ERRCODE = 'undefined_object',
 			HINT = 'Install pg_cron, or let something else CALL sorted_heap.merge() now and then.';
 	END IF;
 END
 $$;
 
 COMMENT ON FUNCTION require_pg_cron() IS
-	'error undefined_function unless the extension pg_cron is in this database';
+	'error undefined_object unless the extension pg_cron is in this database';
 
 CREATE FUNCTION schedule(relation regclass, schedule text) RETURNS bigint
 	LANGUAGE plpgsql STRICT
@@ -261,7 +261,7 @@ END
 $$;
 
 COMMENT ON FUNCTION schedule(regclass, text) IS
-	'lets pg_cron CALL merge() for a table (a regclass) by a schedule as of cron (text); the job''s number; errors undefined_function without pg_cron, insufficient_privilege unless the caller may maintain the table';
+	'lets pg_cron CALL merge() for a table (a regclass) by a schedule as of cron (text); the job''s number; errors undefined_object without pg_cron, insufficient_privilege unless the caller may maintain the table';
 
 CREATE FUNCTION unschedule(relation regclass) RETURNS boolean
 	LANGUAGE plpgsql STRICT
@@ -277,4 +277,4 @@ END
 $$;
 
 COMMENT ON FUNCTION unschedule(regclass) IS
-	'ends what schedule() began for a table (a regclass); error undefined_function without pg_cron';
+	'ends what schedule() began for a table (a regclass); error undefined_object without pg_cron';

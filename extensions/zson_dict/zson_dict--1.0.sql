@@ -766,7 +766,7 @@ DECLARE
 	job bigint;
 BEGIN
 	IF NOT EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'pg_cron') THEN
-		RAISE undefined_function USING MESSAGE = 'pg_cron is not installed in this database',
+		RAISE undefined_object USING MESSAGE = 'pg_cron is not installed in this database',
 			HINT = 'Install it, or run SELECT zson_retrain() from a scheduler of your own.';
 	END IF;
 	EXECUTE 'SELECT cron.schedule($1, $2, $3)' INTO job
@@ -785,7 +785,7 @@ DECLARE
 	done boolean;
 BEGIN
 	IF NOT EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'pg_cron') THEN
-		RAISE undefined_function USING MESSAGE = 'pg_cron is not installed in this database';
+		RAISE undefined_object USING MESSAGE = 'pg_cron is not installed in this database';
 	END IF;
 	-- of an unknown name, pg_cron makes an error
 	EXECUTE 'SELECT bool_or(cron.unschedule(jobid)) FROM cron.job WHERE jobname = $1' INTO done

@@ -8,6 +8,8 @@ keeper compacts, vacuums and rewrites our table beside them.
 
 strike() aims: it waits until somebody begins a statement of the wanted kind,
 and a random part of the time that such a statement takes.
+
+What a session does comes from the storm's seed; when its thread runs does not.
 """
 
 from __future__ import annotations
@@ -132,11 +134,15 @@ class Storm:
 
     # ---- the sessions ----
 
-    def choose(self, kinds) -> str:
-        """Mostly what is aimed at, if this session does it."""
-        if self.aim in kinds and not self.begun.is_set() and random.random() < 0.7:
+    def choose(self, rng: random.Random, kinds) -> str:
+        """Mostly what is aimed at, if this session does it.
+
+        Whether it is comes down to who is first; what is drawn must not.
+        """
+        aimed, kind = rng.random() < 0.7, rng.choice(list(kinds))
+        if aimed and self.aim in kinds and not self.begun.is_set():
             return self.aim
-        return random.choice(list(kinds))
+        return kind
 
     @contextlib.contextmanager
     def doing(self, conn, kind: str):
@@ -152,14 +158,14 @@ class Storm:
         self.seconds[kind] = 0.7 * self.seconds.get(kind, took) + 0.3 * took
         self.done[kind] += 1
 
-    def write(self, conn, writer: int) -> None:
-        kind = self.choose(WRITES)
+    def write(self, conn, rng: random.Random, writer: int) -> None:
+        kind, prepares = self.choose(rng, WRITES), rng.random() < 0.1
         with self.lock:
             self.number += 1
             n = self.number
         end = "COMMIT"
         # Nobody truncates a table that has prepared changes of others.
-        if kind not in ("truncate", "count up") and random.random() < 0.1:
+        if kind not in ("truncate", "count up") and prepares:
             end = f"PREPARE TRANSACTION '{n}'"
         with self.doing(conn, kind):
             conn.execute("BEGIN")
@@ -174,18 +180,19 @@ class Storm:
             if end != "COMMIT":
                 conn.execute(f"COMMIT PREPARED '{n}'")
 
-    def keep(self, conn, _number: int) -> None:
-        kind = self.choose(KEEPING)
+    def keep(self, conn, rng: random.Random, _number: int) -> None:
+        kind = self.choose(rng, KEEPING)
         with self.doing(conn, kind):
             conn.execute(KEEPING[kind].format(am=self.am))
 
-    def session(self, action, number: int) -> None:
+    def session(self, action, number: int, seed: str) -> None:
+        rng = random.Random(seed)
         try:
             with self.database.connect() as conn:
                 conn.execute("SET statement_timeout = '120s'")
                 while not self.stopping:
                     try:
-                        action(conn, number)
+                        action(conn, rng, number)
                     except psycopg.Error as error:
                         if conn.closed or error.sqlstate is None:
                             raise
@@ -209,8 +216,11 @@ class Storm:
         self.aim, self.stopping = None, False
         self.begun.clear()
         before = self.done.total()
+        seed = self.rng.random()
         threads = [
-            threading.Thread(target=self.session, args=(action, number))
+            threading.Thread(
+                target=self.session, args=(action, number, f"{seed}/{number}")
+            )
             for number, action in enumerate([self.write] * WRITERS + [self.keep])
         ]
         for thread in threads:
