@@ -958,6 +958,36 @@ def test_a_held_row_group_is_left_alone(make_cluster, am):
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
+@pytest.mark.parametrize("auto", [True, False], ids=["worker", "no worker"])
+def test_merge_in_a_block_leaves_vacuum_to_a_worker(database, am, auto):
+    """It says so, and the file gets as small; without workers it names the way."""
+    notices = []
+    with database.connect() as conn:
+        conn.add_notice_handler(
+            lambda said: notices.append((said.message_primary, said.message_hint))
+        )
+        size = bulk_table(conn, am)
+        fresh = size()
+        # Nobody starts a worker before merge does.
+        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+        conn.execute("UPDATE t SET k = k + 1 WHERE id % 3 = 0")
+        conn.execute(f"SELECT {am}.set_options('t', auto_compact => {auto})")
+        assert size() > 1.3 * fresh
+        conn.execute(f"DO $$ BEGIN CALL {am}.merge('t'); END $$")
+        if auto:
+            assert notices == [('VACUUM of "t" is left to a background worker', None)]
+            wait_until(lambda: size() <= 1.3 * fresh, "the worker's VACUUM", 60)
+        else:
+            hint = "CALL merge on its own, or run VACUUM."
+            assert notices == [('"t" is left larger than it needs to be', hint)]
+            assert size() > 1.3 * fresh
+            conn.execute(f"CALL {am}.merge('t')")
+            assert size() <= 1.3 * fresh
+        conn.execute(f"DO $$ BEGIN CALL {am}.merge('t'); END $$")
+        assert len(notices) == 1, "there is nothing left to say"
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
 def test_schedule_on_pg_cron(make_cluster, server, am):
     """Jobs of a real pg_cron, whose commands do what they should."""
     if not (server.pkglibdir / "pg_cron.so").exists():

@@ -130,5 +130,7 @@ def test_a_storm_draws_the_same_whoever_is_first():
     late, early = kinds(True), kinds(False)
     assert late == kinds(True)
     assert len(set(late)) > 5
-    assert [(a, b) for a, b in zip(late, early, strict=True) if a != b and b != "load"] == []
+    assert [
+        (a, b) for a, b in zip(late, early, strict=True) if a != b and b != "load"
+    ] == []
     assert early.count("load") > 100

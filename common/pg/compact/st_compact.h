@@ -161,8 +161,11 @@ extern int	st_max_workers;
 extern void st_auto_compact_init(const char *worker);
 extern void st_auto_compact_worker_main(Datum main_arg);
 
-/* Starts one for the table, if it is to be compacted so. */
-extern void st_auto_compact_start(Relation rel);
+/*
+ * Starts one for the table, if it is to be compacted so and none is at work in
+ * the database.  Is there one now that will find the table?
+ */
+extern bool st_auto_compact_start(Relation rel);
 
 /* ---- sorting rows by a table's option orderby: st_sort.c ---- */
 

@@ -13,8 +13,9 @@
  * leave the delta leave pages behind.  Only VACUUM can free those, because it
  * removes index entries.  Then the last row groups of the file can move there,
  * and VACUUM cuts off where they were.  So it runs VACUUM where that is worth
- * it.  Not if it was called by another procedure, whose transactions the
- * server's VACUUM could not end.  Last, it packs the TOAST relation
+ * it.  Not if it was called by another procedure or a DO block, whose
+ * transactions the server's VACUUM could not end: then it leaves VACUUM to a
+ * background worker, and says so.  Last, it packs the TOAST relation
  * (st_toast_pack.c).
  *
  * A step runs functions of indexes: as the owner of the table, in a
@@ -239,6 +240,24 @@ stay(Relation rel, StCompactJob *job)
 	return true;
 }
 
+/* VACUUM is worth it, but cannot run here. */
+static bool
+hand_vacuum_on(Relation rel, StCompactJob *job)
+{
+	char	   *name = RelationGetRelationName(rel);
+
+	if (st_auto_compact_start(rel))
+		ereport(NOTICE,
+				(errmsg("VACUUM of \"%s\" is left to a background worker", name),
+				 errdetail("merge cannot run it inside a procedure or DO block.")));
+	else
+		ereport(NOTICE,
+				(errmsg("\"%s\" is left larger than it needs to be", name),
+				 errdetail("merge cannot run VACUUM inside a procedure or DO block, and no background worker may or can."),
+				 errhint("CALL merge on its own, or run VACUUM.")));
+	return true;
+}
+
 static void
 compact_table(CompactCall *call, Oid relid)
 {
@@ -247,6 +266,8 @@ compact_table(CompactCall *call, Oid relid)
 	if (call->to_the_end && ask(call, relid, st_toast_wastes) &&
 		run_step(call, relid, st_toast_pack))
 		SPI_commit();
+	if (call->to_the_end && !call->may_vacuum && ask(call, relid, st_compact_wastes))
+		(void) ask(call, relid, hand_vacuum_on);
 }
 
 /* The table itself, or what a partitioned table consists of. */

@@ -155,18 +155,20 @@ is_wanted(Relation rel)
 		!is_locked(MyDatabaseId, 0, WORKER_LOCK_KIND, false);
 }
 
-void
+bool
 st_auto_compact_start(Relation rel)
 {
 	BackgroundWorker worker;
 
 	if (!is_wanted(rel))
-		return;
+		return st_worker_may_serve(rel) && st_max_workers > 0;
 	describe_worker(&worker, RelationGetRelid(rel));
-	if (!RegisterDynamicBackgroundWorker(&worker, NULL))
-		ereport(DEBUG1,
-				(errmsg_internal("no background worker is left to compact \"%s\"",
-								 RelationGetRelationName(rel))));
+	if (RegisterDynamicBackgroundWorker(&worker, NULL))
+		return true;
+	ereport(DEBUG1,
+			(errmsg_internal("no background worker is left to compact \"%s\"",
+							 RelationGetRelationName(rel))));
+	return false;
 }
 
 /* StCompactionWanted */
