@@ -194,8 +194,37 @@ numbers_in_order(RankedUnit *units, uint32 n)
 static bool
 is_ordered(const VxSource *source)
 {
-	return source->filter->topn != NULL && vx_enable_pruning && source->bitmap == NULL &&
-		vx_topn_has_zones(source->filter->topn);
+	return source->filter->topn != NULL && vx_enable_pruning && source->bitmap == NULL;
+}
+
+/*
+ * A rank for keys without zones that spreads the units: the last one first,
+ * then one in the middle, then those amid what is left.  Keys often follow
+ * the order of rows, up or down: unit after unit would then be better than
+ * all before it, and every one would have rows to be handed out.  This way
+ * that ends after the logarithm of their number.
+ */
+static int64
+spread_rank(uint32 number, uint32 n)
+{
+	uint32		left = n - 1 - number;
+	uint32		reversed = 0;
+
+	for (int bit = 0; bit < 32; bit++, left >>= 1)
+		reversed = reversed << 1 | (left & 1);
+	return reversed;
+}
+
+static int64
+group_rank(VxSource *source, uint32 group)
+{
+	StReader   *reader = vx_format->store->reader_open(source->rel,
+													   &source->groups->groups[group],
+													   source->group_mcxt);
+	int64		rank = vx_topn_best(source->filter->topn, reader, -1);
+
+	vx_format->store->reader_close(reader);
+	return rank;
 }
 
 void
@@ -204,42 +233,42 @@ vx_source_order_groups(VxSource *source)
 	uint32		n = source->groups->ngroups;
 	MemoryContext oldcontext;
 	RankedUnit *units;
+	bool		zones;
 
 	if (!is_ordered(source) || source->group_order != NULL || n <= 1)
 		return;
+	zones = vx_topn_has_zones(source->filter->topn);
 	oldcontext = MemoryContextSwitchTo(source->mcxt);
 	units = palloc(sizeof(RankedUnit) * n);
 	for (uint32 i = 0; i < n; i++)
 	{
-		StReader   *reader = vx_format->store->reader_open(source->rel,
-														   &source->groups->groups[i],
-														   source->group_mcxt);
-
 		CHECK_FOR_INTERRUPTS();
 		units[i].number = i;
-		units[i].rank = vx_topn_best(source->filter->topn, reader, -1);
-		vx_format->store->reader_close(reader);
+		units[i].rank = zones ? group_rank(source, i) : spread_rank(i, n);
 	}
 	source->group_order = numbers_in_order(units, n);
 	MemoryContextSwitchTo(oldcontext);
 }
 
-/* Zones alone decide: all participants of a parallel scan find the same order. */
+/* Zones or numbers alone decide: all participants of a parallel scan find the same order. */
 void
 vx_source_order_vectors(VxSource *source)
 {
 	uint32		n = vx_format->vectors(source->reader);
 	MemoryContext oldcontext;
 	RankedUnit *units;
+	bool		zones;
 
 	if (!is_ordered(source) || source->vector_order != NULL)
 		return;
+	zones = vx_topn_has_zones(source->filter->topn);
 	oldcontext = MemoryContextSwitchTo(source->group_mcxt);
 	units = palloc(sizeof(RankedUnit) * n);
 	for (uint32 i = 0; i < n; i++)
 	{
 		units[i].number = i;
-		units[i].rank = vx_topn_best(source->filter->topn, source->reader, i);
+		units[i].rank = zones ? vx_topn_best(source->filter->topn, source->reader, i) :
+			spread_rank(i, n);
 	}
 	source->vector_order = numbers_in_order(units, n);
 	MemoryContextSwitchTo(oldcontext);

@@ -137,3 +137,25 @@ RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 DROP TABLE tn, tn_heap;
 DROP FUNCTION tn_diff, tn_group_diff, tn_explain;
+
+-- without zones vectors are taken so that keys in the order of rows, up or down, do not make each vector better than all before it
+CREATE TABLE tn_up (d jsonb) USING colcompress;
+INSERT INTO tn_up SELECT jsonb_build_object('k', k, 's', md5(k::text)) FROM generate_series(1, 60000) k;
+CREATE FUNCTION tn_handed_out(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'ColcompressScan' THEN
+			RETURN substring(line FROM 'rows=(\d+)');
+		END IF;
+	END LOOP;
+END $$;
+SELECT tn_handed_out(format('SELECT d FROM tn_up ORDER BY (d->>''k'')::int %s LIMIT 10', dir)) < 150 AS few FROM unnest(ARRAY['', 'DESC']) dir;
+SELECT d->'k' FROM tn_up ORDER BY (d->>'k')::int LIMIT 2;
+SELECT d->'k' FROM tn_up ORDER BY (d->>'k')::int DESC LIMIT 2 OFFSET 3;
+SET colcompress.enable_pruning = off;
+SELECT tn_handed_out(format('SELECT d FROM tn_up ORDER BY (d->>''k'')::int %s LIMIT 10', dir)) < 150 AS few FROM unnest(ARRAY['', 'DESC']) dir;
+RESET colcompress.enable_pruning;
+DROP TABLE tn_up;
+DROP FUNCTION tn_handed_out;
