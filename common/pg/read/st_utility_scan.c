@@ -114,26 +114,24 @@ st_utility_scan_end(void)
 	command.not_null = false;
 }
 
-/* Marks the columns that one of the names is of; false if none is. */
+/*
+ * Marks the column that the names end with; false if they end with something
+ * else: a star, or a function of whole rows, although another one of the names
+ * may be that of a column.
+ */
 static bool
 want_names(Relation rel, List *names, bool *needed)
 {
-	bool		any = false;
-	ListCell   *lc;
+	Node	   *last = llast(names);
+	AttrNumber	attno;
 
-	foreach(lc, names)
-	{
-		AttrNumber	attno;
-
-		if (!IsA(lfirst(lc), String))
-			return false;		/* a star */
-		attno = get_attnum(RelationGetRelid(rel), strVal(lfirst(lc)));
-		if (attno <= 0)
-			continue;
-		needed[attno - 1] = true;
-		any = true;
-	}
-	return any;
+	if (!IsA(last, String))
+		return false;
+	attno = get_attnum(RelationGetRelid(rel), strVal(last));
+	if (attno <= 0)
+		return false;
+	needed[attno - 1] = true;
+	return true;
 }
 
 /* A generated column may stand for others. */

@@ -109,6 +109,15 @@ SET ROLE ss_role;
 COPY ss_few TO STDOUT;
 COPY ss_few (t) TO STDOUT;
 RESET ROLE;
+-- a function of whole rows, beside a column that is named like the table
+ALTER TABLE ss_few RENAME w TO ss_few;
+CREATE FUNCTION ss_named(ss_few) RETURNS boolean LANGUAGE sql IMMUTABLE AS
+	'SELECT $1.n IS NOT NULL AND $1.id < 2000';
+ALTER TABLE ss_few ADD CONSTRAINT wrong CHECK (ss_few.ss_named);
+DELETE FROM ss_few WHERE id = 2000;
+ALTER TABLE ss_few ADD CONSTRAINT named CHECK (ss_few.ss_named);
+ALTER TABLE ss_few DROP CONSTRAINT named;
+DROP FUNCTION ss_named;
 
 DROP TABLE ss, ss_heap, ss_few;
 DROP FUNCTION ss_same, ss_reads;
