@@ -958,6 +958,45 @@ def test_a_held_row_group_is_left_alone(make_cluster, am):
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
+def test_a_step_in_vain_makes_no_index_entries(database, am):
+    """Somebody takes a row's lock while its group is copied, and keeps it."""
+    with (
+        database.connect() as conn,
+        database.connect() as holder,
+        database.connect() as merger,
+    ):
+        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text) USING {am}")
+        conn.execute(
+            "INSERT INTO t SELECT i, repeat(md5(i::text), 8)"
+            " FROM generate_series(1, 100000) i"
+        )
+        conn.execute("DELETE FROM t WHERE id % 50 = 0")
+        conn.execute(f"CALL {am}.merge('t')")
+        conn.execute("DELETE FROM t WHERE id % 50 = 1")
+        groups = f"SELECT first_row, rows FROM {am}.row_groups('t')"
+        before = (conn.execute(groups).fetchall(), size(conn, "t_pkey"))
+        assert [rows for _, rows in before[0]] == [98_000]
+
+        merge = threading.Thread(target=merger.execute, args=(f"CALL {am}.merge('t')",))
+        merge.start()
+        taken = (
+            f"SELECT count(*) > 0 FROM {am}.compact_progress WHERE step_rows_taken > 0"
+        )
+        while not conn.execute(taken).fetchone()[0]:
+            assert merge.is_alive()
+        holder.execute("BEGIN")
+        holder.execute("SELECT FROM t WHERE id = 2 FOR KEY SHARE")
+        merge.join()
+        assert (conn.execute(groups).fetchall(), size(conn, "t_pkey")) == before
+
+        holder.execute("COMMIT")
+        conn.execute(f"CALL {am}.merge('t')")
+        assert [rows for _, rows in conn.execute(groups).fetchall()] == [96_000]
+        count = "SELECT count(*) FROM t WHERE id > 0"
+        assert conn.execute(count).fetchone() == (96_000,)
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
 def test_schedule_on_pg_cron(make_cluster, server, am):
     """Jobs of a real pg_cron, whose commands do what they should."""
     if not (server.pkglibdir / "pg_cron.so").exists():
