@@ -756,8 +756,15 @@ def test_workers_leave_places_to_others(make_cluster, am):
 
 def test_a_table_recovers_by_itself(make_cluster, am):
     """Changes of single rows, no autovacuum and no command: the worker alone brings
-    deletions, delta and space back, also once an old snapshot has ended."""
-    cluster = make_cluster("live", autovacuum="off")
+    deletions, delta and space back, also once an old snapshot has ended.  Its VACUUM
+    has no workers of its own."""
+    cluster = make_cluster(
+        "live",
+        autovacuum="off",
+        log_min_messages="debug2",
+        min_parallel_index_scan_size="0",
+    )
+    begin = cluster.log_size()
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE crash")
     database = CrashDatabase(cluster, am)
@@ -824,6 +831,9 @@ def test_a_table_recovers_by_itself(make_cluster, am):
                 "SELECT (SELECT count(*) FROM t) = count(*) FROM twin"
             ).fetchone() == (True,)
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+    log = cluster.log_since(begin, 1_000_000_000)
+    assert f"{am} compaction" in log
+    assert "parallel vacuum worker" not in log
 
 
 def test_one_merge_brings_all_space_back(make_cluster, rng, am):
