@@ -758,15 +758,11 @@ def test_a_table_recovers_by_itself(make_cluster, am):
     """Changes of single rows, no autovacuum and no command: the worker alone brings
     deletions, delta and space back, also once an old snapshot has ended.  Its VACUUM
     has no workers of its own."""
-    cluster = make_cluster(
-        "live",
-        autovacuum="off",
-        log_min_messages="debug2",
-        min_parallel_index_scan_size="0",
-    )
+    cluster = make_cluster("live", autovacuum="off", min_parallel_index_scan_size="0")
     begin = cluster.log_size()
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE crash")
+        conn.execute("ALTER DATABASE crash SET log_min_messages = 'debug2'")
     database = CrashDatabase(cluster, am)
     rows = 100_000
     with database.connect() as conn, database.connect() as old:
@@ -832,7 +828,7 @@ def test_a_table_recovers_by_itself(make_cluster, am):
             ).fetchone() == (True,)
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
     log = cluster.log_since(begin, 1_000_000_000)
-    assert f"{am} compaction" in log
+    assert "index vacuuming" in log or "scanned index" in log
     assert "parallel vacuum worker" not in log
 
 
@@ -975,7 +971,11 @@ def test_a_step_in_vain_makes_no_index_entries(database, am):
         database.connect() as holder,
         database.connect() as merger,
     ):
-        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text) USING {am}")
+        # VACUUM would wait for the holder's lock, to cut the file off
+        conn.execute(
+            f"CREATE TABLE t (id int PRIMARY KEY, v text) USING {am}"
+            " WITH (vacuum_truncate = off)"
+        )
         conn.execute(
             "INSERT INTO t SELECT i, repeat(md5(i::text), 8)"
             " FROM generate_series(1, 100000) i"
@@ -983,6 +983,7 @@ def test_a_step_in_vain_makes_no_index_entries(database, am):
         conn.execute("DELETE FROM t WHERE id % 50 = 0")
         conn.execute(f"CALL {am}.merge('t')")
         conn.execute("DELETE FROM t WHERE id % 50 = 1")
+        conn.execute("REINDEX TABLE t")
         groups = f"SELECT first_row, rows FROM {am}.row_groups('t')"
         before = (conn.execute(groups).fetchall(), size(conn, "t_pkey"))
         assert [rows for _, rows in before[0]] == [98_000]
