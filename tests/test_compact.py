@@ -756,10 +756,13 @@ def test_workers_leave_places_to_others(make_cluster, am):
 
 def test_a_table_recovers_by_itself(make_cluster, am):
     """Changes of single rows, no autovacuum and no command: the worker alone brings
-    deletions, delta and space back, also once an old snapshot has ended."""
-    cluster = make_cluster("live", autovacuum="off")
+    deletions, delta and space back, also once an old snapshot has ended.  Its VACUUM
+    has no workers of its own."""
+    cluster = make_cluster("live", autovacuum="off", min_parallel_index_scan_size="0")
+    begin = cluster.log_size()
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE crash")
+        conn.execute("ALTER DATABASE crash SET log_min_messages = 'debug2'")
     database = CrashDatabase(cluster, am)
     rows = 100_000
     with database.connect() as conn, database.connect() as old:
@@ -824,6 +827,9 @@ def test_a_table_recovers_by_itself(make_cluster, am):
                 "SELECT (SELECT count(*) FROM t) = count(*) FROM twin"
             ).fetchone() == (True,)
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+    log = cluster.log_since(begin, 1_000_000_000)
+    assert "index vacuuming" in log or "scanned index" in log
+    assert "parallel vacuum worker" not in log
 
 
 def test_one_merge_brings_all_space_back(make_cluster, rng, am):
@@ -985,6 +991,50 @@ def test_merge_in_a_block_leaves_vacuum_to_a_worker(database, am, auto):
             assert size() <= 1.3 * fresh
         conn.execute(f"DO $$ BEGIN CALL {am}.merge('t'); END $$")
         assert len(notices) == 1, "there is nothing left to say"
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
+def test_a_step_in_vain_makes_no_index_entries(database, am):
+    """Somebody takes a row's lock while its group is copied, and keeps it."""
+    with (
+        database.connect() as conn,
+        database.connect() as holder,
+        database.connect() as merger,
+    ):
+        # VACUUM would wait for the holder's lock, to cut the file off
+        conn.execute(
+            f"CREATE TABLE t (id int PRIMARY KEY, v text) USING {am}"
+            " WITH (vacuum_truncate = off)"
+        )
+        conn.execute(
+            "INSERT INTO t SELECT i, repeat(md5(i::text), 8)"
+            " FROM generate_series(1, 100000) i"
+        )
+        conn.execute("DELETE FROM t WHERE id % 50 = 0")
+        conn.execute(f"CALL {am}.merge('t')")
+        conn.execute("DELETE FROM t WHERE id % 50 = 1")
+        conn.execute("REINDEX TABLE t")
+        groups = f"SELECT first_row, rows FROM {am}.row_groups('t')"
+        before = (conn.execute(groups).fetchall(), size(conn, "t_pkey"))
+        assert [rows for _, rows in before[0]] == [98_000]
+
+        merge = threading.Thread(target=merger.execute, args=(f"CALL {am}.merge('t')",))
+        merge.start()
+        taken = (
+            f"SELECT count(*) > 0 FROM {am}.compact_progress WHERE step_rows_taken > 0"
+        )
+        while not conn.execute(taken).fetchone()[0]:
+            assert merge.is_alive()
+        holder.execute("BEGIN")
+        holder.execute("SELECT FROM t WHERE id = 2 FOR KEY SHARE")
+        merge.join()
+        assert (conn.execute(groups).fetchall(), size(conn, "t_pkey")) == before
+
+        holder.execute("COMMIT")
+        conn.execute(f"CALL {am}.merge('t')")
+        assert [rows for _, rows in conn.execute(groups).fetchall()] == [96_000]
+        count = "SELECT count(*) FROM t WHERE id > 0"
+        assert conn.execute(count).fetchone() == (96_000,)
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 

@@ -100,6 +100,24 @@ report(const StCompactJob *job)
 }
 
 /*
+ * Makes index entries of what was written, and takes the old places if that has
+ * not been done.  False: groups[*held] is held.
+ */
+static bool
+link_and_take(StCompactSink *sink, const StGroupVersion *groups, int ngroups,
+			  uint64 *const *deleted, int *held)
+{
+	if (sink->copies && !st_groups_are_free(sink->catalog, groups, ngroups, held))
+		return false;
+	st_sink_link(sink, groups, ngroups);
+	if (!sink->copies)
+		return true;
+	/* first what takes longer, and waits for nobody */
+	st_take_delta(sink);
+	return st_take_groups(sink, groups, ngroups, deleted, held);
+}
+
+/*
  * Moves the rows of the plan.  False: the change must be undone, because a
  * group is held, which is to be skipped then.
  */
@@ -117,7 +135,7 @@ move_rows(StCatalog *catalog, StCompactJob *job, StCompactPlan *plan,
 	{
 		const StGroupVersion *v = &plan->groups[i];
 
-		if (sink->copies ? st_tuple_is_held(catalog->toast, &v->tid) :
+		if (sink->copies ? !st_groups_are_free(catalog, v, 1, &held) :
 			!st_take_group(catalog, v))
 		{
 			st_compact_skip(job, v->group.first_row);
@@ -132,16 +150,11 @@ move_rows(StCatalog *catalog, StCompactJob *job, StCompactPlan *plan,
 	if (plan->delta)
 		next_block = st_delta_move(sink->rel, extents, next_block,
 								   plan->max_rows, sink);
-	st_sink_finish(sink, plan->groups, ngroups);
-	if (sink->copies)
+	st_sink_write(sink);
+	if (!link_and_take(sink, plan->groups, ngroups, deleted, &held))
 	{
-		/* first what takes longer, and waits for nobody */
-		st_take_delta(sink);
-		if (!st_take_groups(sink, plan->groups, ngroups, deleted, &held))
-		{
-			st_compact_skip(job, plan->groups[held].group.first_row);
-			return false;
-		}
+		st_compact_skip(job, plan->groups[held].group.first_row);
+		return false;
 	}
 
 	job->next_block = next_block;

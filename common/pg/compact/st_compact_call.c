@@ -176,7 +176,8 @@ run_steps(CompactCall *call, Oid relid)
 /*
  * Left to itself, VACUUM leaves dead line pointers alone if they stand on few
  * pages.  Such a page at the end of the file keeps all before it from being cut
- * off.
+ * off.  A worker's VACUUM has no workers of its own: a worker is to take half of one
+ * processor, and not all that there are from those who write.
  */
 void
 st_compact_vacuum(Oid relid, StVacuumBeside beside, MemoryContext mcxt)
@@ -189,7 +190,11 @@ st_compact_vacuum(Oid relid, StVacuumBeside beside, MemoryContext mcxt)
 	stmt->rels = list_make1(makeVacuumRelation(NULL, relid, NIL));
 	stmt->options = list_make1(makeDefElem("index_cleanup", (Node *) makeString("on"), -1));
 	if (beside != ST_VACUUM_WAITS)
+	{
 		stmt->options = lappend(stmt->options, makeDefElem("skip_locked", NULL, -1));
+		stmt->options = lappend(stmt->options,
+								makeDefElem("parallel", (Node *) makeInteger(0), -1));
+	}
 	if (beside == ST_VACUUM_BESIDE_SHORT)
 		stmt->options = lappend(stmt->options,
 								makeDefElem("truncate", (Node *) makeBoolean(false), -1));

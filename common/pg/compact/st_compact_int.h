@@ -76,6 +76,8 @@ typedef struct StCompactSink
 
 	uint64		rows;			/* taken */
 	uint32		groups;			/* written */
+	uint32		maxwritten;
+	StGroup    *written;
 } StCompactSink;
 
 extern void st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
@@ -85,13 +87,16 @@ extern void st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 extern void st_sink_add(StCompactSink *sink, Datum *values, bool *isnull,
 						uint64 old);
 
+/* Writes all rows; nothing leads to them yet. */
+extern void st_sink_write(StCompactSink *sink);
+
 /*
- * Writes everything, index entries and origin maps included.  groups are
- * those whose rows were taken, sorted by first_row.  After that sink->moved is
- * sorted by the old places, without ST_OLD_IS_ROW.
+ * Makes index entries and origin maps.  groups are those whose rows were taken,
+ * sorted by first_row.  After that sink->moved is sorted by the old places,
+ * without ST_OLD_IS_ROW.
  */
-extern void st_sink_finish(StCompactSink *sink, const StGroupVersion *groups,
-						   int ngroups);
+extern void st_sink_link(StCompactSink *sink, const StGroupVersion *groups,
+						 int ngroups);
 extern void st_sink_end(StCompactSink *sink);
 
 /* ---- the end of the old places: st_compact_take.c ---- */
@@ -101,6 +106,13 @@ extern void st_sink_end(StCompactSink *sink);
  * somebody is at work there.
  */
 extern bool st_take_group(StCatalog *catalog, const StGroupVersion *v);
+
+/*
+ * Waits for moments in which nobody holds one of the groups.  False: some
+ * transaction holds one of them for long, and *held says which.
+ */
+extern bool st_groups_are_free(StCatalog *catalog, const StGroupVersion *groups,
+							   int n, int *held);
 
 /*
  * Takes groups whose rows have been copied; deleted[i] are those that had no

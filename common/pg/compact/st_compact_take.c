@@ -10,8 +10,9 @@
  * read is done to the copy here: it gets a tombstone.
  *
  * For that moment nobody may hold a lock on a group: it comes once those who do
- * have ended.  A step tries for a while, and if that is in vain it is undone;
- * before it begins it looks whether it would be.
+ * have ended.  A step tries for a while, and if that is in vain it is undone.
+ * Whether it would be it looks before it begins, and once more before it makes
+ * index entries.
  *
  * Readers see either place, as the step's transaction has committed or not.
  * What a copy means for unique checks is told in st_fetch.c.
@@ -47,6 +48,26 @@ st_take_group(StCatalog *catalog, const StGroupVersion *v)
 	if (!st_catalog_delete(catalog, &tid))
 		return false;
 	st_retired_add(catalog, &v->group);
+	return true;
+}
+
+bool
+st_groups_are_free(StCatalog *catalog, const StGroupVersion *groups, int n,
+				   int *held)
+{
+	TimestampTz start = GetCurrentTimestamp();
+
+	for (int i = 0; i < n; i++)
+	{
+		*held = i;
+		while (st_tuple_is_held(catalog->toast, &groups[i].tid))
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (TimestampDifferenceExceeds(start, GetCurrentTimestamp(), TAKE_MS))
+				return false;
+			pg_usleep(TAKE_NAP_US);
+		}
+	}
 	return true;
 }
 

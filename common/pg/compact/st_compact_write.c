@@ -4,9 +4,10 @@
  *	  Compaction: writing new row groups.
  *
  * Rows come in, one after another or through a sort by the option orderby, and
- * go out into row groups of the running transaction: extent, finished
- * descriptor, then index entries for the new TIDs.  The entries are made
- * without a unique check: the same key has an entry at the row's old place.
+ * go out into row groups of the running transaction: extent and finished
+ * descriptor, then, for all of a step's groups at its end, index entries for the
+ * new TIDs: they cost most, and stay behind as dead ones if the step is undone.
+ * The entries are made without a unique check: the same key has an entry at the row's old place.
  * Rows are copied while they count there (st_compact_take.c): another inserter
  * of the key meets them at the old place and, once that is gone, at the new one
  * (fetch_dirty() in st_fetch.c).  An exclusion constraint may come to the new
@@ -169,6 +170,20 @@ index_group(StCompactSink *sink, const StGroup *group)
 
 /* ---- groups ---- */
 
+/* A group that was written, which has no index entries yet. */
+static void
+remember_group(StCompactSink *sink, const StGroup *group)
+{
+	if (sink->groups == sink->maxwritten)
+	{
+		sink->maxwritten = Max(8, sink->maxwritten * 2);
+		sink->written = sink->written == NULL ?
+			palloc(sink->maxwritten * sizeof(StGroup)) :
+			repalloc(sink->written, sink->maxwritten * sizeof(StGroup));
+	}
+	sink->written[sink->groups++] = *group;
+}
+
 static void
 finish_group(StCompactSink *sink, bool full)
 {
@@ -201,8 +216,7 @@ finish_group(StCompactSink *sink, bool full)
 
 	for (uint32 i = 0; i < group.nrows; i++)
 		sink->moved[sink->nmoved - group.nrows + i].row = group.first_row + i;
-	sink->groups++;
-	index_group(sink, &group);
+	remember_group(sink, &group);
 }
 
 static void
@@ -371,18 +385,25 @@ write_origins(StCompactSink *sink, const StGroupVersion *groups, int ngroups)
 }
 
 void
-st_sink_finish(StCompactSink *sink, const StGroupVersion *groups, int ngroups)
+st_sink_write(StCompactSink *sink)
 {
 	if (sink->sort != NULL)
 		write_sorted(sink);
 	finish_group(sink, false);
+}
+
+void
+st_sink_link(StCompactSink *sink, const StGroupVersion *groups, int ngroups)
+{
+	for (uint32 i = 0; i < sink->groups; i++)
+		index_group(sink, &sink->written[i]);
 	write_origins(sink, groups, ngroups);
-	st_indexes_close(&sink->indexes);
 }
 
 void
 st_sink_end(StCompactSink *sink)
 {
+	st_indexes_close(&sink->indexes);
 	if (sink->moved != NULL)
 		pfree(sink->moved);
 	sink->moved = NULL;

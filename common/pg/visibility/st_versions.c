@@ -293,19 +293,23 @@ judge_deletion(StCatalogEntry *entry, TransactionId oldest_xmin, StRowDeath *dea
 	return true;
 }
 
+/* By row, and of one row's first the one that is certain. */
 static int
 compare_deaths(const void *a, const void *b)
 {
-	uint32		x = ((const StRowDeath *) a)->row;
-	uint32		y = ((const StRowDeath *) b)->row;
+	const StRowDeath *x = a;
+	const StRowDeath *y = b;
 
-	return x < y ? -1 : x > y;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return (x->state == HEAPTUPLE_DELETE_IN_PROGRESS) -
+		(y->state == HEAPTUPLE_DELETE_IN_PROGRESS);
 }
 
 /*
  * Adds the deaths of rows first..last of the group that are in swaths.  A row
- * has one death, but a dead swath beside it, of one who was rolled back and is
- * not known to be yet, would be a second.
+ * has one death, but one who rolls back and is not known to have yet, would
+ * leave a second one beside it.  That one counts for nothing.
  */
 static void
 add_mown(StCatalog *cat, const StGroup *group, uint64 first, uint64 last,
@@ -374,7 +378,11 @@ st_row_deaths_of(Relation rel, const StGroup *group, uint64 first,
 			continue;
 		death.row = (uint32) (entry->row - group->first_row);
 		if (out->n > 0 && out->d[out->n - 1].row == death.row)
-			continue;
+		{
+			if (out->d[out->n - 1].state != HEAPTUPLE_DELETE_IN_PROGRESS)
+				continue;
+			out->n--;			/* whoever came first has rolled back */
+		}
 		st_tombstone_decode(rel, entry, &death.forward);
 		append_death(out, &allocated, &death, mcxt);
 	}
