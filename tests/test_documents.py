@@ -352,6 +352,45 @@ def test_rows_of_documents(conn, am, tables):
         )
 
 
+ROWS_OF_JOINS = [
+    "SELECT id, e::text FROM {0} s, jsonb_array_elements(d -> 'a' -> 'l') e",
+    "SELECT id, k FROM {0} s, jsonb_object_keys(d -> 'a' -> 'b') k",
+    "SELECT id, k, v::text FROM {0} s, jsonb_each(d #> '{{a,b}}') x(k, v)",
+    "SELECT id, e FROM {0} s, jsonb_array_elements_text(d -> 'a' -> 1) e",
+    "SELECT id, e::text FROM {0} s LEFT JOIN LATERAL jsonb_array_elements(d -> 'a' -> 'l') e ON e = '\"de\"'",
+    "SELECT id, i, e::text FROM generate_series(1, 30) i LEFT JOIN ({0} s CROSS JOIN jsonb_array_elements(d -> 'a' -> 'l') e) ON id = i",
+    "SELECT id, i, e::text FROM ({0} s CROSS JOIN jsonb_path_query(d, '$.a.b') e) FULL JOIN generate_series(8000, 8100) i ON id = i",
+    "SELECT id FROM {0} s WHERE EXISTS (SELECT FROM jsonb_array_elements(d -> 'a' -> 'l') e WHERE e = '\"de\"')",
+    "SELECT id FROM {0} s WHERE NOT EXISTS (SELECT FROM jsonb_array_elements(d -> 'a' -> 'l') e WHERE e = '\"de\"')",
+    "SELECT id, (SELECT count(*) FROM jsonb_path_query(d, '$.a.b') e) FROM {0} s",
+    "SELECT id, e::text FROM {0} s, jsonb_path_query(d, 'strict $.a.b.c', '{{}}', true) e",
+    "SELECT id, e::text FROM {0} s, jsonb_path_query(d, 'strict $.a.b.c') e",
+    "SELECT id, e::text FROM {0} s, jsonb_path_query(d, '$.a.b.double()') e",
+    "SELECT id, e::text FROM {0} s, jsonb_path_query(d, '$.a.b ? (@ == $x)', '{{\"x\": 3}}') e",
+    "SELECT s.id, e::text FROM {0} s JOIN {0} t ON s.id = t.id + 1, jsonb_path_query(s.d, '$.a.rare[*]') e WHERE t.id < 3000",
+    "SELECT id, e::text, f::text FROM {0} s, jsonb_path_query(d, '$.a.l[*]') e, jsonb_path_query(d, '$.rare') f",
+    "SELECT id, a, b FROM {0} s, ROWS FROM (jsonb_array_elements_text(d -> 'a' -> 'l'), generate_series(1, 2)) x(a, b)",
+    "SELECT id, e::text, o FROM {0} s, jsonb_array_elements(d -> 'a' -> 'l') WITH ORDINALITY x(e, o)",
+]
+
+
+@pytest.mark.parametrize("parts", ["on", "off"])
+def test_rows_of_joins(conn, am, tables, parts):
+    """Documents without anything for the function leave where a join drops them, and nowhere else."""
+    conn.execute(f"SET {am}.enable_document_parts = {parts}")
+    for sql in ROWS_OF_JOINS:
+        compare(conn, tables, f"SELECT * FROM ({sql}) q ORDER BY q::text LIMIT 400")
+    plan = conn.execute(
+        "EXPLAIN SELECT count(*) FROM ours_nested, jsonb_path_query(d, '$.a.rare') e,"
+        " jsonb_array_elements(d -> 'a' -> 'l') f"
+    ).fetchall()
+    assert ("IS NOT NULL" in str(plan)) == (parts == "on")
+    plan = conn.execute(
+        "EXPLAIN SELECT count(*) FROM ours_nested, jsonb_path_query(d, '$.a.rare') e"
+    ).fetchall()
+    assert ("IS NOT FALSE" in str(plan)) == (parts == "on")
+
+
 def test_parts_are_handed_up(conn, am, tables):
     """A locked row is seen whole; a cursor that turns round sees what it saw."""
     sql = "SELECT id, jsonb_path_query(d, '$.a.b') FROM ours_nested"

@@ -77,6 +77,14 @@ SELECT oe_in_order('(doc->>''k'') DESC NULLS LAST, id');
 CALL @am@.merge('oe');
 SELECT oe_in_order('(doc->>''k'') DESC NULLS LAST, id'), count(*), sum(n), sum(hashtext(doc::text)) FROM oe;
 
+-- rows in order of their columns, but not of the expression before them
+CREATE TABLE oe_m (id int, doc jsonb) USING @am@;
+SELECT @am@.set_options('oe_m', orderby => '(doc->>''k''), id', row_group_rows => 2048);
+INSERT INTO oe_m SELECT g, jsonb_build_object('k', g % 5) FROM generate_series(1, 4096) g;
+CALL @am@.merge('oe_m');
+SELECT array_agg(id ORDER BY ctid) = array_agg(id ORDER BY doc->>'k', id) FROM oe_m;
+DROP TABLE oe_m;
+
 -- new rows are brought into it, deleted ones leave
 INSERT INTO oe SELECT id + 5000, email, n, NULL, doc FROM oe WHERE id % 3 = 0;
 DELETE FROM oe WHERE id % 7 = 0;

@@ -92,7 +92,9 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.scanrelid = rel->relid;
 	cscan->flags = best_path->flags;
-	cscan->custom_exprs = extract_actual_clauses(clauses, false);
+	/* last, behind security barriers */
+	cscan->custom_exprs = list_concat(extract_actual_clauses(clauses, false),
+									  vx_rows_of_quals(root, rel));
 	if (best_path->custom_private != NIL)
 	{
 		/* of ORDER BY ... LIMIT: expressions, and what they mean */

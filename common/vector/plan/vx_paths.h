@@ -177,6 +177,15 @@ extern void vx_join_weigh_loops(PlannerInfo *root, RelOptInfo *joinrel, RelOptIn
 /* From vx_init(). */
 extern void vx_join_path_init(void);
 
+/* ---- vx_rows_of_path.c ---- */
+
+/*
+ * Conditions on the relation's rows that follow from inner joins with
+ * functions that return rows of its documents; they raise no error that the
+ * query would not.
+ */
+extern List *vx_rows_of_quals(PlannerInfo *root, RelOptInfo *rel);
+
 /* ---- vx_sort_path.c ---- */
 
 /* For create_upper_paths_hook at UPPERREL_ORDERED and UPPERREL_DISTINCT. */
