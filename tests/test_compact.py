@@ -907,6 +907,7 @@ def test_one_merge_brings_all_space_back(make_cluster, rng, am):
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
+@pytest.mark.slow
 def test_a_held_row_group_is_left_alone(make_cluster, am):
     """Somebody holds one of two small row groups: the worker does not write the
     other one again and again, and leaves once that has ended."""

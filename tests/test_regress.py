@@ -19,6 +19,7 @@ SUITES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suite", SUITES)
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_suite(make_cluster, server, tmp_path, extension, suite):
