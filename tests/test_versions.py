@@ -263,3 +263,32 @@ def test_sorted_tables_of_1_0(old, server):
     with old.connect("sorted") as conn:
         conn.execute("SELECT sorted_heap.adopt('twin')")
         look(conn)
+
+
+def test_options_of_other_versions(conn, am):
+    """SQL with fewer options than the library has, or one that it does not know."""
+    symbol = {"colcompress": "cc", "rowcompress": "rc"}[am] + "_set_options"
+    conn.execute(f"CREATE TABLE t (id int) USING {am}")
+    for name, arguments in (
+        ("older", "level integer DEFAULT NULL, reset text[] DEFAULT NULL"),
+        ("newer", "colour text DEFAULT NULL, level integer DEFAULT NULL,"
+         " reset text[] DEFAULT NULL"),
+        ("nameless", "integer, text[]"),
+    ):  # fmt: skip
+        first = "regclass" if name == "nameless" else "relation regclass"
+        conn.execute(
+            f"CREATE FUNCTION {name}({first}, {arguments}) RETURNS void LANGUAGE c"
+            f" AS '$libdir/{am}', '{symbol}'"
+        )
+    level = f"SELECT value, source FROM {am}.table_options('t'::regclass) WHERE name = 'level'"
+    for name in ("older", "newer"):
+        conn.execute(f"SELECT {name}('t', level => 7)")
+        assert conn.execute(level).fetchone() == ("7", "table")
+        conn.execute(f"SELECT {name}('t', reset => '{{level}}')")
+        assert conn.execute(level).fetchone()[1] == "default"
+    with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
+        conn.execute("SELECT newer('t', colour => 'red')")
+    assert "logical_inserts" in caught.value.diag.message_hint
+    with pytest.raises(psycopg.errors.InvalidFunctionDefinition) as caught:
+        conn.execute("SELECT nameless('t', 7, NULL)")
+    assert f"ALTER EXTENSION {am} UPDATE" in caught.value.diag.message_hint
