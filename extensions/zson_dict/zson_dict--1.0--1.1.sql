@@ -67,3 +67,35 @@ BEGIN
 		page := page OPERATOR(pg_catalog.+) batch_pages;
 	END LOOP;
 END $$;
+
+-- Without pg_cron: the error is undefined_object.
+CREATE OR REPLACE FUNCTION zson_schedule(relation regclass, column_name name, schedule text) RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	job bigint;
+BEGIN
+	IF NOT EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'pg_cron') THEN
+		RAISE undefined_object USING MESSAGE = 'pg_cron is not installed in this database',
+			HINT = 'Install it, or run SELECT zson_retrain() from a scheduler of your own.';
+	END IF;
+	EXECUTE 'SELECT cron.schedule($1, $2, $3)' INTO job
+		USING pg_catalog.format('zson %s %I', relation, column_name), schedule,
+			pg_catalog.format('SELECT @extschema@.zson_retrain(%L, %L)', relation, column_name);
+	RETURN job;
+END $$;
+
+CREATE OR REPLACE FUNCTION zson_unschedule(relation regclass, column_name name) RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	done boolean;
+BEGIN
+	IF NOT EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'pg_cron') THEN
+		RAISE undefined_object USING MESSAGE = 'pg_cron is not installed in this database';
+	END IF;
+	-- of an unknown name, pg_cron makes an error
+	EXECUTE 'SELECT bool_or(cron.unschedule(jobid)) FROM cron.job WHERE jobname = $1' INTO done
+		USING pg_catalog.format('zson %s %I', relation, column_name);
+	RETURN coalesce(done, false);
+END $$;
