@@ -4,7 +4,7 @@ PG_CONFIG ?= $(shell bash -c '. ci/common.sh; find_pg_config')
 EXTENSIONS := $(patsubst extensions/%/Makefile,%,$(wildcard extensions/*/Makefile))
 PREFIX ?= $(CURDIR)/build/assert-server
 
-.PHONY: all install uninstall check soak check-core bench bench-full lint \
+.PHONY: all install uninstall check check-all soak check-core bench bench-full lint \
 	check-server-suite assert-server deb dist release clean help
 
 all:
@@ -18,6 +18,9 @@ GIVEN = $(if $(filter command environment,$(firstword $(origin PG_CONFIG))),PG_C
 
 check:
 	@$(GIVEN) ci/check.sh $(ARGS)
+
+check-all:
+	@$(GIVEN) ci/check.sh tests $(ARGS)
 
 soak:
 	@$(GIVEN) SOAK_MINUTES='$(or $(MINUTES),10)' JOBS=1 ci/check.sh -rP tests/test_soak.py
@@ -57,7 +60,9 @@ clean:
 help:
 	@echo 'make                     build all extensions for $$PG_CONFIG'
 	@echo 'make install             install them (uninstall: remove them again)'
-	@echo 'make check               all tests, on a throwaway server; ARGS="tests/test_x.py -k y"'
+	@echo 'make check               tests of a few minutes, on a throwaway server; or those that'
+	@echo '                         ARGS="tests/test_x.py -k y" names'
+	@echo 'make check-all           all tests'
 	@echo 'make soak                sessions, maintenance and faults for MINUTES=10'
 	@echo 'make check-core          the C library alone: units, sanitizers, fuzz corpora'
 	@echo 'make bench               heap, DuckDB and ours in eight minutes: a first verdict after'

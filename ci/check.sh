@@ -2,7 +2,9 @@
 # check.sh [pytest arguments]
 #
 # `make check`: sets up, builds every extension, installs them into a private
-# copy of the server and runs all tests there.  The last line counts them.
+# copy of the server and runs tests there: those that its arguments name (`tests`
+# is all of them, `make check-all`), without arguments a part that takes minutes.
+# The last line counts them.
 #
 #   PG_CONFIG=path   server to test on (default: the newest installed)
 #   JOBS=n           parallel test workers (default: CPUs, at most 4)
@@ -18,8 +20,13 @@ make_workdir check
 build_and_install "$pg_config" "$work/server"
 
 step "tests"
+if [ $# -eq 0 ]; then
+	set -- --quick tests
+	export STORM_POINTS=${STORM_POINTS:-8} UNIQUE_ROUNDS=${UNIQUE_ROUNDS:-10}
+	export FUZZ_ROUNDS=${FUZZ_ROUNDS:-1} ZSON_DOCUMENTS=${ZSON_DOCUMENTS:-500}
+fi
 jobs=${JOBS:-$(n=$(nproc); echo $((n > 4 ? 4 : n)))}
 export PG_CONFIG=$copy STRATA_BUILD_PG_CONFIG=$pg_config
 STRATA_USER=$(server_user) STRATA_WORK=$work \
 	"$venv/bin/python" -B -m pytest -c tests/pytest.ini --rootdir tests \
-	-n "$jobs" "${@:-tests}"
+	-n "$jobs" --dist worksteal "$@"

@@ -29,7 +29,7 @@ if [ "$(sed -nE '1s/^strata \(([^-]*)-.*/\1/p' debian/changelog)" != "$version" 
 	{
 		printf 'strata (%s-0strata1) unstable; urgency=medium\n\n' "$version"
 		printf '  * Release %s: see CHANGELOG.md.\n\n' "$version"
-		printf ' -- The Strata developers <strata@users.noreply.github.com>  %s\n\n' \
+		printf ' -- %s  %s\n\n' "$(sed -n 's/^Maintainer: //p' debian/control.in)" \
 			"$(LC_ALL=C date -uR)"
 		cat debian/changelog
 	} >debian/changelog.new

@@ -1,10 +1,14 @@
 # What every extension's Makefile includes, instead of PGXS alone:
 #
 #   EXTENSION = colcompress
-#   DATA = sorted_heap--1.0.sql      the script of CREATE EXTENSION, or:
-#   SCRIPT = colcompress--1.0.sql
+#   DATA = sorted_heap--1.1.sql sorted_heap--1.0--1.1.sql
+#                            the scripts of CREATE EXTENSION and of ALTER
+#                            EXTENSION UPDATE, or:
+#   SCRIPT = colcompress--1.1.sql
 #   SCRIPT_PARTS = access_method.sql.in options.sql.in ...
-#                            the script is made of parts: sql/*.sql of the
+#   UPDATE = colcompress--1.0--1.1.sql
+#   UPDATE_PARTS = since_1_0.sql.in set_options.sql.in ...
+#                            the scripts are made of parts: sql/*.sql of the
 #                            extension, common/sql/*.sql.in of all; where these
 #                            say @am@, it has the extension's name, and other
 #                            words of its sql/words.sed
@@ -62,11 +66,12 @@ ST_LIB_CORE := $(ST_COMMON_BUILD)/libst_core.a
 ST_LIB_PG := $(ST_COMMON_BUILD)/libst_pg.a
 ST_EXPORTS := $(ST_BUILD)/exports.map
 ST_STAMP := build/linked-for
-ST_SCRIPT_PARTS := $(foreach part,$(SCRIPT_PARTS),\
-	$(if $(filter %.in,$(part)),$(ST_COMMON)/sql,sql)/$(part))
+ST_PART = $(if $(filter %.in,$(1)),$(ST_COMMON)/sql,sql)/$(1)
+ST_SCRIPT_PARTS := $(foreach part,$(SCRIPT_PARTS),$(call ST_PART,$(part)))
+ST_UPDATE_PARTS := $(foreach part,$(UPDATE_PARTS),$(call ST_PART,$(part)))
 
 MODULE_big = $(EXTENSION)
-DATA_built = $(SCRIPT:%=build/%)
+DATA_built = $(SCRIPT:%=build/%) $(UPDATE:%=build/%)
 OBJS = $(ST_SRCS:src/%.c=$(ST_BUILD)/%.o)
 PG_CPPFLAGS += $(CORE_INCLUDES) -I$(ST_COMMON)/pg $(addprefix -I,$(ST_PG_DIRS)) \
 	$(addprefix -I,$(sort $(patsubst %/,%,$(dir $(ST_SRCS)))))
@@ -151,12 +156,14 @@ $(ST_STAMP): st-always
 
 $(shlib): $(ST_LIB_PG) $(ST_LIB_CORE) $(ST_EXPORTS) $(ST_STAMP)
 
-# ---- the script ----
+# ---- the scripts ----
 
 ifdef SCRIPT
-build/$(SCRIPT): $(ST_SCRIPT_PARTS) sql/words.sed $(ST_MAKEFILES)
+build/$(SCRIPT): $(ST_SCRIPT_PARTS)
+build/$(UPDATE): $(ST_UPDATE_PARTS)
+build/$(SCRIPT) build/$(UPDATE): sql/words.sed $(ST_MAKEFILES)
 	@mkdir -p $(@D)
-	@for part in $(ST_SCRIPT_PARTS); do cat $$part; echo; done | \
+	@for part in $(filter %.sql %.sql.in,$^); do cat $$part; echo; done | \
 		sed -f sql/words.sed -e 's/@am@/$(EXTENSION)/g' > $@
 	@! grep -n '@[a-z_]*@' $@ || { rm $@; exit 1; }
 endif

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from bench import readme
 from bench.config import Config, Live, from_environment
 from bench.report import document, overview, terminal, write_json
 from bench.results import TIMEOUT, Cell, Results
@@ -118,3 +121,50 @@ def test_expected_times():
     longer = replace(config, tpcb=60)
     assert expected("pgbench-20", longer) > 10 * expected("pgbench-20", config)
     assert (duration(89), duration(150)) == ("about 89 s", "about 2 min")
+
+
+META = {
+    "commit": "abc1234",
+    "server": "PostgreSQL 15.20 (Debian 15.20-0+deb12u1) on x86_64",
+    "DuckDB": "1.4.2",
+    "machine": "a processor, 2 CPUs, 8 GiB, Linux 6.1",
+    "run": {"datasets": ["summary"]},
+}
+
+
+def test_block_of_readme(results, tmp_path):
+    """Verdict, losses, chart and origin of a run, between the marks and again."""
+    run, docs = tmp_path / "run", tmp_path / "docs"
+    run.mkdir()
+    docs.mkdir()
+    place = f"first\n{readme.BEGIN}\nold\n{readme.END}\nlast\n"
+    (tmp_path / "README.md").write_text(place)
+    (run / "summary.png").write_bytes(b"chart")
+    results.meta = META
+    write_json(results, run / "results.json")
+    for _ in range(2):
+        readme.main(run, tmp_path)
+        text = (tmp_path / "README.md").read_text()
+        assert text.startswith(f"first\n{readme.BEGIN}\n## Measured\n")
+        assert text.endswith(f"\n{readme.END}\nlast\n")
+        assert "old" not in text and text.count(readme.END) == 1
+        assert "| events queries, serial | 2 (0.5 Q2) | 5.7 (4 Q2) |" in text
+        assert "\ncolcompress loses to DuckDB: " in text
+        assert "commit abc1234: PostgreSQL 15.20, DuckDB 1.4.2; a processor" in text
+        assert (tmp_path / readme.CHART).read_bytes() == b"chart"
+
+
+@pytest.mark.parametrize(
+    "changed", [{"commit": "abc1234-dirty"}, {"run": {"datasets": ["events"]}}]
+)
+def test_readme_takes_no_other_run(results, changed):
+    results.meta = json.loads(json.dumps(META | changed))
+    with pytest.raises(ValueError, match="the run is of"):
+        readme.block(results)
+
+
+def test_readme_has_a_place_for_the_benchmark():
+    text = (Path(readme.ROOT) / "README.md").read_text()
+    assert "\nfigures\n" in readme.put(text, "figures")
+    with pytest.raises(ValueError, match="no place"):
+        readme.put("nothing", "figures")

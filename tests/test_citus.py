@@ -157,7 +157,7 @@ def test_extensions_are_created_on_all_nodes(formation):
         for node in formation.nodes
     }
     assert len(versions) == 3
-    expected = [(name, "1.0") for name in EXTENSIONS]
+    expected = [(name, "1.1") for name in EXTENSIONS]
     assert all(found == expected for found in versions.values()), versions
 
 

@@ -710,6 +710,7 @@ def test_one_worker_serves_all_tables(make_cluster, am):
         wait_until(lambda: working(conn, am) == 0, "the worker leaves", 30)
 
 
+@pytest.mark.slow
 def test_workers_of_databases_take_turns(make_cluster, am):
     """One place for all, and each database has changes all the time."""
     cluster = make_cluster("turns", autovacuum="off")
@@ -754,6 +755,7 @@ def test_workers_leave_places_to_others(make_cluster, am):
         wait_until(lambda: in_delta(conn, am, "t") == 0, "the table is compacted", 60)
 
 
+@pytest.mark.slow
 def test_a_table_recovers_by_itself(make_cluster, am):
     """Changes of single rows, no autovacuum and no command: the worker alone brings
     deletions, delta and space back, also once an old snapshot has ended.  Its VACUUM
@@ -913,6 +915,7 @@ def test_one_merge_brings_all_space_back(make_cluster, rng, am):
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
+@pytest.mark.slow
 def test_a_held_row_group_is_left_alone(make_cluster, am):
     """Somebody holds one of two small row groups: the worker does not write the
     other one again and again, and leaves once that has ended."""

@@ -8,10 +8,13 @@ import os
 import random
 import signal
 import threading
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
+from conftest import STORE_AMS, is_left_out
 from strata.storm import WRITES, Storm
 from strata.twin import execute, same_rows
 
@@ -134,3 +137,27 @@ def test_a_storm_draws_the_same_whoever_is_first():
         (a, b) for a, b in zip(late, early, strict=True) if a != b and b != "load"
     ] == []
     assert early.count("load") > 100
+
+
+def _item(nodeid: str, am: str | None, *marks: str) -> SimpleNamespace:
+    return SimpleNamespace(
+        nodeid=nodeid,
+        callspec=SimpleNamespace(params={"am": am} if am else {"of": 1}),
+        get_closest_marker=lambda name: name in marks or None,
+    )
+
+
+def test_a_quick_run_has_each_test_for_one_format():
+    runs = Counter()
+    for number in range(200):
+        taken = [
+            am
+            for am in STORE_AMS
+            if not is_left_out(_item(f"test_x.py::test_{number}[{am}-a]", am))
+        ]
+        assert len(taken) == 1
+        runs.update(taken)
+    assert min(runs.values()) > 60
+    for am in ("sorted_heap", None):
+        assert not is_left_out(_item(f"test_x.py::test_x[{am}]", am))
+    assert is_left_out(_item("test_x.py::test_x", None, "slow"))

@@ -332,6 +332,7 @@ def test_pg_partman(conn, am, need):
     conn.execute("DROP TABLE pm CASCADE")
 
 
+@pytest.mark.slow
 def test_pg_cron(conn, am, need):
     """A job is seen to have worked, and one whose table is gone to fail alone."""
     need("pg_cron")

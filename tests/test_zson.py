@@ -365,7 +365,9 @@ def test_unprivileged_reader(own):
 
 def test_standby(own, make_cluster):
     standby = make_cluster("standby", data=False)
-    own.run("pg_basebackup", "-R", "-X", "stream", "-D", str(standby.data))
+    own.run(
+        "pg_basebackup", "-c", "fast", "-R", "-X", "stream", "-D", str(standby.data)
+    )
     standby.start()
     with own.connect() as before, standby.connect() as after:
         assert before.execute(ALL).fetchall() == after.execute(ALL).fetchall()

@@ -18,6 +18,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "st_compat.h"
 #include "st_options.h"
@@ -76,15 +77,40 @@ reset_list(ArrayType *array)
 	return changes;
 }
 
+/* Names of a function's arguments, in their order. */
+static char **
+argument_names(Oid function, int nargs)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid		   *types;
+	char	  **names;
+	char	   *modes;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	if (get_func_arg_info(tuple, &types, &names, &modes) != nargs || names == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+				 errmsg("function \"%s\" lacks names of arguments",
+						get_func_name(function)),
+				 errhint("Run ALTER EXTENSION %s UPDATE.", st_options_set()->provider)));
+	ReleaseSysCache(tuple);
+	return names;
+}
+
+/*
+ * set_options(relation, one argument for each option, reset).  What an argument
+ * is for is told by its name: the SQL of an older version lacks options of this
+ * library, that of a newer one has some which are unknown here.
+ */
 Datum
 st_options_set_function(FunctionCallInfo fcinfo)
 {
-	int			nargs = 2 + st_options_set()->ndefs;
+	int			nargs = PG_NARGS();
+	char	  **names = argument_names(fcinfo->flinfo->fn_oid, nargs);
 	List	   *changes = NIL;
 	Relation	rel;
 
-	if (PG_NARGS() != nargs)
-		elog(ERROR, "set_options takes %d arguments, not %d", nargs, PG_NARGS());
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -93,20 +119,17 @@ st_options_set_function(FunctionCallInfo fcinfo)
 
 	if (!PG_ARGISNULL(nargs - 1))
 		changes = reset_list(PG_GETARG_ARRAYTYPE_P(nargs - 1));
-	for (int i = 0; i < st_options_set()->ndefs; i++)
+	for (int i = 1; i < nargs - 1; i++)
 	{
 		Oid			output;
 		bool		isvarlena;
 		char	   *text;
 
-		if (PG_ARGISNULL(i + 1))
+		if (PG_ARGISNULL(i))
 			continue;
-		getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, i + 1),
-						  &output, &isvarlena);
-		text = OidOutputFunctionCall(output, PG_GETARG_DATUM(i + 1));
-		changes = lappend(changes,
-						  makeDefElem(pstrdup(st_options_set()->defs[i].name),
-									  (Node *) makeString(text), -1));
+		getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, i), &output, &isvarlena);
+		text = OidOutputFunctionCall(output, PG_GETARG_DATUM(i));
+		changes = lappend(changes, makeDefElem(names[i], (Node *) makeString(text), -1));
 	}
 	st_options_change(rel, changes);
 	PG_RETURN_VOID();

@@ -1,4 +1,4 @@
--- zson_dict 1.0
+-- zson_dict 1.1
 \echo Use "CREATE EXTENSION zson_dict" to load this file. \quit
 
 -- Dictionaries live here, as functions that return their bytes.  Only the

@@ -1,4 +1,4 @@
--- sorted_heap 1.0
+-- sorted_heap 1.1
 
 \echo Use "CREATE EXTENSION sorted_heap" to load this file. \quit
 
