@@ -304,8 +304,11 @@ compare_deaths(const void *a, const void *b)
 
 /*
  * Adds the deaths of rows first..last of the group that are in swaths.  A row
- * has one death, but a dead swath beside it, of one who was rolled back and is
- * not known to be yet, would be a second.
+ * has one death at a time.  A second is found only where its deleter was rolled
+ * back between the look for tombstones and this one, and somebody else has mown
+ * it since.  Writers go on meanwhile beside VACUUM and ANALYZE alone, which act
+ * on deaths that are older than every snapshot: neither of the two is, as both
+ * deleters ran after the horizon was taken.  So any of them will do.
  */
 static void
 add_mown(StCatalog *cat, const StGroup *group, uint64 first, uint64 last,
