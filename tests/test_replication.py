@@ -391,6 +391,55 @@ def test_a_subscriber_finds_a_row_by_hash_that_is_being_moved(make_database, am)
     right.execute("DROP SUBSCRIPTION s")
 
 
+def test_a_subscriber_without_a_key_finds_a_row_that_has_moved(make_database, am):
+    """A compaction takes rows out of the delta and out of a row group, amid the search."""
+    publisher = make_database("publisher", wal_level="logical")
+    subscriber = make_database("subscriber", autovacuum="off")
+    left, right = publisher.connect(), subscriber.connect()
+    left.execute("CREATE TABLE t (k int, v int)")
+    left.execute("ALTER TABLE t REPLICA IDENTITY FULL")
+    left.execute("INSERT INTO t SELECT 1, i FROM generate_series(1, 9) i")
+    left.execute("CREATE PUBLICATION p FOR TABLE t")
+    right.execute(SLOW)
+    right.execute(f"CREATE TABLE t (k int, v slow) USING {am}")
+    right.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+    right.execute(
+        f"CREATE SUBSCRIPTION s CONNECTION '{publisher.cluster.dsn('replica')}'"
+        " PUBLICATION p"
+    )
+
+    def rows() -> int:
+        return right.execute("SELECT count(*) FROM t").fetchone()[0]
+
+    def searching() -> bool:
+        query = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        return right.execute(query).fetchone()[0] > 0
+
+    wait_until(lambda: rows() == 9, "the initial copy", 60)
+    ready = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
+    wait_until(lambda: right.execute(ready).fetchone()[0], "the subscription", 60)
+    for key in (5, 7):
+        # the first time from the delta, the second time from a row group
+        left.execute(f"INSERT INTO t VALUES (1, {10 + key})")
+        wait_until(lambda: rows() == 10, "the subscriber", 60)
+        right.execute("SELECT pg_advisory_lock(2)")
+        left.execute("DELETE FROM t WHERE v = %s", [key])
+        wait_until(searching, "the search", 60)
+        right.execute(f"CALL {am}.merge('t')")
+        right.execute("SELECT pg_advisory_unlock(2)")
+        left.execute("DELETE FROM t WHERE v = %s", [10 + key])
+        wait_until(lambda: rows() < 10, "the subscriber", 60)
+        left.execute("INSERT INTO t VALUES (1, 100)")
+        wait_until(
+            lambda: right.execute("SELECT FROM t WHERE v::text = '100'").fetchall(),
+            "the subscriber",
+            60,
+        )
+        assert rows() == 9
+        left.execute("UPDATE t SET v = %s WHERE v = 100", [200 + key])
+    right.execute("DROP SUBSCRIPTION s")
+
+
 @pytest.mark.parametrize("identity", ["DEFAULT", "FULL"])
 def test_logical_replication_both_ways(make_database, identity, am):
     """Tables of both sides are of the access method; heap twins go along."""
