@@ -412,7 +412,9 @@ def test_a_subscriber_without_a_key_finds_a_row_that_has_moved(make_database, am
         return right.execute("SELECT count(*) FROM t").fetchone()[0]
 
     def searching() -> bool:
-        query = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        query = (
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        )
         return right.execute(query).fetchone()[0] > 0
 
     wait_until(lambda: rows() == 9, "the initial copy", 60)
