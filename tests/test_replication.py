@@ -311,6 +311,137 @@ def test_a_subscriber_without_a_key(make_database, am):
     right.execute("DROP SUBSCRIPTION s")
 
 
+SLOW = """
+CREATE TYPE slow;
+CREATE FUNCTION slow_in(cstring) RETURNS slow LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
+CREATE FUNCTION slow_out(slow) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+CREATE TYPE slow (INPUT = slow_in, OUTPUT = slow_out, LIKE = int4);
+CREATE FUNCTION slow_eq(slow, slow) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	PERFORM pg_catalog.pg_advisory_xact_lock_shared(2);
+	RETURN $1::text = $2::text;
+END $$;
+CREATE FUNCTION slow_hash(slow) RETURNS int LANGUAGE internal IMMUTABLE AS 'hashint4';
+CREATE OPERATOR = (LEFTARG = slow, RIGHTARG = slow, FUNCTION = slow_eq, HASHES);
+CREATE OPERATOR CLASS slow_ops DEFAULT FOR TYPE slow USING hash AS
+	OPERATOR 1 =, FUNCTION 1 slow_hash(slow);
+CREATE FUNCTION gate(k int, v slow) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	IF v::text = '9' THEN
+		PERFORM pg_catalog.pg_advisory_xact_lock_shared(1);
+	END IF;
+	RETURN k;
+END $$;
+"""
+
+
+def test_a_subscriber_finds_a_row_by_hash_that_is_being_moved(make_database, am):
+    """A compaction has made entries of the copies, and commits amid the search.
+
+    Among equal keys a hash index has the copies in front of the rows.
+    """
+    publisher = make_database("publisher", wal_level="logical")
+    subscriber = make_database("subscriber", autovacuum="off")
+    left, right = publisher.connect(), subscriber.connect()
+    if right.info.server_version < 170000:
+        pytest.skip("logical replication looks for rows by btrees only")
+    left.execute("CREATE TABLE t (k int, v int)")
+    left.execute("ALTER TABLE t REPLICA IDENTITY FULL")
+    left.execute("INSERT INTO t SELECT 1, i FROM generate_series(1, 9) i")
+    left.execute("CREATE PUBLICATION p FOR TABLE t")
+    right.execute(SLOW)
+    right.execute(f"CREATE TABLE t (k int, v slow) USING {am}")
+    right.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+    right.execute("CREATE INDEX ON t USING hash (k)")
+    right.execute("CREATE INDEX ON t (gate(k, v))")
+    right.execute(
+        f"CREATE SUBSCRIPTION s CONNECTION '{publisher.cluster.dsn('replica')}'"
+        " PUBLICATION p"
+    )
+
+    def rows() -> int:
+        return right.execute("SELECT count(*) FROM t").fetchone()[0]
+
+    def waiting(key: int) -> bool:
+        query = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND NOT granted"
+        return right.execute(query, [key]).fetchone()[0] > 0
+
+    wait_until(lambda: rows() == 9, "the initial copy", 60)
+    ready = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
+    wait_until(lambda: right.execute(ready).fetchone()[0], "the subscription", 60)
+    right.execute("SELECT pg_advisory_lock(1), pg_advisory_lock(2)")
+    with subscriber.connect() as compactor:
+        merge = threading.Thread(
+            target=compactor.execute, args=(f"CALL {am}.merge('t')",)
+        )
+        merge.start()
+        wait_until(lambda: waiting(1), "the compaction", 60)
+        left.execute("DELETE FROM t WHERE v = 1")
+        wait_until(lambda: waiting(2), "the search", 60)
+        right.execute("SELECT pg_advisory_unlock(1)")
+        merge.join()
+    right.execute("SELECT pg_advisory_unlock(2)")
+    left.execute("INSERT INTO t VALUES (1, 10)")
+    wait_until(
+        lambda: right.execute("SELECT FROM t WHERE v::text = '10'").fetchall(),
+        "the subscriber",
+        60,
+    )
+    assert rows() == 9
+    right.execute("DROP SUBSCRIPTION s")
+
+
+def test_a_subscriber_without_a_key_finds_a_row_that_has_moved(make_database, am):
+    """A compaction takes rows out of the delta and out of a row group, amid the search."""
+    publisher = make_database("publisher", wal_level="logical")
+    subscriber = make_database("subscriber", autovacuum="off")
+    left, right = publisher.connect(), subscriber.connect()
+    left.execute("CREATE TABLE t (k int, v int)")
+    left.execute("ALTER TABLE t REPLICA IDENTITY FULL")
+    left.execute("INSERT INTO t SELECT 1, i FROM generate_series(1, 9) i")
+    left.execute("CREATE PUBLICATION p FOR TABLE t")
+    right.execute(SLOW)
+    right.execute(f"CREATE TABLE t (k int, v slow) USING {am}")
+    right.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+    right.execute(
+        f"CREATE SUBSCRIPTION s CONNECTION '{publisher.cluster.dsn('replica')}'"
+        " PUBLICATION p"
+    )
+
+    def rows() -> int:
+        return right.execute("SELECT count(*) FROM t").fetchone()[0]
+
+    def searching() -> bool:
+        query = (
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        )
+        return right.execute(query).fetchone()[0] > 0
+
+    wait_until(lambda: rows() == 9, "the initial copy", 60)
+    ready = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
+    wait_until(lambda: right.execute(ready).fetchone()[0], "the subscription", 60)
+    for key in (5, 7):
+        # the first time from the delta, the second time from a row group
+        left.execute(f"INSERT INTO t VALUES (1, {10 + key})")
+        wait_until(lambda: rows() == 10, "the subscriber", 60)
+        right.execute("SELECT pg_advisory_lock(2)")
+        left.execute("DELETE FROM t WHERE v = %s", [key])
+        wait_until(searching, "the search", 60)
+        right.execute(f"CALL {am}.merge('t')")
+        right.execute("SELECT pg_advisory_unlock(2)")
+        left.execute("DELETE FROM t WHERE v = %s", [10 + key])
+        wait_until(lambda: rows() < 10, "the subscriber", 60)
+        left.execute("INSERT INTO t VALUES (1, 100)")
+        wait_until(
+            lambda: right.execute("SELECT FROM t WHERE v::text = '100'").fetchall(),
+            "the subscriber",
+            60,
+        )
+        assert rows() == 9
+        left.execute("UPDATE t SET v = %s WHERE v = 100", [200 + key])
+    right.execute("DROP SUBSCRIPTION s")
+
+
 @pytest.mark.parametrize("identity", ["DEFAULT", "FULL"])
 def test_logical_replication_both_ways(make_database, identity, am):
     """Tables of both sides are of the access method; heap twins go along."""

@@ -11,8 +11,9 @@
  * Rows are copied while they count there (st_compact_take.c): another inserter
  * of the key meets them at the old place and, once that is gone, at the new one
  * (fetch_dirty() in st_fetch.c).  An exclusion constraint may come to the new
- * place first.  So where there is one, the old place is deleted before: who
- * finds it waits for us, looks again, and finds the new one.
+ * place first, and so may logical replication that looks for a row by an index
+ * of another kind than btree.  So where there is one, the old place is deleted
+ * before: who finds either place waits for us, looks again, and finds the new one.
  *
  * Where the rows went is written down in the origin map at the end.
  *
@@ -35,6 +36,9 @@
 
 #include "st_compact_int.h"
 #include "st_options.h"
+
+/* GiST's function that says which operator is equality, from PostgreSQL 17 on. */
+#define GIST_EQUALITY_PROC	12
 
 /* Progress is reported after so many rows. */
 #define PROGRESS_ROWS	1000
@@ -77,6 +81,22 @@ has_order(Relation index)
 	return heapkeyspace;
 }
 
+/*
+ * May logical replication look for a row by this index, with a dirty snapshot?
+ * It does where the publisher has REPLICA IDENTITY FULL, by indexes that know
+ * equality: btree, hash, and operator classes of GiST that say so.
+ */
+static bool
+finds_equal_rows(Relation index, const IndexInfo *info)
+{
+	if (info->ii_Predicate != NIL || info->ii_IndexAttrNumbers[0] == 0)
+		return false;
+	return index->rd_rel->relam == BTREE_AM_OID || index->rd_rel->relam == HASH_AM_OID ||
+		(index->rd_rel->relam == GIST_AM_OID &&
+		 index->rd_indam->amsupport >= GIST_EQUALITY_PROC &&
+		 OidIsValid(index_getprocid(index, 1, GIST_EQUALITY_PROC)));
+}
+
 void
 st_indexes_open(StCompactIndexes *ix, Relation rel)
 {
@@ -102,7 +122,7 @@ st_indexes_open(StCompactIndexes *ix, Relation rel)
 		info->ii_PredicateState = info->ii_Predicate == NIL ? NULL :
 			ExecPrepareQual(info->ii_Predicate, ix->estate);
 		ix->no_order |= info->ii_ExclusionOps != NULL ||
-			(info->ii_Unique && !has_order(index));
+			((info->ii_Unique || finds_equal_rows(index, info)) && !has_order(index));
 		ix->relations[ix->n] = index;
 		ix->infos[ix->n++] = info;
 	}

@@ -39,6 +39,7 @@ typedef struct StSeqScan
 	StCatalog	catalog;
 	bool		catalog_open;
 	StGroupList *groups;
+	const StGroupList *known;	/* for dirty snapshots: all that were looked at */
 	StDeltaScan *delta;
 	uint32		nchunks;
 	uint32		chunk;			/* current one, if phase is SEQ_DELTA */
@@ -200,6 +201,54 @@ seq_open_group(StScan *scan, const StGroup *group, ScanDirection direction)
 										  seq->group_mcxt, NULL, NULL);
 }
 
+static bool
+open_catalog(StSeqScan *seq, Relation rel)
+{
+	if (!seq->catalog_open)
+		seq->catalog_open = st_meta_has_row_groups(rel, NULL) &&
+			st_catalog_open(&seq->catalog, rel, AccessShareLock);
+	return seq->catalog_open;
+}
+
+/*
+ * A dirty snapshot sees what others commit while it looks.  A compaction that
+ * does so takes rows away that the scan has not come to, and puts them into
+ * groups that its list does not have.  So at the end it asks for groups that
+ * have come since.  Rows only move to groups of larger numbers: whoever has
+ * found a row gone comes to it after that.
+ */
+static bool
+seq_newer_groups(StScan *scan)
+{
+	StSeqScan  *seq = scan->seq;
+	MemoryContext oldcxt;
+	StGroupList *all;
+	int			k = 0;
+
+	if (scan->base.rs_snapshot->snapshot_type != SNAPSHOT_DIRTY ||
+		!open_catalog(seq, scan->base.rs_rd))
+		return false;
+	oldcxt = MemoryContextSwitchTo(scan->mcxt);
+	all = st_visible_groups_in(&seq->catalog, scan->base.rs_snapshot, scan->mcxt);
+	seq->groups = palloc(sizeof(StGroupList));
+	seq->groups->ngroups = 0;
+	seq->groups->groups = palloc_extended(Max(all->ngroups, 1) * sizeof(StGroup),
+										  MCXT_ALLOC_HUGE);
+	MemoryContextSwitchTo(oldcxt);
+	for (int i = 0; i < all->ngroups; i++)
+	{
+		while (k < seq->known->ngroups &&
+			   seq->known->groups[k].first_row < all->groups[i].first_row)
+			k++;
+		if (k == seq->known->ngroups ||
+			seq->known->groups[k].first_row != all->groups[i].first_row)
+			seq->groups->groups[seq->groups->ngroups++] = all->groups[i];
+	}
+	seq->known = all;
+	seq->pos = 0;
+	return seq->groups->ngroups > 0;
+}
+
 /*
  * Goes to the next group in scan direction.  Returns false behind the last,
  * with seq->pos telling on which side.
@@ -220,7 +269,8 @@ seq_next_group(StScan *scan, ScanDirection direction)
 	}
 
 	seq->pos += ScanDirectionIsBackward(direction) ? -1 : 1;
-	if (seq->pos < 0 || seq->pos >= seq->groups->ngroups)
+	if (seq->pos < 0 ||
+		(seq->pos >= seq->groups->ngroups && !seq_newer_groups(scan)))
 		return false;
 	seq_open_group(scan, &seq->groups->groups[seq->pos], direction);
 	return true;
@@ -376,10 +426,9 @@ seq_begin(StScan *scan)
 	StSeqScan  *seq = palloc0(sizeof(StSeqScan));
 
 	st_flush_pending(rel);
-	seq->catalog_open = st_meta_has_row_groups(rel, NULL) &&
-		st_catalog_open(&seq->catalog, rel, AccessShareLock);
-	seq->groups = st_visible_groups_in(seq->catalog_open ? &seq->catalog : NULL,
+	seq->groups = st_visible_groups_in(open_catalog(seq, rel) ? &seq->catalog : NULL,
 									   scan->base.rs_snapshot, scan->mcxt);
+	seq->known = seq->groups;
 	seq->delta = st_delta_begin(rel, scan->base.rs_snapshot, seq->groups);
 	seq->nchunks = st_delta_nchunks(seq->delta);
 	seq->group_mcxt = AllocSetContextCreate(scan->mcxt, "row group",

@@ -293,23 +293,22 @@ judge_deletion(StCatalogEntry *entry, TransactionId oldest_xmin, StRowDeath *dea
 	return true;
 }
 
-/* By row, and of one row's first the one that is certain. */
 static int
 compare_deaths(const void *a, const void *b)
 {
-	const StRowDeath *x = a;
-	const StRowDeath *y = b;
+	uint32		x = ((const StRowDeath *) a)->row;
+	uint32		y = ((const StRowDeath *) b)->row;
 
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
-	return (x->state == HEAPTUPLE_DELETE_IN_PROGRESS) -
-		(y->state == HEAPTUPLE_DELETE_IN_PROGRESS);
+	return x < y ? -1 : x > y;
 }
 
 /*
  * Adds the deaths of rows first..last of the group that are in swaths.  A row
- * has one death, but one who rolls back and is not known to have yet, would
- * leave a second one beside it.  That one counts for nothing.
+ * has one death at a time.  A second is found only where its deleter was rolled
+ * back between the look for tombstones and this one, and somebody else has mown
+ * it since.  Writers go on meanwhile beside VACUUM and ANALYZE alone, which act
+ * on deaths that are older than every snapshot: neither of the two is, as both
+ * deleters ran after the horizon was taken.  So any of them will do.
  */
 static void
 add_mown(StCatalog *cat, const StGroup *group, uint64 first, uint64 last,
@@ -378,11 +377,7 @@ st_row_deaths_of(Relation rel, const StGroup *group, uint64 first,
 			continue;
 		death.row = (uint32) (entry->row - group->first_row);
 		if (out->n > 0 && out->d[out->n - 1].row == death.row)
-		{
-			if (out->d[out->n - 1].state != HEAPTUPLE_DELETE_IN_PROGRESS)
-				continue;
-			out->n--;			/* whoever came first has rolled back */
-		}
+			continue;
 		st_tombstone_decode(rel, entry, &death.forward);
 		append_death(out, &allocated, &death, mcxt);
 	}
