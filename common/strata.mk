@@ -31,7 +31,7 @@
 #   WERROR=1         warnings are errors
 #   REGRESS_OUTPUT=dir   where installcheck writes results (default: test/out)
 #
-# Servers 15 to 18.  No LLVM bitcode is made: clang is not needed.
+# Servers 15 to 19.  No LLVM bitcode is made: clang is not needed.
 
 PG_CONFIG ?= pg_config
 
@@ -41,9 +41,10 @@ ifeq ($(ST_SERVER),)
 $(error cannot run "$(PG_CONFIG)": install the server's development package \
 	(Debian: postgresql-server-dev-15) or set PG_CONFIG)
 endif
-ST_MAJOR := $(firstword $(subst ., ,$(word 2,$(ST_SERVER))))
-ifeq ($(filter 15 16 17 18,$(ST_MAJOR)),)
-$(error $(ST_SERVER) is not supported: PostgreSQL 15 to 18 are)
+# 15.9, 19rc1, 19devel
+ST_MAJOR := $(shell echo '$(word 2,$(ST_SERVER))' | sed 's/[^0-9].*//')
+ifeq ($(filter 15 16 17 18 19,$(ST_MAJOR)),)
+$(error $(ST_SERVER) is not supported: PostgreSQL 15 to 19 are)
 endif
 ST_GIVEN_CC := $(if $(findstring command,$(origin CC)),$(CC))
 ST_HASH := $(shell { readlink -f "$$(command -v $(PG_CONFIG))"; \
@@ -76,7 +77,8 @@ OBJS = $(ST_SRCS:src/%.c=$(ST_BUILD)/%.o)
 PG_CPPFLAGS += $(CORE_INCLUDES) -I$(ST_COMMON)/pg $(addprefix -I,$(ST_PG_DIRS)) \
 	$(addprefix -I,$(sort $(patsubst %/,%,$(dir $(ST_SRCS)))))
 # Calls inside of the library are not to be interposed: lets gcc inline them.
-PG_CFLAGS += -std=gnu11 -fno-semantic-interposition -Wextra \
+# From 19 on the language is the one that its configure found things out by.
+PG_CFLAGS += $(if $(filter-out 15 16 17 18,$(ST_MAJOR)),,-std=gnu11) -fno-semantic-interposition -Wextra \
 	-Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
 	-Wno-cast-function-type $(if $(WERROR),-Werror)
 # The server's flags are those of the compiler it was built with; setjmp

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "commands/seclabel.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
@@ -33,7 +34,11 @@ static StTableAm tableam;
 static ExecutorStart_hook_type prev_executor_start = NULL;
 static ExecutorFinish_hook_type prev_executor_finish = NULL;
 static planner_hook_type prev_planner = NULL;
+#ifdef ST_HAVE_SIMPLE_REL_HOOK
+static build_simple_rel_hook_type prev_simple_rel = NULL;
+#else
 static get_relation_info_hook_type prev_get_relation_info = NULL;
+#endif
 static set_rel_pathlist_hook_type prev_set_rel_pathlist = NULL;
 static set_join_pathlist_hook_type prev_set_join_pathlist = NULL;
 static create_upper_paths_hook_type prev_create_upper_paths = NULL;
@@ -70,15 +75,26 @@ executor_finish(QueryDesc *queryDesc)
 }
 
 static PlannedStmt *
-plan_query(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
+plan_query(Query *parse, const char *query_string, int cursor_options, ParamListInfo params
+		   ST_SINCE_19(, ExplainState *es))
 {
 	if (st_store_in_use && vx_enable_keyed_subqueries)
 		vx_keyed_prepare(parse);
 	if (prev_planner)
-		return prev_planner(parse, query_string, cursor_options, params);
-	return standard_planner(parse, query_string, cursor_options, params);
+		return prev_planner(parse, query_string, cursor_options, params ST_SINCE_19(, es));
+	return standard_planner(parse, query_string, cursor_options, params ST_SINCE_19(, es));
 }
 
+#ifdef ST_HAVE_SIMPLE_REL_HOOK
+static void
+simple_rel(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	if (prev_simple_rel)
+		prev_simple_rel(root, rel, rte);
+	if (st_store_in_use && rte->rtekind == RTE_RELATION)
+		st_bitmap_forbid_in_recheck(root, rel, rte->relid);
+}
+#else
 static void
 relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
 {
@@ -87,6 +103,7 @@ relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
 	if (st_store_in_use)
 		st_bitmap_forbid_in_recheck(root, rel, relid);
 }
+#endif
 
 static void
 rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
@@ -212,8 +229,13 @@ sf_library_init(const SfLibrary *library)
 	ExecutorFinish_hook = executor_finish;
 	prev_planner = planner_hook;
 	planner_hook = plan_query;
+#ifdef ST_HAVE_SIMPLE_REL_HOOK
+	prev_simple_rel = build_simple_rel_hook;
+	build_simple_rel_hook = simple_rel;
+#else
 	prev_get_relation_info = get_relation_info_hook;
 	get_relation_info_hook = relation_info;
+#endif
 	prev_set_rel_pathlist = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = rel_pathlist;
 	prev_set_join_pathlist = set_join_pathlist_hook;

@@ -434,7 +434,7 @@ use_call(Oid funcid, List *args, VxPathUse *use)
 		case F_JSONB_CONTAINED:
 			first = second;
 			second = linitial(args);
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case F_JSONB_CONTAINS:
 			use->part = true;
 			if (!find_chain(first, &chain) || !IsA(second, Const) ||

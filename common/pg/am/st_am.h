@@ -26,7 +26,7 @@ extern double st_am_index_build_range_scan(Relation rel, Relation index,
 extern void st_am_index_validate_scan(Relation rel, Relation index,
 									  struct IndexInfo *info, Snapshot snapshot,
 									  struct ValidateIndexState *state);
-extern void st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
+extern void st_am_relation_vacuum(Relation rel, StVacuumParams *params,
 								  BufferAccessStrategy strategy);
 #ifdef ST_HAVE_ANALYZE_STREAM
 extern bool st_am_scan_analyze_next_block(TableScanDesc scan, ReadStream *stream);
@@ -34,11 +34,12 @@ extern bool st_am_scan_analyze_next_block(TableScanDesc scan, ReadStream *stream
 extern bool st_am_scan_analyze_next_block(TableScanDesc scan, BlockNumber block,
 										  BufferAccessStrategy strategy);
 #endif
-extern bool st_am_scan_analyze_next_tuple(TableScanDesc scan, TransactionId oldest_xmin,
+extern bool st_am_scan_analyze_next_tuple(TableScanDesc scan, ST_UNTIL_18(TransactionId oldest_xmin,)
 										  double *liverows, double *deadrows,
 										  TupleTableSlot *slot);
 extern void st_am_relation_copy_for_cluster(Relation from, Relation to, Relation index,
 											bool use_sort, TransactionId oldest_xmin,
+											ST_SINCE_19(Snapshot snapshot,)
 											TransactionId *xid_cutoff,
 											MultiXactId *multi_cutoff,
 											double *num_tuples, double *tups_vacuumed,

@@ -418,7 +418,7 @@ rows_to_report(const AnalyzeScan *a, double group_rows, double heap_rows)
 
 /* TableAmRoutine.scan_analyze_next_tuple */
 bool
-st_am_scan_analyze_next_tuple(TableScanDesc sscan, TransactionId oldest_xmin,
+st_am_scan_analyze_next_tuple(TableScanDesc sscan, ST_UNTIL_18(TransactionId oldest_xmin,)
 							  double *liverows, double *deadrows,
 							  TupleTableSlot *slot)
 {
@@ -426,7 +426,7 @@ st_am_scan_analyze_next_tuple(TableScanDesc sscan, TransactionId oldest_xmin,
 
 	while (!a->heap_done)
 	{
-		if (!st_heapam()->scan_analyze_next_tuple(a->heap, oldest_xmin,
+		if (!st_heapam()->scan_analyze_next_tuple(a->heap, ST_UNTIL_18(oldest_xmin,)
 												  &a->heap_live,
 												  &a->heap_dead, slot))
 			enter_group(a);

@@ -237,7 +237,7 @@ copy_settled(ClusterCopy *c, TupleTableSlot *slot)
 		null_dropped_columns(c, slot->tts_isnull);
 		group_writer_add(&c->out, slot->tts_values, slot->tts_isnull);
 	}
-	pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED,
+	pgstat_progress_update_param(PROGRESS_REPACK_HEAP_TUPLES_SCANNED,
 								 c->num_tuples);
 }
 
@@ -286,7 +286,7 @@ scan_delta(ClusterCopy *c, void (*visit) (ClusterCopy *, TupleTableSlot *))
 	StDeltaScan *delta = st_delta_begin(c->from, SnapshotAny, list);
 	uint32		nchunks = st_delta_nchunks(delta);
 
-	pgstat_progress_update_param(PROGRESS_CLUSTER_TOTAL_HEAP_BLKS,
+	pgstat_progress_update_param(PROGRESS_REPACK_TOTAL_HEAP_BLKS,
 								 RelationGetNumberOfBlocks(c->from));
 	for (uint32 chunk = 0; chunk < nchunks; chunk++)
 	{
@@ -296,7 +296,7 @@ scan_delta(ClusterCopy *c, void (*visit) (ClusterCopy *, TupleTableSlot *))
 			BlockNumber block = ItemPointerGetBlockNumber(&c->slot->tts_tid);
 
 			CHECK_FOR_INTERRUPTS();
-			pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_BLKS_SCANNED,
+			pgstat_progress_update_param(PROGRESS_REPACK_HEAP_BLKS_SCANNED,
 										 block + 1);
 			visit(c, c->slot);
 		}
@@ -404,17 +404,17 @@ write_sorted(ClusterCopy *c)
 	TupleTableSlot *sorted = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	double		written = 0;
 
-	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
-								 PROGRESS_CLUSTER_PHASE_SORT_TUPLES);
+	pgstat_progress_update_param(PROGRESS_REPACK_PHASE,
+								 PROGRESS_REPACK_PHASE_SORT_TUPLES);
 	tuplesort_performsort(c->sort);
-	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
-								 PROGRESS_CLUSTER_PHASE_WRITE_NEW_HEAP);
+	pgstat_progress_update_param(PROGRESS_REPACK_PHASE,
+								 PROGRESS_REPACK_PHASE_WRITE_NEW_HEAP);
 	while (next_sorted(c, sorted))
 	{
 		CHECK_FOR_INTERRUPTS();
 		null_dropped_columns(c, c->isnull);
 		group_writer_add(&c->out, c->values, c->isnull);
-		pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN,
+		pgstat_progress_update_param(PROGRESS_REPACK_HEAP_TUPLES_INSERTED,
 									 ++written);
 	}
 	ExecDropSingleTupleTableSlot(sorted);
@@ -459,10 +459,10 @@ copy_all_settled(ClusterCopy *c, Relation index, bool use_sort)
 {
 	bool		sort = sorts_by_index(index, use_sort);
 
-	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
+	pgstat_progress_update_param(PROGRESS_REPACK_PHASE,
 								 index != NULL && !sort ?
-								 PROGRESS_CLUSTER_PHASE_INDEX_SCAN_HEAP :
-								 PROGRESS_CLUSTER_PHASE_SEQ_SCAN_HEAP);
+								 PROGRESS_REPACK_PHASE_INDEX_SCAN_HEAP :
+								 PROGRESS_REPACK_PHASE_SEQ_SCAN_HEAP);
 	if (index != NULL && !sort)
 		copy_settled_by_index(c, index);
 	else
@@ -695,10 +695,30 @@ cluster_begin(ClusterCopy *c, Relation from, Relation to,
 										ALLOCSET_DEFAULT_SIZES);
 }
 
+/*
+ * With a snapshot it is REPACK (CONCURRENTLY), which adds afterwards what
+ * others have changed since: row groups are not read by it.
+ */
+static void
+refuse_snapshot(Relation from, Snapshot snapshot)
+{
+	const char *am = st_relation_format(from)->am_name;
+
+	if (snapshot == NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot repack %s table \"%s\" concurrently", am,
+					RelationGetRelationName(from)),
+			 errhint("Use CALL %s.merge(), which lets others read and write meanwhile, or REPACK without CONCURRENTLY.",
+					 am)));
+}
+
 /* TableAmRoutine.relation_copy_for_cluster */
 void
 st_am_relation_copy_for_cluster(Relation from, Relation to, Relation index,
 								bool use_sort, TransactionId oldest_xmin,
+								ST_SINCE_19(Snapshot snapshot,)
 								TransactionId *xid_cutoff,
 								MultiXactId *multi_cutoff,
 								double *num_tuples, double *tups_vacuumed,
@@ -709,6 +729,8 @@ st_am_relation_copy_for_cluster(Relation from, Relation to, Relation index,
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
 	ClusterCopy c;
+
+	refuse_snapshot(from, ST_SINCE_19(snapshot) ST_UNTIL_18(NULL));
 
 	/* from keeps its TOAST relation, which is given the file of to's */
 	st_catalog_retire_indexes(from);

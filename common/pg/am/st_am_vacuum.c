@@ -169,7 +169,7 @@ look_for_work(Relation rel, const RowCounts *counts)
 
 /* TableAmRoutine.relation_vacuum */
 void
-st_am_relation_vacuum(Relation rel, struct VacuumParams *params,
+st_am_relation_vacuum(Relation rel, StVacuumParams *params,
 					  BufferAccessStrategy strategy)
 {
 	VacuumParams heap_params = *params;

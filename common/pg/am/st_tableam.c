@@ -54,13 +54,13 @@ typedef struct StIndexFetch
 } StIndexFetch;
 
 static struct IndexFetchTableData *
-st_index_fetch_begin(Relation rel)
+st_index_fetch_begin(Relation rel ST_SINCE_19(, uint32 flags))
 {
 	StIndexFetch *fetch = palloc(sizeof(StIndexFetch));
 
 	memset(&fetch->base, 0, sizeof(fetch->base));
 	fetch->base.rel = rel;
-	fetch->heap = st_heapam()->index_fetch_begin(rel);
+	fetch->heap = st_heapam()->index_fetch_begin(rel ST_SINCE_19(, flags));
 	st_fetch_init(&fetch->rows, rel);
 	fetch->rows.by_index = true;
 	return &fetch->base;

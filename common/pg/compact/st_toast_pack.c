@@ -198,7 +198,7 @@ consider(TransactionId xid, TransactionId oldest_xmin, TransactionId *newest)
 static TransactionId
 newest_change(Relation toast, TransactionId oldest_xmin)
 {
-	TableScanDesc scan = table_beginscan(toast, SnapshotAny, 0, NULL);
+	TableScanDesc scan = st_table_beginscan(toast, SnapshotAny, 0, NULL);
 	TransactionId newest = InvalidTransactionId;
 	HeapTuple	tuple;
 

@@ -345,7 +345,7 @@ lock_beside_update(StRowOp *op)
  * Whoever comes with a row's TID has seen the row, and keeps the snapshot: its
  * deleter, if there is one, is not older than every snapshot.
  */
-static pg_attribute_unused() bool
+pg_attribute_unused() static bool
 row_is_folded(const StRowOp *op)
 {
 	StCatalog	catalog = op->catalog;

@@ -85,18 +85,18 @@ bury(StRowOp *op, const ItemPointerData *forward)
 
 /* table_tuple_delete(). */
 TM_Result
-st_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
+st_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, ST_SINCE_19(uint32 options,)
 				Snapshot snapshot, Snapshot crosscheck, bool wait,
-				TM_FailureData *tmfd, bool changing_part)
+				TM_FailureData *tmfd ST_UNTIL_18(, bool changing_part))
 {
 	StRowOp		op;
 	TM_Result	result;
 
 	if (!st_tid_is_virtual(tid))
 	{
-		result = st_heapam()->tuple_delete(rel, tid, cid, snapshot,
-										   crosscheck, wait, tmfd,
-										   changing_part);
+		result = st_heapam()->tuple_delete(rel, tid, cid, ST_SINCE_19(options,) snapshot,
+										   crosscheck, wait, tmfd
+										   ST_UNTIL_18(, changing_part));
 		return result == TM_Deleted ?
 			st_deleted_or_moved(rel, tid, InvalidTransactionId, tmfd) : result;
 	}
@@ -109,8 +109,9 @@ st_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
 
 		CheckForSerializableConflictIn(rel, tid,
 									   ItemPointerGetBlockNumber(tid));
-		st_logical_delete(rel, tid, cid);
-		if (changing_part)
+		if (!st_delete_no_logical(options))
+			st_logical_delete(rel, tid, cid);
+		if (st_changing_part(options, changing_part))
 			ItemPointerSetMovedPartitions(&forward);
 		bury(&op, &forward);
 		pgstat_count_heap_delete(rel);
@@ -150,8 +151,8 @@ st_move_to_delta(Relation rel, ItemPointer otid, TupleTableSlot *slot,
 
 /* table_tuple_update(). */
 TM_Result
-st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
-				CommandId cid, Snapshot snapshot, Snapshot crosscheck,
+st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId cid,
+				ST_SINCE_19(uint32 options,) Snapshot snapshot, Snapshot crosscheck,
 				bool wait, TM_FailureData *tmfd, LockTupleMode *lockmode,
 				TU_UpdateIndexes *update_indexes)
 {
@@ -161,8 +162,8 @@ st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
 	st_catalog_correct_flags(rel);
 	if (!st_tid_is_virtual(otid))
 	{
-		result = st_heapam()->tuple_update(rel, otid, slot, cid, snapshot,
-										   crosscheck, wait, tmfd, lockmode,
+		result = st_heapam()->tuple_update(rel, otid, slot, cid, ST_SINCE_19(options,)
+										   snapshot, crosscheck, wait, tmfd, lockmode,
 										   update_indexes);
 		if (result == TM_Ok && *update_indexes != TU_None)
 			st_catalog_hold(rel);
@@ -179,8 +180,11 @@ st_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
 	{
 		CheckForSerializableConflictIn(rel, otid,
 									   ItemPointerGetBlockNumber(otid));
-		st_logical_delete(rel, otid, cid);
-		st_heapam()->tuple_insert(rel, slot, cid, 0, NULL);
+		if (!st_update_no_logical(options))
+			st_logical_delete(rel, otid, cid);
+		st_heapam()->tuple_insert(rel, slot, cid,
+								  st_update_no_logical(options) ?
+								  HEAP_INSERT_NO_LOGICAL : 0, NULL);
 		st_delta_grew(rel, 1);
 		if (op.mode == LockTupleNoKeyExclusive)
 			st_copy_key_locks(&op, &slot->tts_tid);

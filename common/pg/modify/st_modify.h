@@ -15,11 +15,13 @@
 #include "st_lock.h"
 
 extern TM_Result st_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
+								 ST_SINCE_19(uint32 options,)
 								 Snapshot snapshot, Snapshot crosscheck,
-								 bool wait, TM_FailureData *tmfd,
-								 bool changing_part);
+								 bool wait, TM_FailureData *tmfd
+								 ST_UNTIL_18(, bool changing_part));
 extern TM_Result st_tuple_update(Relation rel, ItemPointer otid,
 								 TupleTableSlot *slot, CommandId cid,
+								 ST_SINCE_19(uint32 options,)
 								 Snapshot snapshot, Snapshot crosscheck,
 								 bool wait, TM_FailureData *tmfd,
 								 LockTupleMode *lockmode,

@@ -219,7 +219,7 @@ st_delta_next_page(StDeltaScan *scan, HeapTupleData *tuples, Buffer *buffer)
 		CHECK_FOR_INTERRUPTS();
 		*buffer = ReadBufferExtended(rel, MAIN_FORKNUM, scan->next_block++, RBM_NORMAL,
 									 ((HeapScanDesc) scan->heap)->rs_strategy);
-		heap_page_prune_opt(rel, *buffer);
+		st_heap_prune(rel, *buffer);
 		n = visible_rows(scan, *buffer, tuples);
 		if (n > 0)
 		{

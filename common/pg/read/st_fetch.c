@@ -348,7 +348,7 @@ row_vacuumable(StFetch *f, uint64 row, Snapshot snapshot, const StGroup *group)
 		TransactionId xmin = HeapTupleHeaderGetXmin(entry->tuple->t_data);
 
 		result = !TransactionIdIsNormal(xmin) ||
-			GlobalVisTestIsRemovableXid(snapshot->vistest, xmin);
+			st_is_removable_xid(snapshot->vistest, xmin);
 	}
 	st_deletion_end(&deletion);
 	return entry != NULL ? result : folded_since(f, row, group);

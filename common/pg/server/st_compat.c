@@ -8,15 +8,22 @@
 #include "postgres.h"
 
 #include "access/amapi.h"
+#include "access/heapam.h"
 #include "access/nbtree.h"
 #include "access/nbtxlog.h"
 #include "access/stratnum.h"
 #include "access/table.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
+#if PG_VERSION_NUM >= 190000
+#include "commands/repack.h"
+#else
 #include "commands/cluster.h"
+#endif
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "optimizer/appendinfo.h"
@@ -207,10 +214,67 @@ st_vacuum_full(Oid relid)
 {
 	ClusterParams params = {0};
 
-#if PG_VERSION_NUM >= 180000
+#if PG_VERSION_NUM >= 190000
+	cluster_rel(REPACK_COMMAND_VACUUMFULL, table_open(relid, AccessExclusiveLock),
+				InvalidOid, &params, false);
+#elif PG_VERSION_NUM >= 180000
 	cluster_rel(table_open(relid, AccessExclusiveLock), InvalidOid, &params);
 #else
 	cluster_rel(relid, InvalidOid, &params);
+#endif
+}
+
+TM_Result
+st_heap_delete(Relation rel, ItemPointer tid)
+{
+	TM_FailureData failure;
+
+	return heap_delete(rel, tid, GetCurrentCommandId(true), ST_SINCE_19(0,)
+					   InvalidSnapshot, false, &failure ST_UNTIL_18(, false));
+}
+
+void
+st_heap_prune(Relation rel, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 190000
+	Buffer		vmbuffer = InvalidBuffer;
+
+	heap_page_prune_opt(rel, buffer, &vmbuffer, false);
+	if (BufferIsValid(vmbuffer))
+		ReleaseBuffer(vmbuffer);
+#else
+	heap_page_prune_opt(rel, buffer);
+#endif
+}
+
+void
+st_set_all_visible(Relation rel, Buffer buffer, Buffer vmbuffer)
+{
+	const uint8 flags = VISIBILITYMAP_ALL_VISIBLE | VISIBILITYMAP_ALL_FROZEN;
+	BlockNumber block = BufferGetBlockNumber(buffer);
+
+#if PG_VERSION_NUM >= 190000
+	LockBuffer(vmbuffer, BUFFER_LOCK_EXCLUSIVE);
+	visibilitymap_set(block, vmbuffer, flags, rel->rd_locator);
+	if (RelationNeedsWAL(rel))
+		log_heap_prune_and_freeze(rel, buffer, vmbuffer, flags,
+								  InvalidTransactionId, false, PRUNE_VACUUM_SCAN,
+								  NULL, 0, NULL, 0, NULL, 0, NULL, 0);
+	LockBuffer(vmbuffer, BUFFER_LOCK_UNLOCK);
+#else
+	visibilitymap_set(rel, block, buffer, InvalidXLogRecPtr, vmbuffer,
+					  InvalidTransactionId, flags);
+#endif
+}
+
+void
+st_vacuum_params_quiet(VacuumParams *params)
+{
+#if PG_VERSION_NUM >= 190000
+	params->log_vacuum_min_duration = -1;
+	params->log_analyze_min_duration = -1;
+#else
+	params->log_min_duration = -1;
 #endif
 }
 
@@ -219,14 +283,17 @@ st_may_truncate(Relation rel)
 {
 	StdRdOptions *options = (StdRdOptions *) rel->rd_options;
 
-#if PG_VERSION_NUM >= 180000
+#if PG_VERSION_NUM >= 190000
+	if (options == NULL || options->vacuum_truncate == PG_TERNARY_UNSET)
+		return vacuum_truncate;
+#elif PG_VERSION_NUM >= 180000
 	if (options == NULL || !options->vacuum_truncate_set)
 		return vacuum_truncate;
 #else
 	if (options == NULL)
 		return true;
 #endif
-	return options->vacuum_truncate;
+	return options->vacuum_truncate != 0;
 }
 
 AclResult
@@ -236,6 +303,16 @@ st_function_aclcheck(Oid function, Oid role)
 	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE);
 #else
 	return pg_proc_aclcheck(function, role, ACL_EXECUTE);
+#endif
+}
+
+IndexAmRoutine *
+st_index_am_result(IndexAmRoutine *routine)
+{
+#if PG_VERSION_NUM >= 190000
+	return routine;
+#else
+	return memcpy(palloc(sizeof(*routine)), routine, sizeof(*routine));
 #endif
 }
 

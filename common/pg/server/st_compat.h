@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * st_compat.h
- *	  Differences between the supported server versions, 15 to 18.
+ *	  Differences between the supported server versions, 15 to 19.
  *
  * The only header in which PG_VERSION_NUM stands.  A wrapper has the newest
  * version's name and signature, or a name starting with st_ where that is
@@ -21,8 +21,8 @@
 #include "utils/acl.h"
 #include "utils/rel.h"
 
-#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
-#error "PostgreSQL 15 to 18 are supported"
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
+#error "PostgreSQL 15 to 19 are supported"
 #endif
 
 #if PG_VERSION_NUM >= 160000
@@ -31,6 +31,10 @@
 #else
 #include "storage/relfilenode.h"
 #endif
+
+/* 19: what other headers gave before. */
+#include "utils/tuplesort.h"
+#include "utils/tuplestore.h"
 
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
@@ -48,6 +52,28 @@
 
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn __attribute__((noreturn))
+#endif
+
+/* ---- arguments ---- */
+
+/*
+ * An argument that 19 has and servers before do not, or the other way round,
+ * in declarations and calls alike.  One that is not the last has its comma
+ * inside, one that is the last has it before itself, inside, too:
+ * f(a, ST_SINCE_19(b,) c ST_UNTIL_18(, d)).
+ */
+#if PG_VERSION_NUM >= 190000
+#define ST_SINCE_19(...) __VA_ARGS__
+#define ST_UNTIL_18(...)
+#else
+#define ST_SINCE_19(...)
+#define ST_UNTIL_18(...) __VA_ARGS__
+#endif
+
+/* ---- words of the language (19) ---- */
+
+#if PG_VERSION_NUM < 190000
+#define pg_fallthrough __attribute__((fallthrough))
 #endif
 
 /* ---- relation files (16: b0a55e43299) ---- */
@@ -80,17 +106,23 @@ typedef Oid RelFileNumber;
 #define st_test_for_old_snapshot(snapshot, rel, page) ((void) 0)
 #endif
 
-/* ---- _bt_search(): heap relation (16: 61b313e47eb), no snapshot (17) ---- */
+/*
+ * ---- _bt_search() without its stack: heap relation (16: 61b313e47eb), no
+ * snapshot (17), no stack unless asked for (19) ----
+ */
 
-#if PG_VERSION_NUM >= 170000
+#if PG_VERSION_NUM >= 190000
 #define st_bt_search(rel, heap, key, buffer) \
-	_bt_search(rel, heap, key, buffer, BT_READ)
+	((void) _bt_search(rel, heap, key, buffer, BT_READ, false))
+#elif PG_VERSION_NUM >= 170000
+#define st_bt_search(rel, heap, key, buffer) \
+	_bt_freestack(_bt_search(rel, heap, key, buffer, BT_READ))
 #elif PG_VERSION_NUM >= 160000
 #define st_bt_search(rel, heap, key, buffer) \
-	_bt_search(rel, heap, key, buffer, BT_READ, NULL)
+	_bt_freestack(_bt_search(rel, heap, key, buffer, BT_READ, NULL))
 #else
 #define st_bt_search(rel, heap, key, buffer) \
-	_bt_search(rel, key, buffer, BT_READ, NULL)
+	_bt_freestack(_bt_search(rel, key, buffer, BT_READ, NULL))
 #endif
 
 /* ---- kinds of processes (17: 372700cba00) ---- */
@@ -134,6 +166,27 @@ typedef bool TU_UpdateIndexes;
 #endif
 
 /* ---- shapes of table AM callbacks ---- */
+
+/* Options of insertions, and what VACUUM is told (19: const). */
+#if PG_VERSION_NUM >= 190000
+typedef uint32 StInsertOptions;
+typedef const struct VacuumParams StVacuumParams;
+#else
+typedef int StInsertOptions;
+typedef struct VacuumParams StVacuumParams;
+#endif
+
+/* Options of changes: what logical decoding is not to hear of (19). */
+#if PG_VERSION_NUM >= 190000
+#define st_delete_no_logical(options) (((options) & TABLE_DELETE_NO_LOGICAL) != 0)
+#define st_update_no_logical(options) (((options) & TABLE_UPDATE_NO_LOGICAL) != 0)
+#define st_changing_part(options, moved) \
+	(((options) & TABLE_DELETE_CHANGING_PARTITION) != 0)
+#else
+#define st_delete_no_logical(options) false
+#define st_update_no_logical(options) false
+#define st_changing_part(options, moved) (moved)
+#endif
 
 /* 15: relation_set_new_filenode, later relation_set_new_filelocator. */
 #if PG_VERSION_NUM < 160000
@@ -191,8 +244,20 @@ extern void st_xlog_register_data(const void *data, uint32 len);
 #define st_vacuum_delay_point(is_analyze) vacuum_delay_point(is_analyze)
 #endif
 
-/* 18: index_beginscan got the argument instrument (0fbceae841c). */
-#if PG_VERSION_NUM >= 180000
+/* 19: the caller may say what is to be done besides (SO_NONE: nothing). */
+#if PG_VERSION_NUM >= 190000
+#define st_table_beginscan(rel, snapshot, nkeys, keys) \
+	table_beginscan(rel, snapshot, nkeys, keys, SO_NONE)
+#else
+#define st_table_beginscan(rel, snapshot, nkeys, keys) \
+	table_beginscan(rel, snapshot, nkeys, keys)
+#endif
+
+/* 18: index_beginscan got the argument instrument (0fbceae841c), 19: flags. */
+#if PG_VERSION_NUM >= 190000
+#define st_index_beginscan_keys(heap, index, snapshot, nkeys) \
+	index_beginscan(heap, index, snapshot, NULL, nkeys, 0, SO_NONE)
+#elif PG_VERSION_NUM >= 180000
 #define st_index_beginscan_keys(heap, index, snapshot, nkeys) \
 	index_beginscan(heap, index, snapshot, NULL, nkeys, 0)
 #else
@@ -246,6 +311,12 @@ extern bool st_may_truncate(Relation rel);
 /* ---- index access methods ---- */
 
 struct IndexAmRoutine;
+
+/*
+ * What the handler of an index access method returns for a routine that is
+ * there for ever (19: itself; before, the caller frees what it gets).
+ */
+extern struct IndexAmRoutine *st_index_am_result(struct IndexAmRoutine *routine);
 
 /*
  * Marks an index access method as ordered by a btree's strategies (18: how
@@ -364,7 +435,11 @@ extern struct PgBackendStatus *st_backend_status(int index);
 
 /* ---- planning a subquery (17: what set operations want, 66c0185a3d1) ---- */
 
-#if PG_VERSION_NUM >= 170000
+#if PG_VERSION_NUM >= 190000
+#define st_subquery_planner(glob, query, parent, fraction) \
+	subquery_planner(glob, query, choose_plan_name(glob, "keyed", false), parent, \
+					 NULL, false, fraction, NULL)
+#elif PG_VERSION_NUM >= 170000
 #define st_subquery_planner(glob, query, parent, fraction) \
 	subquery_planner(glob, query, parent, false, fraction, NULL)
 #else
@@ -380,6 +455,106 @@ extern struct PgBackendStatus *st_backend_status(int index);
 #define st_create_subqueryscan_path(root, rel, path) \
 	create_subqueryscan_path(root, rel, path, NIL, NULL)
 #endif
+
+/* 19: lists of an Append in one struct. */
+#if PG_VERSION_NUM >= 190000
+#define st_create_append_path(root, rel, subpaths, partial, workers) \
+	create_append_path(root, rel, (AppendPathInput) {subpaths, partial, NIL}, NIL, NULL, \
+					   workers, (workers) > 0, -1)
+#else
+#define st_create_append_path(root, rel, subpaths, partial, workers) \
+	create_append_path(root, rel, subpaths, partial, NIL, NULL, workers, \
+					   (workers) > 0, -1)
+#endif
+
+/* Removes adjacent duplicates; 19 gave it the name of what it replaced. */
+#if PG_VERSION_NUM >= 190000
+#define T_StUniquePath T_UniquePath
+typedef UniquePath StUniquePath;
+#else
+#define T_StUniquePath T_UpperUniquePath
+typedef UpperUniquePath StUniquePath;
+#endif
+
+/* 19: get_relation_info_hook became build_simple_rel_hook. */
+#if PG_VERSION_NUM >= 190000
+#define ST_HAVE_SIMPLE_REL_HOOK 1
+#endif
+
+/* ---- executor ---- */
+
+/* 19: nodes have instrumentation of their own kind. */
+#if PG_VERSION_NUM < 190000
+typedef struct Instrumentation NodeInstrumentation;
+#endif
+
+/* 19: flags of the slot, too. */
+#if PG_VERSION_NUM >= 190000
+#define st_init_scan_slot(estate, node, desc, ops) \
+	ExecInitScanTupleSlot(estate, node, desc, ops, 0)
+#else
+#define st_init_scan_slot(estate, node, desc, ops) \
+	ExecInitScanTupleSlot(estate, node, desc, ops)
+#endif
+
+/* ---- heap ---- */
+
+/* Deletes a tuple now and without waiting (19: options). */
+extern TM_Result st_heap_delete(Relation rel, ItemPointer tid);
+
+/* Prunes a page if that is worth it (19: with its page of the map at hand). */
+extern void st_heap_prune(Relation rel, Buffer buffer);
+
+/* 19: whether the caller wants the horizon looked at again. */
+#if PG_VERSION_NUM >= 190000
+#define st_is_removable_xid(vistest, xid) GlobalVisTestIsRemovableXid(vistest, xid, true)
+#else
+#define st_is_removable_xid(vistest, xid) GlobalVisTestIsRemovableXid(vistest, xid)
+#endif
+
+/*
+ * Sets both bits of the visibility map for a page that is locked, all-visible
+ * and pinned in the map, and logs that; in a critical section (19: a record of
+ * pruning says it, which is the caller's business).
+ */
+extern void st_set_all_visible(Relation rel, Buffer buffer, Buffer vmbuffer);
+
+/* ---- WAL ---- */
+
+/* 19: PageSetChecksum() has lost "Inplace". */
+#if PG_VERSION_NUM < 190000
+#define PageSetChecksum(page, block) PageSetChecksumInplace(page, block)
+#endif
+
+/* 19: replication origins. */
+#if PG_VERSION_NUM >= 190000
+#define st_session_origin() (replorigin_xact_state.origin)
+#else
+#define st_session_origin() (replorigin_session_origin)
+#define ReplOriginId RepOriginId
+#define InvalidReplOriginId InvalidRepOriginId
+#endif
+
+/* ---- progress of CLUSTER (19: REPACK) ---- */
+
+#if PG_VERSION_NUM < 190000
+#define PROGRESS_REPACK_PHASE PROGRESS_CLUSTER_PHASE
+#define PROGRESS_REPACK_HEAP_TUPLES_SCANNED PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED
+#define PROGRESS_REPACK_HEAP_TUPLES_INSERTED PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN
+#define PROGRESS_REPACK_TOTAL_HEAP_BLKS PROGRESS_CLUSTER_TOTAL_HEAP_BLKS
+#define PROGRESS_REPACK_HEAP_BLKS_SCANNED PROGRESS_CLUSTER_HEAP_BLKS_SCANNED
+#define PROGRESS_REPACK_PHASE_SEQ_SCAN_HEAP PROGRESS_CLUSTER_PHASE_SEQ_SCAN_HEAP
+#define PROGRESS_REPACK_PHASE_INDEX_SCAN_HEAP PROGRESS_CLUSTER_PHASE_INDEX_SCAN_HEAP
+#define PROGRESS_REPACK_PHASE_SORT_TUPLES PROGRESS_CLUSTER_PHASE_SORT_TUPLES
+#define PROGRESS_REPACK_PHASE_WRITE_NEW_HEAP PROGRESS_CLUSTER_PHASE_WRITE_NEW_HEAP
+#endif
+
+/* ---- VACUUM ---- */
+
+struct VacuumParams;
+
+/* Says nothing in the log, however long it takes (19: of ANALYZE neither). */
+extern void st_vacuum_params_quiet(struct VacuumParams *params);
 
 /* ---- SQL/JSON (17: 6185c9737cf), more methods of json paths (17: 66ea94e8e60) ---- */
 

@@ -53,8 +53,9 @@
  * RM_XLOG XLOG_FPI (log_newpage_buffer): redo puts the whole page back.  The
  * page has no hole, because its pd_lower is its pd_upper.
  *
- * RM_HEAP2 XLOG_HEAP2_VISIBLE (visibilitymap_set): redo sets both bits of the
- * map, and PD_ALL_VISIBLE of the page, which the image has.
+ * RM_HEAP2 XLOG_HEAP2_VISIBLE, from 19 on XLOG_HEAP2_PRUNE_VACUUM_SCAN of no
+ * tuple (st_set_all_visible): redo sets both bits of the map, and
+ * PD_ALL_VISIBLE of the page, which the image has.
  */
 void
 st_wal_write_page(Relation rel, Buffer buffer, const char *image, bool wal,
@@ -66,9 +67,7 @@ st_wal_write_page(Relation rel, Buffer buffer, const char *image, bool wal,
 	if (wal)
 		log_newpage_buffer(buffer, true);
 	if (BufferIsValid(vmbuffer))
-		visibilitymap_set(rel, BufferGetBlockNumber(buffer), buffer,
-						  InvalidXLogRecPtr, vmbuffer, InvalidTransactionId,
-						  VISIBILITYMAP_ALL_VISIBLE | VISIBILITYMAP_ALL_FROZEN);
+		st_set_all_visible(rel, buffer, vmbuffer);
 	END_CRIT_SECTION();
 }
 
@@ -84,7 +83,7 @@ st_wal_write_first_page(SMgrRelation smgr, ForkNumber fork, char *image,
 
 	if (wal)
 		log_newpage(&locator, fork, 0, image, true);
-	PageSetChecksumInplace(image, 0);
+	PageSetChecksum(image, 0);
 	smgrextend(smgr, fork, 0, image, true);
 	if (wal)
 		smgrimmedsync(smgr, fork);
@@ -238,7 +237,7 @@ insert_page_with_data(TransactionId xid, RmgrId rmid, uint8 info, Relation rel,
 	{
 		XLogRecord	record;
 		char		bytes[SizeOfXLogRecord + MaxSizeOfXLogRecordBlockHeader +
-						  1 + sizeof(RepOriginId) + SizeOfXLogRecordDataHeaderLong];
+						  1 + sizeof(ReplOriginId) + SizeOfXLogRecordDataHeaderLong];
 	}			all = {{0}};
 	char	   *scratch = all.bytes;
 	XLogRecord	record = {0};
@@ -248,6 +247,7 @@ insert_page_with_data(TransactionId xid, RmgrId rmid, uint8 info, Relation rel,
 	BlockNumber blkno = BufferGetBlockNumber(buffer);
 	char	   *page = (char *) BufferGetPage(buffer);
 	char	   *to = scratch + SizeOfXLogRecord;
+	ReplOriginId origin = st_session_origin();
 	XLogRecData rdata[5];
 	uint32		start;
 	uint32		end;
@@ -266,10 +266,10 @@ insert_page_with_data(TransactionId xid, RmgrId rmid, uint8 info, Relation rel,
 	PUT(&image, SizeOfXLogRecordBlockImageHeader);
 	PUT(&locator, sizeof(locator));
 	PUT(&blkno, sizeof(blkno));
-	if (replorigin_session_origin != InvalidRepOriginId)
+	if (origin != InvalidReplOriginId)
 	{
 		*to++ = (char) XLR_BLOCK_ID_ORIGIN;
-		PUT(&replorigin_session_origin, sizeof(RepOriginId));
+		PUT(&origin, sizeof(origin));
 	}
 	*to++ = (char) XLR_BLOCK_ID_DATA_LONG;
 	PUT(&header_len, sizeof(header_len));
@@ -298,7 +298,7 @@ insert_page_with_data(TransactionId xid, RmgrId rmid, uint8 info, Relation rel,
 	/* It says no when full_page_writes has just been switched on. */
 	do
 		lsn = XLogInsertRecord(rdata, InvalidXLogRecPtr, XLOG_INCLUDE_ORIGIN,
-							   1, false);
+							   1, ST_SINCE_19(BLCKSZ - (end - start),) false);
 	while (XLogRecPtrIsInvalid(lsn));
 	return lsn;
 }
@@ -511,14 +511,11 @@ delete_unseen(Relation rel, ItemPointer tid)
 bool
 st_delete_quietly(Relation rel, ItemPointer tid)
 {
-	TM_FailureData failure;
-
 	/* What plugins read as a catalog needs heap's own records. */
 	if (RelationIsLogicallyLogged(rel) &&
 		!RelationIsAccessibleInLogicalDecoding(rel))
 		return delete_unseen(rel, tid);
-	return heap_delete(rel, tid, GetCurrentCommandId(true), InvalidSnapshot,
-					   false, &failure, false) == TM_Ok;
+	return st_heap_delete(rel, tid) == TM_Ok;
 }
 
 /*

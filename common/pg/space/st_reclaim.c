@@ -548,7 +548,7 @@ worth_it(Reclaim *r, const VacuumParams *params)
  * (st_reclaim_coalesce()).
  */
 bool
-st_reclaim(Relation rel, VacuumParams *params, TransactionId oldest_xmin,
+st_reclaim(Relation rel, const VacuumParams *params, TransactionId oldest_xmin,
 		   BufferAccessStrategy strategy)
 {
 	Reclaim		r = {0};

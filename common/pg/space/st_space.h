@@ -109,7 +109,7 @@ extern void st_free_extents_yield(StCatalog *cat, const StExtentRanges *ranges);
  */
 
 extern void st_reclaim_coalesce(Relation rel);
-extern bool st_reclaim(Relation rel, VacuumParams *params,
+extern bool st_reclaim(Relation rel, const VacuumParams *params,
 					   TransactionId oldest_xmin, BufferAccessStrategy strategy);
 extern TransactionId st_not_before_vacuum(Relation rel, TransactionId horizon);
 

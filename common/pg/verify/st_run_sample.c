@@ -29,6 +29,7 @@
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 
+#include "st_compat.h"
 #include "st_run_sample.h"
 
 /* Blocks to read beyond those of all runs, so as to read the whole table. */
@@ -101,7 +102,8 @@ st_run_sample_begin(Relation rel, Snapshot snapshot, int runs)
 	s->rel = rel;
 	s->max_runs = runs;
 	s->step = 1;
-	s->scan = table_beginscan_sampling(rel, snapshot, 0, NULL, true, false, true);
+	s->scan = table_beginscan_sampling(rel, snapshot, 0, NULL, true, false, true
+									   ST_SINCE_19(, SO_NONE));
 	return s;
 }
 

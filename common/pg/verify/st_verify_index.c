@@ -76,7 +76,7 @@ static void
 scan_rows(IndexCheck *check)
 {
 	ExprContext *econtext = GetPerTupleExprContext(check->estate);
-	TableScanDesc scan = table_beginscan(check->rel, check->snapshot, 0, NULL);
+	TableScanDesc scan = st_table_beginscan(check->rel, check->snapshot, 0, NULL);
 
 	while (table_scan_getnextslot(scan, ForwardScanDirection, check->slot))
 	{

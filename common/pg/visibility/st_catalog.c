@@ -564,10 +564,7 @@ st_full_xid(TransactionId xid)
 bool
 st_catalog_delete(StCatalog *cat, ItemPointer tid)
 {
-	TM_FailureData tmfd;
-
-	return heap_delete(cat->toast, tid, GetCurrentCommandId(true),
-					   InvalidSnapshot, false, &tmfd, false) == TM_Ok;
+	return st_heap_delete(cat->toast, tid) == TM_Ok;
 }
 
 bool

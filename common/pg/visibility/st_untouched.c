@@ -170,7 +170,7 @@ search(StCatalog *cat, const StGroup *group, Snapshot snapshot, StUntouched *u)
 	}
 	key->anynullkeys = false;
 
-	_bt_freestack(st_bt_search(index, cat->toast, key, &buffer));
+	st_bt_search(index, cat->toast, key, &buffer);
 	u->block = InvalidBlockNumber;
 	if (BufferIsValid(buffer))
 	{

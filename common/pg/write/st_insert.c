@@ -21,7 +21,7 @@
  */
 void
 st_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
-				int options, struct BulkInsertStateData *bistate)
+				StInsertOptions options, struct BulkInsertStateData *bistate)
 {
 	StPending  *pending = st_pending_get(rel, cid);
 
@@ -41,7 +41,7 @@ st_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
  */
 void
 st_tuple_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid,
-							int options, struct BulkInsertStateData *bistate,
+							StInsertOptions options, struct BulkInsertStateData *bistate,
 							uint32 token)
 {
 	st_catalog_correct_flags(rel);
@@ -56,7 +56,7 @@ st_tuple_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid,
  */
 void
 st_multi_insert(Relation rel, TupleTableSlot **slots, int nslots,
-				CommandId cid, int options,
+				CommandId cid, StInsertOptions options,
 				struct BulkInsertStateData *bistate)
 {
 	StPending  *pending = st_pending_get(rel, cid);
@@ -82,7 +82,7 @@ st_multi_insert(Relation rel, TupleTableSlot **slots, int nslots,
  * must not leave a table without TOAST relation.
  */
 void
-st_finish_bulk_insert(Relation rel, int options)
+st_finish_bulk_insert(Relation rel, StInsertOptions options)
 {
 	st_flush_pending(rel);
 	st_catalog_ensure(rel);

@@ -365,7 +365,7 @@ st_pending_get(Relation rel, CommandId cid)
  * snapshot finds the inserting transaction, and vacuum the range.
  */
 static void
-pending_begin_group(StPending *p, Relation rel, CommandId cid, int options)
+pending_begin_group(StPending *p, Relation rel, CommandId cid, StInsertOptions options)
 {
 	StGroup		group;
 	StDescriptorRunsPayload payload;
@@ -404,7 +404,7 @@ pending_begin_group(StPending *p, Relation rel, CommandId cid, int options)
 
 int
 st_pending_delta_share(StPending *p, Relation rel, int nrows, CommandId cid,
-					   int options)
+					   StInsertOptions options)
 {
 	int			share;
 
@@ -427,7 +427,7 @@ st_pending_delta_share(StPending *p, Relation rel, int nrows, CommandId cid,
 
 void
 st_pending_add(StPending *p, Relation rel, TupleTableSlot *slot, CommandId cid,
-			   int options)
+			   StInsertOptions options)
 {
 	Size		memory;
 

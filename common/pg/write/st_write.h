@@ -23,15 +23,15 @@
 struct BulkInsertStateData;
 
 extern void st_tuple_insert_speculative(Relation rel, TupleTableSlot *slot,
-										CommandId cid, int options,
+										CommandId cid, StInsertOptions options,
 										struct BulkInsertStateData *bistate,
 										uint32 token);
 extern void st_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
-							int options, struct BulkInsertStateData *bistate);
+							StInsertOptions options, struct BulkInsertStateData *bistate);
 extern void st_multi_insert(Relation rel, TupleTableSlot **slots, int nslots,
-							CommandId cid, int options,
+							CommandId cid, StInsertOptions options,
 							struct BulkInsertStateData *bistate);
-extern void st_finish_bulk_insert(Relation rel, int options);
+extern void st_finish_bulk_insert(Relation rel, StInsertOptions options);
 
 /* ------------------------------------------------------------------------
  * Pending writers: st_pending.c
@@ -61,11 +61,11 @@ extern StPending *st_pending_get(Relation rel, CommandId cid);
  * others are to be given to st_pending_add().
  */
 extern int	st_pending_delta_share(StPending *pending, Relation rel, int nrows,
-								   CommandId cid, int options);
+								   CommandId cid, StInsertOptions options);
 
 /* Adds a row to the group under construction; sets its virtual TID. */
 extern void st_pending_add(StPending *pending, Relation rel,
-						   TupleTableSlot *slot, CommandId cid, int options);
+						   TupleTableSlot *slot, CommandId cid, StInsertOptions options);
 
 /* Rows of the delta, for the option auto_compact: st_delta_growth.c */
 extern void st_delta_grew(Relation rel, uint64 rows);

@@ -201,7 +201,7 @@ skip_group(VxAggState *state)
 {
 	VxSource   *source = state->scan->source;
 	int64		nrows = source->groups->groups[source->group].nrows - source->ndeleted;
-	Instrumentation *instrument = state->scan->css.ss.ps.instrument;
+	NodeInstrumentation *instrument = state->scan->css.ss.ps.instrument;
 	VxBatch    *batch = state->batch;
 	int			counted = vx_selection_count(batch->selection, batch->nrows);
 

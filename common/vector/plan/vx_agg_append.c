@@ -185,8 +185,8 @@ static Path *
 append_states(PlannerInfo *root, RelOptInfo *input_rel, List *subpaths, List *partial_subpaths,
 			  int workers)
 {
-	AppendPath *append = create_append_path(root, input_rel, subpaths, partial_subpaths, NIL,
-											NULL, workers, workers > 0, -1);
+	AppendPath *append = st_create_append_path(root, input_rel, subpaths,
+											   partial_subpaths, workers);
 
 	append->path.pathtarget = vx_agg_partial_target();
 	return &append->path;

@@ -18,6 +18,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 
+#include "st_compat.h"
 #include "vx_paths.h"
 #include "vx_window_path_int.h"
 
@@ -30,8 +31,8 @@ sort_of(Path *path)
 {
 	if (IsA(path, ProjectionPath))
 		path = ((ProjectionPath *) path)->subpath;
-	if (IsA(path, UpperUniquePath))
-		path = ((UpperUniquePath *) path)->subpath;
+	if (IsA(path, StUniquePath))
+		path = ((StUniquePath *) path)->subpath;
 	return IsA(path, SortPath) ? (SortPath *) path : NULL;
 }
 
@@ -40,7 +41,7 @@ static Path *
 copy_path(const Path *path)
 {
 	Size		size = IsA(path, ProjectionPath) ? sizeof(ProjectionPath) :
-		IsA(path, UpperUniquePath) ? sizeof(UpperUniquePath) : sizeof(SortPath);
+		IsA(path, StUniquePath) ? sizeof(StUniquePath) : sizeof(SortPath);
 
 	return memcpy(palloc(size), path, size);
 }
@@ -48,9 +49,9 @@ copy_path(const Path *path)
 static bool
 is_distinct(const Path *path)
 {
-	return IsA(path, UpperUniquePath) ||
+	return IsA(path, StUniquePath) ||
 		(IsA(path, ProjectionPath) &&
-		 IsA(((const ProjectionPath *) path)->subpath, UpperUniquePath));
+		 IsA(((const ProjectionPath *) path)->subpath, StUniquePath));
 }
 
 /* The server's cheapest path of that kind. */

@@ -308,6 +308,5 @@ vx_topn_add_append_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *or
 		subpaths = lappend(subpaths, path);
 	}
 	vx_topn_add_sorted_path(root, ordered_rel, (Path *)
-					create_append_path(root, input_rel, subpaths, NIL, NIL, NULL, 0, false,
-									   -1));
+					st_create_append_path(root, input_rel, subpaths, NIL, 0));
 }

@@ -339,7 +339,7 @@ deform(VxDelta *delta, int row, DeltaColumn *const *targets, int natts)
 	HeapTuple	tuple = &delta->tuples[row];
 	HeapTupleHeader header = tuple->t_data;
 	int			stored = Min(HeapTupleHeaderGetNatts(header), natts);
-	bits8	   *nulls = HeapTupleHasNulls(tuple) ? header->t_bits : NULL;
+	uint8	   *nulls = HeapTupleHasNulls(tuple) ? header->t_bits : NULL;
 	char	   *data = (char *) header + header->t_hoff;
 	int			offset = 0;
 

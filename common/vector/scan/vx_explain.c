@@ -159,7 +159,7 @@ void
 vx_scan_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	VxScanState *state = (VxScanState *) node;
-	Instrumentation *instrument = node->ss.ps.instrument;
+	NodeInstrumentation *instrument = node->ss.ps.instrument;
 	VxQualSet	zone_quals = 0;
 
 	for (int i = 0; i < state->filter->nquals && i < 64; i++)

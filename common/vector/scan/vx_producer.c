@@ -39,7 +39,7 @@ bool
 vx_producer_next(PlanState *ps)
 {
 	VxProducer *producer = &((VxProducerState *) ps)->producer;
-	Instrumentation *instrument = ps->instrument;
+	NodeInstrumentation *instrument = ps->instrument;
 	bool		more;
 
 	if (ps->chgParam != NULL)

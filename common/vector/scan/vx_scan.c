@@ -101,7 +101,7 @@ init_slot(VxScanState *state, EState *estate, Relation rel, Index scanrelid)
 {
 	ScanState  *ss = &state->css.ss;
 
-	ExecInitScanTupleSlot(estate, ss, RelationGetDescr(rel), table_slot_callbacks(rel));
+	st_init_scan_slot(estate, ss, RelationGetDescr(rel), table_slot_callbacks(rel));
 	ss->ps.subPlan = NIL;
 	if (scan_parts(ss->ps.plan) != NIL && ss->ps.ps_ProjInfo == NULL)
 	{

@@ -54,7 +54,8 @@ estimate_parallel_scan(ST_ESTIMATE_PARALLEL_INDEX_ARGS)
 Datum
 zm_index_handler(PG_FUNCTION_ARGS)
 {
-	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+	static IndexAmRoutine all = {.type = T_IndexAmRoutine};
+	IndexAmRoutine *routine = &all;
 
 	routine->amstrategies = BTMaxStrategyNumber;
 	routine->amsupport = BTORDER_PROC;
@@ -85,7 +86,7 @@ zm_index_handler(PG_FUNCTION_ARGS)
 	routine->amestimateparallelscan = estimate_parallel_scan;
 	routine->aminitparallelscan = zm_parallel_init;
 	routine->amparallelrescan = zm_parallel_rescan;
-	PG_RETURN_POINTER(routine);
+	PG_RETURN_POINTER(st_index_am_result(routine));
 }
 
 /* Handler of table access method sorted_heap. */

@@ -232,8 +232,8 @@ sh_place_done(Relation heap, TupleTableSlot *slot, BlockNumber wanted)
  * of order.  Returns the options for the insertion, and in *wanted the row's
  * page.
  */
-int
-sh_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot, int options,
+StInsertOptions
+sh_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot, StInsertOptions options,
 			  BlockNumber *wanted)
 {
 	Relation	index = index_open(indexoid, RowExclusiveLock);

@@ -108,7 +108,7 @@ vacuum_heap(Relation rel, bool indexes, bool truncate)
 	params.freeze_table_age = -1;
 	params.multixact_freeze_min_age = -1;
 	params.multixact_freeze_table_age = -1;
-	params.log_min_duration = -1;
+	st_vacuum_params_quiet(&params);
 	params.index_cleanup = indexes ? VACOPTVALUE_ENABLED :
 		VACOPTVALUE_DISABLED;
 	params.truncate = truncate && st_may_truncate(rel) ?

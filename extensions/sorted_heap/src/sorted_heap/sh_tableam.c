@@ -43,7 +43,7 @@ static Relation lent;
  * speculatively, if there is a token (which is never 0).
  */
 static void
-sorted_insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
+sorted_insert(Relation rel, TupleTableSlot *slot, CommandId cid, StInsertOptions options,
 			  struct BulkInsertStateData *bistate, uint32 token)
 {
 	Oid			index = bistate == NULL ? sh_place_index(rel) : InvalidOid;
@@ -62,14 +62,14 @@ sorted_insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
 
 static void
 sorted_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
-					int options, struct BulkInsertStateData *bistate)
+					StInsertOptions options, struct BulkInsertStateData *bistate)
 {
 	sorted_insert(rel, slot, cid, options, bistate, 0);
 }
 
 static void
 sorted_multi_insert(Relation rel, TupleTableSlot **slots, int nslots,
-					CommandId cid, int options,
+					CommandId cid, StInsertOptions options,
 					struct BulkInsertStateData *bistate)
 {
 	Oid			index = nslots > 1 ? sh_place_index(rel) : InvalidOid;
@@ -96,7 +96,7 @@ sorted_multi_insert(Relation rel, TupleTableSlot **slots, int nslots,
 static void
 sorted_copy_for_cluster(Relation old_table, Relation new_table,
 						Relation old_index, bool use_sort,
-						TransactionId oldest_xmin,
+						TransactionId oldest_xmin, ST_SINCE_19(Snapshot snapshot,)
 						TransactionId *xid_cutoff,
 						MultiXactId *multi_cutoff, double *num_tuples,
 						double *tups_vacuumed, double *tups_recently_dead)
@@ -113,7 +113,7 @@ sorted_copy_for_cluster(Relation old_table, Relation new_table,
 	heap_routine->relation_copy_for_cluster(old_table, new_table,
 											order != NULL ? order : index,
 											order != NULL || use_sort,
-											oldest_xmin, xid_cutoff,
+											oldest_xmin, ST_SINCE_19(snapshot,) xid_cutoff,
 											multi_cutoff, num_tuples,
 											tups_vacuumed,
 											tups_recently_dead);

@@ -13,6 +13,8 @@
 #include "access/genam.h"
 #include "access/tableam.h"
 
+#include "st_compat.h"
+
 /* sh_tableam.c */
 extern void sh_tableam_init(void);
 extern const TableAmRoutine *sh_tableam_routine(void);
@@ -20,8 +22,8 @@ extern const TableAmRoutine *sh_tableam_routine(void);
 /* sh_place.c */
 extern void sh_place_init(void);
 extern Oid	sh_place_index(Relation heap);
-extern int	sh_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot,
-						  int options, BlockNumber *wanted);
+extern StInsertOptions sh_place_slot(Relation heap, Oid indexoid, TupleTableSlot *slot,
+						  StInsertOptions options, BlockNumber *wanted);
 extern void sh_place_done(Relation heap, TupleTableSlot *slot,
 						  BlockNumber wanted);
 extern void sh_place_sort(Relation heap, Oid indexoid, TupleTableSlot **slots,

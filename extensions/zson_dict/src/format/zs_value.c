@@ -148,7 +148,7 @@ zs_value_text(ZsDoc *z, const StZsonValue *v)
 		case ST_ZSON_NUMBER:
 			if (v->form != ST_ZSON_NUMERIC)
 				return zs_decimal_text(v->num, v->scale);
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		default:
 			return zs_to_text(z, v);
 	}

@@ -268,7 +268,7 @@ static void
 check_rows(Verifier *verifier, Relation heap)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
-	TableScanDesc scan = table_beginscan(heap, snapshot, 0, NULL);
+	TableScanDesc scan = st_table_beginscan(heap, snapshot, 0, NULL);
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
 	MemoryContext old = MemoryContextSwitchTo(verifier->context);
 

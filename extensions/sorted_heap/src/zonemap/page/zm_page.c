@@ -205,7 +205,7 @@ zm_get_tie(IndexTuple zone)
 void
 zm_page_add(Page page, IndexTuple itup, OffsetNumber off)
 {
-	if (PageAddItem(page, (Item) itup, IndexTupleSize(itup), off, false,
+	if (PageAddItem(page, (void *) itup, IndexTupleSize(itup), off, false,
 					false) == InvalidOffsetNumber)
 		elog(PANIC, "failed to add an entry to a zonemap page");
 }
@@ -214,6 +214,6 @@ zm_page_add(Page page, IndexTuple itup, OffsetNumber off)
 void
 zm_page_replace(Page page, OffsetNumber off, IndexTuple itup)
 {
-	if (!PageIndexTupleOverwrite(page, off, (Item) itup, IndexTupleSize(itup)))
+	if (!PageIndexTupleOverwrite(page, off, (void *) itup, IndexTupleSize(itup)))
 		elog(ERROR, "failed to replace an entry of a zonemap page");
 }

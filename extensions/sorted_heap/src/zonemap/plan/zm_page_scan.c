@@ -56,7 +56,7 @@ use_heap_slots(ZmPageScanState *state, EState *estate)
 	ScanState  *ss = &state->css.ss;
 	Plan	   *plan = ss->ps.plan;
 
-	ExecInitScanTupleSlot(estate, ss, RelationGetDescr(ss->ss_currentRelation),
+	st_init_scan_slot(estate, ss, RelationGetDescr(ss->ss_currentRelation),
 						  table_slot_callbacks(ss->ss_currentRelation));
 	ExecAssignScanProjectionInfo(ss);
 	ss->ps.qual = ExecInitQual(plan->qual, &ss->ps);

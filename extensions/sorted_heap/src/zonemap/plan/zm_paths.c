@@ -65,7 +65,7 @@ static const CustomPathMethods path_methods = {
 static bool
 is_zonemap(const IndexOptInfo *index)
 {
-	IndexAmRoutine *routine;
+	const IndexAmRoutine *routine;
 
 	if (index->relam < FirstNormalObjectId)
 		return false;

@@ -27,6 +27,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "st_compat.h"
 #include "zm_heap.h"
 #include "zm_scan_int.h"
 
@@ -578,7 +579,7 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 	*current = read.buf = ReleaseAndReadBuffer(before, heap, block);
 	state->pages++;
 	if (before != read.buf)
-		heap_page_prune_opt(heap, read.buf);
+		st_heap_prune(heap, read.buf);
 	read.page = BufferGetPage(read.buf);
 	read.mvcc = IsMVCCSnapshot(scan->xs_snapshot);
 	memset(read.seen, 0, sizeof(read.seen));
