@@ -63,9 +63,14 @@ find_pg_config()
 		command -v pg_config)
 }
 
-# The major that this Debian calls "postgresql"; nothing where apt cannot tell.
+# SERVER_MAJOR, or the major that this Debian calls "postgresql"; nothing where
+# apt cannot tell.
 debian_major()
 {
+	if [ -n "${SERVER_MAJOR:-}" ]; then
+		printf '%s\n' "$SERVER_MAJOR"
+		return
+	fi
 	{ apt-cache depends postgresql 2>/dev/null || true; } |
 		sed -nE 's/^ *Depends: postgresql-([0-9]+)$/\1/p' | head -n 1
 }

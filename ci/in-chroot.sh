@@ -2,8 +2,9 @@
 # in-chroot.sh SUITE COMMAND...
 #
 # Runs a command in a copy of this checkout inside of a fresh minimal Debian of
-# that suite (trixie has PostgreSQL 17, sid has 18), made by mmdebstrap in about
-# a minute and removed afterwards.  The command finds nothing but a compiler,
+# that suite (trixie has PostgreSQL 17, sid has 18; experimental is sid with what
+# is to be the next major, 19), made by mmdebstrap in about a minute and removed
+# afterwards.  The command finds nothing but a compiler,
 # make and Python, and sets up the rest as on any machine.  Needs root.
 #
 #   CHROOT_CACHE=dir   keep the bare chroots here as archives, for next time
@@ -40,17 +41,34 @@ unmount()
 }
 trap 'unmount; remove_workdir' EXIT
 
+# The next major's packages, and of experimental nothing else.
+add_next_major()
+{
+	local sources=$1/etc/apt/sources.list
+
+	sed -n 's/^\(deb .*\) sid main$/\1 experimental main/p' "$sources" \
+		>"$1/etc/apt/sources.list.d/experimental.list"
+	printf 'Package: src:postgresql-%s\nPin: release a=experimental\nPin-Priority: 600\n' \
+		"$next_major" >"$1/etc/apt/preferences.d/experimental"
+}
+
 make_tree()
 {
 	# Old snapshots of an archive are as good: only signatures count.
 	mmdebstrap --quiet --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' \
 		--aptopt='APT::Install-Recommends "false"' \
 		--include=ca-certificates,gcc,libc6-dev,make,python3,python3-venv \
-		"$suite" "$1" ${MIRROR:+"$MIRROR"} >&2
+		"$base" "$1" ${MIRROR:+"$MIRROR"} >&2
 }
 
 step "Debian $suite in $tree"
-archive=${CHROOT_CACHE:+$CHROOT_CACHE/strata-$suite.tar}
+base=$suite
+next_major=
+if [ "$suite" = experimental ]; then
+	base=sid
+	next_major=19
+fi
+archive=${CHROOT_CACHE:+$CHROOT_CACHE/strata-$base.tar}
 if [ -n "$archive" ]; then
 	[ -e "$archive" ] || { make_tree "${archive%.tar}.$$.tar" && mv "${archive%.tar}.$$.tar" "$archive"; }
 	mkdir "$tree"
@@ -58,6 +76,8 @@ if [ -n "$archive" ]; then
 else
 	make_tree "$tree"
 fi
+
+[ -z "$next_major" ] || add_next_major "$tree"
 
 # Machine facts: names, certificates, how pip reaches its index.
 for file in /etc/resolv.conf /etc/hosts /etc/pip.conf \
@@ -83,7 +103,7 @@ if [ -n "${GIVE:-}" ]; then
 fi
 step "$* on Debian $suite"
 chroot "$tree" env -u PG_CONFIG -u TMPDIR HOME=/root LC_ALL=C.UTF-8 \
-	STRATA_OLD_PG_CONFIG="${old:+/$old}" \
+	STRATA_OLD_PG_CONFIG="${old:+/$old}" ${next_major:+SERVER_MAJOR=$next_major} \
 	sh -c 'cd /root/strata && exec "$@"' sh "$@"
 if [ -n "${TAKE:-}" ]; then
 	mkdir -p "$TO"

@@ -695,25 +695,6 @@ cluster_begin(ClusterCopy *c, Relation from, Relation to,
 										ALLOCSET_DEFAULT_SIZES);
 }
 
-/*
- * With a snapshot it is REPACK (CONCURRENTLY), which adds afterwards what
- * others have changed since: row groups are not read by it.
- */
-static void
-refuse_snapshot(Relation from, Snapshot snapshot)
-{
-	const char *am = st_relation_format(from)->am_name;
-
-	if (snapshot == NULL)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot repack %s table \"%s\" concurrently", am,
-					RelationGetRelationName(from)),
-			 errhint("Use CALL %s.merge(), which lets others read and write meanwhile, or REPACK without CONCURRENTLY.",
-					 am)));
-}
-
 /* TableAmRoutine.relation_copy_for_cluster */
 void
 st_am_relation_copy_for_cluster(Relation from, Relation to, Relation index,
@@ -730,7 +711,8 @@ st_am_relation_copy_for_cluster(Relation from, Relation to, Relation index,
 	MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
 	ClusterCopy c;
 
-	refuse_snapshot(from, ST_SINCE_19(snapshot) ST_UNTIL_18(NULL));
+	/* With a snapshot: REPACK (CONCURRENTLY), which the server allows heap alone. */
+	Assert(ST_SINCE_19(snapshot == NULL) ST_UNTIL_18(true));
 
 	/* from keeps its TOAST relation, which is given the file of to's */
 	st_catalog_retire_indexes(from);

@@ -283,6 +283,7 @@ sort_descriptor(TupleDesc desc)
 	for (int i = 1; i <= desc->natts; i++)
 		TupleDescCopyEntry(result, i, desc, i);
 	TupleDescInitEntry(result, desc->natts + 1, "old", INT8OID, -1, 0);
+	TupleDescFinalize(result);
 	return result;
 }
 

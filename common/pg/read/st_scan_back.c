@@ -37,6 +37,7 @@ st_scan_back_create(void)
 	back->tids = tuplestore_begin_heap(true, false, work_mem);
 	back->desc = CreateTemplateTupleDesc(1);
 	TupleDescInitEntry(back->desc, 1, "tid", INT8OID, -1, 0);
+	TupleDescFinalize(back->desc);
 	back->slot = MakeSingleTupleTableSlot(back->desc, &TTSOpsMinimalTuple);
 	return back;
 }

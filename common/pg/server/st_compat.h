@@ -483,6 +483,11 @@ typedef UpperUniquePath StUniquePath;
 
 /* ---- executor ---- */
 
+/* 19: a row type that is put together has to be finished before it is used. */
+#if PG_VERSION_NUM < 190000
+#define TupleDescFinalize(desc) ((void) 0)
+#endif
+
 /* 19: nodes have instrumentation of their own kind. */
 #if PG_VERSION_NUM < 190000
 typedef struct Instrumentation NodeInstrumentation;

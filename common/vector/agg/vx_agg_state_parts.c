@@ -68,6 +68,7 @@ get_parts(VxAggState *state)
 	parts->mcxt = estate->es_query_cxt;
 	parts->desc = CreateTemplateTupleDesc(1);
 	TupleDescInitEntry(parts->desc, 1, "states", BYTEAOID, -1, 0);
+	TupleDescFinalize(parts->desc);
 	parts->slot = ExecInitExtraTupleSlot(estate, parts->desc, &TTSOpsMinimalTuple);
 	MemoryContextSwitchTo(old);
 	state->state_parts = parts;

@@ -617,6 +617,7 @@ vx_path_set_desc(const VxPathSet *set)
 		TupleDescInitEntry(desc, natts + i + 1, NULL, exprType(set->exprs[i]), -1, 0);
 		TupleDescInitEntryCollation(desc, natts + i + 1, exprCollation(set->exprs[i]));
 	}
+	TupleDescFinalize(desc);
 	return desc;
 }
 

@@ -131,6 +131,7 @@ vx_join_build_init(VxJoinState *state, const List *kinds)
 	stored = CreateTemplateTupleDesc(ncolumns);
 	for (int i = 1; i <= ncolumns; i++)
 		TupleDescCopyEntry(stored, i, desc, i);
+	TupleDescFinalize(stored);
 	state->hash = vx_hash_create(stored, nkeys, keys, eqops);
 	state->build_slot = ExecInitExtraTupleSlot(state->css.ss.ps.state, state->desc,
 											   &TTSOpsVirtual);
@@ -158,6 +159,7 @@ get_spill(VxJoinState *state)
 		if (bms_is_member(i, state->needed))
 			columns = bms_add_member(columns, i);
 	}
+	TupleDescFinalize(outer);
 	spill = palloc0(sizeof(VxJoinSpill));
 	spill->mcxt = estate->es_query_cxt;
 	spill->build_write = ExecInitExtraTupleSlot(estate, inner, &TTSOpsVirtual);

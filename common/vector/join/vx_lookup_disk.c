@@ -65,6 +65,7 @@ vx_lookup_disk_create(TupleDesc rows)
 	TupleDescInitEntry(desc, 1, "hash", INT8OID, -1, 0);
 	for (int i = 1; i <= rows->natts; i++)
 		TupleDescCopyEntry(desc, i + 1, rows, i);
+	TupleDescFinalize(desc);
 	disk->mcxt = mcxt;
 	disk->sort = tuplesort_begin_heap(desc, 1, &key, &less, &collation, &nulls_first,
 									  work_mem, NULL, TUPLESORT_NONE);
