@@ -85,5 +85,5 @@ help:
 	@echo 'make release VERSION=    make this checkout that version, commit and tag it'
 	@echo 'make clean               remove what was built'
 	@echo
-	@echo 'PG_CONFIG=path chooses the server (15 to 18); check, bench and lint install'
+	@echo 'PG_CONFIG=path chooses the server (15 to 19); check, bench and lint install'
 	@echo 'what they need by apt when run as root or with sudo.'

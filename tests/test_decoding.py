@@ -240,6 +240,47 @@ def test_loads_tell_what_heap_tells(database, am):
         database.changes()
 
 
+def test_a_slot_turns_decoding_on(make_cluster, server, am):
+    """From 19 on rows are logged for decoding while there is a slot.
+
+    Sessions and tables that were there before are told by the server, which asks
+    nobody to connect again.
+    """
+    if server.major < 19:
+        pytest.skip("decoding is turned on by wal_level alone")
+    cluster = make_cluster("turned_on", wal_level="replica", autovacuum="off")
+    database = LogicalDatabase(cluster, am)
+    twin = Twin(database, am)
+
+    def level() -> str:
+        return twin.ours.execute("SHOW effective_wal_level").fetchone()[0]
+
+    def load(first: int) -> None:
+        rows = f"generate_series({first}, {first + BULK}) i"
+        twin.ok(f"INSERT INTO t SELECT i, 'row ' || i FROM {rows}")
+
+    twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    load(1)
+    assert level() == "replica"
+    database.make_slot()
+    wait_until(lambda: level() == "logical", "decoding is on", 30)
+    load(10_000)
+    twin.ok("DELETE FROM t WHERE id IN (7, 10007)")
+    twin.ok("UPDATE t SET v = 'new' WHERE id IN (8, 10008)")
+    told = same(database.changes())
+    assert sum(": INSERT:" in c for c in told) >= BULK + 1
+    assert sum(": DELETE:" in c for c in told) >= 2
+    assert row_groups(twin) > 1, "rows went to the delta"
+    with database.connect() as conn:
+        conn.execute("SELECT pg_drop_replication_slot('slot')")
+    wait_until(lambda: level() == "replica", "decoding is off", 60)
+    load(20_000)
+    database.make_slot()
+    twin.ok("DELETE FROM t WHERE id IN (9, 20009)")
+    same(database.changes())
+    twin.check()
+
+
 def test_a_subtransaction_reads_what_its_command_loads(database, am):
     """It writes the rows of a transaction above it, and is rolled back."""
     database.make_slot()

@@ -35,6 +35,7 @@
 #include "utils/relcache.h"
 
 #include "st_compact_int.h"
+#include "st_compat.h"
 #include "st_options.h"
 
 /* GiST's function that says which operator is equality, from PostgreSQL 17 on. */

@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "utils/tuplestore.h"
 
+#include "st_compat.h"
 #include "st_scan_back.h"
 
 struct StScanBack

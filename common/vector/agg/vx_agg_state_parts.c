@@ -23,6 +23,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "st_compat.h"
 #include "vx_agg.h"
 
 #define PART_BITS	VX_AGG_PART_BITS

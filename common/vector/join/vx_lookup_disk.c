@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 
+#include "st_compat.h"
 #include "vx_lookup.h"
 
 /* Of one row at least. */
