@@ -10,7 +10,10 @@ SELECT @am@.set_options('oe', orderby => 'n LIMIT 1');
 SELECT @am@.set_options('oe', orderby => 'n UNION SELECT 1');
 SELECT @am@.set_options('oe', orderby => 'n USING <');
 SELECT @am@.set_options('oe', orderby => 'lower(nosuch)');
+-- what the server says besides differs by major
+\set VERBOSITY terse
 SELECT @am@.set_options('oe', orderby => 'nosuch(n)');
+\set VERBOSITY default
 SELECT @am@.set_options('oe', orderby => 'sum(n)');
 SELECT @am@.set_options('oe', orderby => 'row_number() OVER ()');
 SELECT @am@.set_options('oe', orderby => '(SELECT n)');
@@ -28,7 +31,9 @@ SELECT @am@.set_options('oe', orderby => 'ctid || email');
 SELECT @am@.set_options('oe', orderby => 'oe::text');
 SELECT @am@.set_options('oe', orderby => '1 + 1');
 SELECT @am@.set_options('oe', orderby => '(n, id)');
+\set VERBOSITY terse
 SECURITY LABEL FOR @am@ ON TABLE oe IS 'orderby=''(nosuch(n))''';
+\set VERBOSITY default
 SECURITY LABEL FOR @am@ ON TABLE oe IS 'orderby=''(lower(email)''';
 
 -- what is stored
