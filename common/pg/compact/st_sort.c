@@ -22,6 +22,7 @@
 #include "utils/typcache.h"
 
 #include "st_checksum.h"
+#include "st_compat.h"
 #include "st_options.h"
 #include "st_compact.h"
 
@@ -225,6 +226,7 @@ st_order_descriptor(StOrder *order, TupleDesc desc)
 		TupleDescInitEntry(result, ++attno, "key", order->keys[i].type, -1, 0);
 		TupleDescInitEntryCollation(result, attno, order->keys[i].collation);
 	}
+	TupleDescFinalize(result);
 	return result;
 }
 
