@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "st_compat.h"
 #include "vx_agg.h"
 #include "vx_settings.h"
 

@@ -10,6 +10,7 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 
+#include "st_compat.h"
 #include "vx_producer.h"
 
 #define MAX_KINDS	4
