@@ -577,6 +577,8 @@ read_page(IndexScanDesc scan, ZmScan *state, BlockNumber block)
 		return;
 
 	*current = read.buf = ReleaseAndReadBuffer(before, heap, block);
+	/* 19: heap asks by number whether it has the block. */
+	ST_SINCE_19(if (current == &fetch->xs_cbuf) fetch->xs_blk = block;)
 	state->pages++;
 	if (before != read.buf)
 		st_heap_prune(heap, read.buf);

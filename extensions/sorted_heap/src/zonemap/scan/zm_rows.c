@@ -23,6 +23,7 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
+#include "st_compat.h"
 #include "zm_scan.h"
 #include "zm_scan_int.h"
 
@@ -75,6 +76,7 @@ zm_exact_visible(IndexScanDesc scan, const ZmItem *item)
 
 	fetch->xs_cbuf = ReleaseAndReadBuffer(fetch->xs_cbuf, scan->heapRelation,
 										  ItemPointerGetBlockNumber(&tid));
+	ST_SINCE_19(fetch->xs_blk = BufferGetBlockNumber(fetch->xs_cbuf);)
 	LockBuffer(fetch->xs_cbuf, BUFFER_LOCK_SHARE);
 	visible = heap_hot_search_buffer(&tid, scan->heapRelation, fetch->xs_cbuf,
 									 scan->xs_snapshot, &tuple, NULL, true);
@@ -122,6 +124,7 @@ zm_is_current(IndexScanDesc scan, const ZmItem *item, bool *doubt)
 
 	fetch->xs_cbuf = ReleaseAndReadBuffer(fetch->xs_cbuf, scan->heapRelation,
 										  block);
+	ST_SINCE_19(fetch->xs_blk = BufferGetBlockNumber(fetch->xs_cbuf);)
 	LockBuffer(fetch->xs_cbuf, BUFFER_LOCK_SHARE);
 	memcpy(page.data, BufferGetPage(fetch->xs_cbuf), BLCKSZ);
 	LockBuffer(fetch->xs_cbuf, BUFFER_LOCK_UNLOCK);
