@@ -470,9 +470,7 @@ copy_all_settled(ClusterCopy *c, Relation index, bool use_sort)
 		if (sort)
 			c->sort = begin_index_sort(c, index);
 		else
-		{
 			begin_order_sort(c);
-		}
 		copy_settled_groups(c);
 		scan_delta(c, visit_settled);
 		if (c->sort != NULL)

@@ -176,7 +176,9 @@ run_steps(CompactCall *call, Oid relid)
 /*
  * Left to itself, VACUUM leaves dead line pointers alone if they stand on few
  * pages.  Such a page at the end of the file keeps all before it from being cut
- * off.  A worker's VACUUM has no workers of its own: a worker is to take half of one
+ * off.
+ *
+ * A worker's VACUUM has no workers of its own: a worker is to take half of one
  * processor, and not all that there are from those who write.
  */
 void

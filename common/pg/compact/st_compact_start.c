@@ -147,12 +147,17 @@ is_locked(Oid database, uint32 number, uint16 kind, bool session)
 
 /* ---- starting one ---- */
 
-/* Is none at work in this database that will find the table? */
 static bool
-is_wanted(Relation rel)
+may_have_one(Relation rel)
 {
-	return st_worker_may_serve(rel) && st_max_workers > 0 &&
-		!is_locked(MyDatabaseId, 0, WORKER_LOCK_KIND, false);
+	return st_worker_may_serve(rel) && st_max_workers > 0;
+}
+
+/* Is one at work in this database?  It will find every table there. */
+static bool
+is_at_work(void)
+{
+	return is_locked(MyDatabaseId, 0, WORKER_LOCK_KIND, false);
 }
 
 bool
@@ -160,8 +165,10 @@ st_auto_compact_start(Relation rel)
 {
 	BackgroundWorker worker;
 
-	if (!is_wanted(rel))
-		return st_worker_may_serve(rel) && st_max_workers > 0;
+	if (!may_have_one(rel))
+		return false;
+	if (is_at_work())
+		return true;
 	describe_worker(&worker, RelationGetRelid(rel));
 	if (RegisterDynamicBackgroundWorker(&worker, NULL))
 		return true;
@@ -175,7 +182,7 @@ st_auto_compact_start(Relation rel)
 static bool
 worker_wanted(Relation rel, BackgroundWorker *worker)
 {
-	if (!is_wanted(rel))
+	if (!may_have_one(rel) || is_at_work())
 		return false;
 	describe_worker(worker, RelationGetRelid(rel));
 	return true;

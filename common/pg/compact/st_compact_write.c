@@ -7,13 +7,15 @@
  * go out into row groups of the running transaction: extent and finished
  * descriptor, then, for all of a step's groups at its end, index entries for the
  * new TIDs: they cost most, and stay behind as dead ones if the step is undone.
- * The entries are made without a unique check: the same key has an entry at the row's old place.
- * Rows are copied while they count there (st_compact_take.c): another inserter
- * of the key meets them at the old place and, once that is gone, at the new one
- * (fetch_dirty() in st_fetch.c).  An exclusion constraint may come to the new
- * place first, and so may logical replication that looks for a row by an index
- * of another kind than btree.  So where there is one, the old place is deleted
- * before: who finds either place waits for us, looks again, and finds the new one.
+ *
+ * The entries are made without a unique check: the same key has an entry at the
+ * row's old place.  Rows are copied while they count there (st_compact_take.c):
+ * another inserter of the key meets them at the old place and, once that is
+ * gone, at the new one (fetch_dirty() in st_fetch.c).  An exclusion constraint
+ * may come to the new place first, and so may logical replication that looks for
+ * a row by an index of another kind than btree.  So where there is one, the old
+ * place is deleted before: who finds either place waits for us, looks again, and
+ * finds the new one.
  *
  * Where the rows went is written down in the origin map at the end.
  *
@@ -374,6 +376,7 @@ write_sorted(StCompactSink *sink)
 	tuplesort_end(sink->sort);
 	st_order_end(sink->order);
 	sink->sort = NULL;
+	sink->order = NULL;
 }
 
 /*

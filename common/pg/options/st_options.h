@@ -9,9 +9,9 @@
  *		compression=lz4 level=9 orderby='event_date DESC, "User"'
  *
  * pg_dump emits it before the data, rewrites and pg_upgrade keep it, DROP
- * removes it.  orderby names columns, and has expressions in parentheses, so that a label means the same in a
- * restored table whose attribute numbers differ; a rename rewrites the label
- * and a dropped column ends the list (st_options_column_*).
+ * removes it.  orderby names columns, also in its expressions, so that a label
+ * means the same in a restored table whose attribute numbers differ; a rename
+ * rewrites the label and a dropped column ends the list (st_options_column_*).
  *
  * A partition takes what its own label does not set from its parent's, and
  * so on upwards, at the moment of use: options of a partitioned table reach
