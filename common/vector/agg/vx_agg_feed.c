@@ -61,18 +61,7 @@ vx_agg_feed_create(VxAggState *state, PlanState *child, List *operands, List *co
 bool
 vx_agg_feed_next(VxAggFeed *feed)
 {
-	vx_row_vectors_reset(feed->vectors);
-	while (!feed->done && !vx_row_vectors_full(feed->vectors))
-	{
-		TupleTableSlot *slot = ExecProcNode(feed->child);
-
-		CHECK_FOR_INTERRUPTS();
-		if (TupIsNull(slot))
-			feed->done = true;
-		else
-			vx_row_vectors_add(feed->vectors, slot);
-	}
-	return vx_row_vectors_finish(feed->vectors);
+	return vx_row_vectors_of_node(feed->vectors, feed->child, &feed->done);
 }
 
 void

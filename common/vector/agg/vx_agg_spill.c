@@ -211,11 +211,7 @@ vx_spill_next_batch(VxAggState *state)
 {
 	VxSpill    *spill = state->spill;
 
-	vx_row_vectors_reset(spill->vectors);
-	while (!vx_row_vectors_full(spill->vectors) &&
-		   tuplestore_gettupleslot(spill->input->rows, true, false, spill->read_slot))
-		vx_row_vectors_add(spill->vectors, spill->read_slot);
-	return vx_row_vectors_finish(spill->vectors);
+	return vx_row_vectors_of_store(spill->vectors, spill->input->rows, spill->read_slot);
 }
 
 bool

@@ -499,11 +499,7 @@ vx_join_build_next(VxJoinState *state)
 static bool
 next_batch_from_disk(VxJoinSpill *spill)
 {
-	vx_row_vectors_reset(spill->vectors);
-	while (!vx_row_vectors_full(spill->vectors) &&
-		   tuplestore_gettupleslot(spill->input->probe, true, false, spill->probe_read))
-		vx_row_vectors_add(spill->vectors, spill->probe_read);
-	return vx_row_vectors_finish(spill->vectors);
+	return vx_row_vectors_of_store(spill->vectors, spill->input->probe, spill->probe_read);
 }
 
 bool

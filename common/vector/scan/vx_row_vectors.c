@@ -13,6 +13,8 @@
  */
 #include "postgres.h"
 
+#include "executor/executor.h"
+#include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
@@ -31,6 +33,17 @@ struct VxRowVectors
 	Size		bytes;
 };
 
+/* Before the first row of a batch. */
+static void
+reset(VxRowVectors *rows)
+{
+	rows->n = 0;
+	rows->bytes = 0;
+	for (int i = 0; i < rows->batch->ncolumns; i++)
+		vx_row_column_reset(&rows->columns[i]);
+	MemoryContextReset(rows->values_mcxt);
+}
+
 VxRowVectors *
 vx_row_vectors_create(VxBatch *batch, TupleDesc desc)
 {
@@ -44,22 +57,12 @@ vx_row_vectors_create(VxBatch *batch, TupleDesc desc)
 	for (int i = 0; i < batch->ncolumns; i++)
 		vx_row_column_init(&rows->columns[i],
 						   TupleDescAttr(desc, batch->columns[i].attno - 1));
-	vx_row_vectors_reset(rows);
+	reset(rows);
 	return rows;
 }
 
-void
-vx_row_vectors_reset(VxRowVectors *rows)
-{
-	rows->n = 0;
-	rows->bytes = 0;
-	for (int i = 0; i < rows->batch->ncolumns; i++)
-		vx_row_column_reset(&rows->columns[i]);
-	MemoryContextReset(rows->values_mcxt);
-}
-
-bool
-vx_row_vectors_full(const VxRowVectors *rows)
+static bool
+is_full(const VxRowVectors *rows)
 {
 	return rows->n == ST_VECTOR_SIZE || rows->bytes >= MAX_BYTES;
 }
@@ -79,8 +82,9 @@ copy_value(VxRowVectors *rows, Datum value, int16 typlen)
 	return value;
 }
 
-void
-vx_row_vectors_add(VxRowVectors *rows, TupleTableSlot *slot)
+/* Adds a row; its values are copied and detoasted. */
+static void
+add_row(VxRowVectors *rows, TupleTableSlot *slot)
 {
 	int			i = rows->n;
 
@@ -103,8 +107,9 @@ vx_row_vectors_add(VxRowVectors *rows, TupleTableSlot *slot)
 	rows->n++;
 }
 
-bool
-vx_row_vectors_finish(VxRowVectors *rows)
+/* Makes the batch stand on the rows added; false if there are none. */
+static bool
+finish(VxRowVectors *rows)
 {
 	VxBatch    *batch = rows->batch;
 
@@ -119,4 +124,42 @@ vx_row_vectors_finish(VxRowVectors *rows)
 		vx_batch_attach(batch, &batch->columns[c], &column->v);
 	}
 	return true;
+}
+
+bool
+vx_row_vectors_fill(VxRowVectors *rows, VxNextRow next, void *from, bool *ended)
+{
+	reset(rows);
+	while (!*ended && !is_full(rows))
+	{
+		TupleTableSlot *slot = next(from);
+
+		CHECK_FOR_INTERRUPTS();
+		if (TupIsNull(slot))
+			*ended = true;
+		else
+			add_row(rows, slot);
+	}
+	return finish(rows);
+}
+
+static TupleTableSlot *
+next_of_node(void *from)
+{
+	return ExecProcNode((PlanState *) from);
+}
+
+bool
+vx_row_vectors_of_node(VxRowVectors *rows, PlanState *child, bool *ended)
+{
+	return vx_row_vectors_fill(rows, next_of_node, child, ended);
+}
+
+bool
+vx_row_vectors_of_store(VxRowVectors *rows, Tuplestorestate *store, TupleTableSlot *slot)
+{
+	reset(rows);
+	while (!is_full(rows) && tuplestore_gettupleslot(store, true, false, slot))
+		add_row(rows, slot);
+	return finish(rows);
 }

@@ -10,7 +10,8 @@
 
 #include "postgres.h"
 
-#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
+#include "utils/tuplestore.h"
 
 #include "vx_batch.h"
 
@@ -22,18 +23,21 @@ typedef struct VxRowVectors VxRowVectors;
  */
 extern VxRowVectors *vx_row_vectors_create(VxBatch *batch, TupleDesc desc);
 
-/* Adds a row; its values are copied and detoasted. */
-extern void vx_row_vectors_add(VxRowVectors *rows, TupleTableSlot *slot);
-
-extern bool vx_row_vectors_full(const VxRowVectors *rows);
-
 /*
- * Makes the batch stand on the rows added, all of them selected, until the
- * next reset.  False if there are none.
+ * Each of these makes the batch stand on the next rows, all of them selected,
+ * until the next call: their values are copied and detoasted.  False if there
+ * are none.
+ *
+ * fill: rows come from next(from) until it returns an empty slot, which sets
+ * *ended; it is not called again then.  of_node: from a plan.  of_store: from a
+ * tuplestore, through a slot.
  */
-extern bool vx_row_vectors_finish(VxRowVectors *rows);
+typedef TupleTableSlot *(*VxNextRow) (void *from);
 
-/* Before the first row of a batch. */
-extern void vx_row_vectors_reset(VxRowVectors *rows);
+extern bool vx_row_vectors_fill(VxRowVectors *rows, VxNextRow next, void *from,
+								bool *ended);
+extern bool vx_row_vectors_of_node(VxRowVectors *rows, PlanState *child, bool *ended);
+extern bool vx_row_vectors_of_store(VxRowVectors *rows, Tuplestorestate *store,
+									TupleTableSlot *slot);
 
 #endif							/* VX_ROW_VECTORS_H */

@@ -191,20 +191,7 @@ next_input(VxWindowState *state)
 	VxBatch    *from;
 
 	if (state->source == NULL)
-	{
-		vx_row_vectors_reset(state->rows);
-		while (!state->ended && !vx_row_vectors_full(state->rows))
-		{
-			TupleTableSlot *slot = ExecProcNode(state->child);
-
-			CHECK_FOR_INTERRUPTS();
-			if (TupIsNull(slot))
-				state->ended = true;
-			else
-				vx_row_vectors_add(state->rows, slot);
-		}
-		return vx_row_vectors_finish(state->rows);
-	}
+		return vx_row_vectors_of_node(state->rows, state->child, &state->ended);
 	if (!vx_producer_next(state->child))
 		return false;
 	from = state->source->batch;

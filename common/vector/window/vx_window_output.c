@@ -143,21 +143,16 @@ run_quals(VxWindowState *state)
 
 /* ---- batches ---- */
 
+static TupleTableSlot *
+next_server_row(void *state)
+{
+	return vx_window_server_row(state);
+}
+
 static bool
 next_server_batch(VxWindowState *state)
 {
-	vx_row_vectors_reset(state->server_rows);
-	while (!state->ended && !vx_row_vectors_full(state->server_rows))
-	{
-		TupleTableSlot *slot = vx_window_server_row(state);
-
-		CHECK_FOR_INTERRUPTS();
-		if (TupIsNull(slot))
-			state->ended = true;
-		else
-			vx_row_vectors_add(state->server_rows, slot);
-	}
-	return vx_row_vectors_finish(state->server_rows);
+	return vx_row_vectors_fill(state->server_rows, next_server_row, state, &state->ended);
 }
 
 TupleTableSlot *
