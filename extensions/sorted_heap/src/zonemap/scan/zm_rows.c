@@ -65,22 +65,30 @@ zm_get_row(IndexScanDesc scan, ScanDirection direction, TupleTableSlot *slot)
 	return false;
 }
 
+/* Pins the heap page and locks it; heap itself goes on to use that pin. */
+static Buffer
+lock_heap_page(IndexScanDesc scan, BlockNumber block)
+{
+	IndexFetchHeapData *fetch = (IndexFetchHeapData *) scan->xs_heapfetch;
+
+	fetch->xs_cbuf = ReleaseAndReadBuffer(fetch->xs_cbuf, scan->heapRelation, block);
+	ST_SINCE_19(fetch->xs_blk = block;)
+	LockBuffer(fetch->xs_cbuf, BUFFER_LOCK_SHARE);
+	return fetch->xs_cbuf;
+}
+
 /* Whether the scan's snapshot, an MVCC one, sees the row of an exact entry. */
 bool
 zm_exact_visible(IndexScanDesc scan, const ZmItem *item)
 {
-	IndexFetchHeapData *fetch = (IndexFetchHeapData *) scan->xs_heapfetch;
 	ItemPointerData tid = item->tid;
+	Buffer		buffer = lock_heap_page(scan, ItemPointerGetBlockNumber(&tid));
 	HeapTupleData tuple;
 	bool		visible;
 
-	fetch->xs_cbuf = ReleaseAndReadBuffer(fetch->xs_cbuf, scan->heapRelation,
-										  ItemPointerGetBlockNumber(&tid));
-	ST_SINCE_19(fetch->xs_blk = BufferGetBlockNumber(fetch->xs_cbuf);)
-	LockBuffer(fetch->xs_cbuf, BUFFER_LOCK_SHARE);
-	visible = heap_hot_search_buffer(&tid, scan->heapRelation, fetch->xs_cbuf,
+	visible = heap_hot_search_buffer(&tid, scan->heapRelation, buffer,
 									 scan->xs_snapshot, &tuple, NULL, true);
-	LockBuffer(fetch->xs_cbuf, BUFFER_LOCK_UNLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	return visible;
 }
 
@@ -116,18 +124,14 @@ bool
 zm_is_current(IndexScanDesc scan, const ZmItem *item, bool *doubt)
 {
 	ZmScan	   *state = scan->opaque;
-	IndexFetchHeapData *fetch = (IndexFetchHeapData *) scan->xs_heapfetch;
 	BlockNumber block = ItemPointerGetBlockNumber(&item->tid);
 	OffsetNumber off = ItemPointerGetOffsetNumber(&item->tid);
+	Buffer		buffer = lock_heap_page(scan, block);
 	TransactionId before = InvalidTransactionId;
 	PGAlignedBlock page;
 
-	fetch->xs_cbuf = ReleaseAndReadBuffer(fetch->xs_cbuf, scan->heapRelation,
-										  block);
-	ST_SINCE_19(fetch->xs_blk = BufferGetBlockNumber(fetch->xs_cbuf);)
-	LockBuffer(fetch->xs_cbuf, BUFFER_LOCK_SHARE);
-	memcpy(page.data, BufferGetPage(fetch->xs_cbuf), BLCKSZ);
-	LockBuffer(fetch->xs_cbuf, BUFFER_LOCK_UNLOCK);
+	memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 
 	/* All of a HOT chain: it may be older than the index. */
 	for (int n = 0; n < MaxHeapTuplesPerPage; n++)
