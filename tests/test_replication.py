@@ -6,6 +6,7 @@ that a copy of the cluster can be checked by itself.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 
 import psycopg
@@ -335,6 +336,50 @@ END $$;
 """
 
 
+@contextlib.contextmanager
+def slow_subscriber(publisher, subscriber, am, *indexes: str):
+    """Nine rows t(k, v) on both sides, REPLICA IDENTITY FULL; the two connections.
+
+    The subscriber's search for a row stops where advisory lock 2 is held.
+    """
+    left, right = publisher.connect(), subscriber.connect()
+    left.execute("CREATE TABLE t (k int, v int)")
+    left.execute("ALTER TABLE t REPLICA IDENTITY FULL")
+    left.execute("INSERT INTO t SELECT 1, i FROM generate_series(1, 9) i")
+    left.execute("CREATE PUBLICATION p FOR TABLE t")
+    right.execute(SLOW)
+    right.execute(f"CREATE TABLE t (k int, v slow) USING {am}")
+    right.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+    for index in indexes:
+        right.execute(f"CREATE INDEX ON t {index}")
+    right.execute(
+        f"CREATE SUBSCRIPTION s CONNECTION '{publisher.cluster.dsn('replica')}'"
+        " PUBLICATION p"
+    )
+    wait_until(lambda: count(right) == 9, "the initial copy", 60)
+    ready = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
+    wait_until(lambda: right.execute(ready).fetchone()[0], "the subscription", 60)
+    yield left, right
+    right.execute("DROP SUBSCRIPTION s")
+
+
+def count(conn, where: str = "true") -> int:
+    return conn.execute(f"SELECT count(*) FROM t WHERE {where}").fetchone()[0]
+
+
+def waiting(conn, key: int) -> bool:
+    """Does somebody wait for that advisory lock?"""
+    query = (
+        "SELECT count(*) FROM pg_locks"
+        " WHERE locktype = 'advisory' AND objid = %s AND NOT granted"
+    )
+    return conn.execute(query, [key]).fetchone()[0] > 0
+
+
+def arrived(conn, value: int) -> None:
+    wait_until(lambda: count(conn, f"v::text = '{value}'") > 0, "the subscriber", 60)
+
+
 def test_a_subscriber_finds_a_row_by_hash_that_is_being_moved(make_database, am):
     """A compaction has made entries of the copies, and commits amid the search.
 
@@ -342,104 +387,48 @@ def test_a_subscriber_finds_a_row_by_hash_that_is_being_moved(make_database, am)
     """
     publisher = make_database("publisher", wal_level="logical")
     subscriber = make_database("subscriber", autovacuum="off")
-    left, right = publisher.connect(), subscriber.connect()
-    if right.info.server_version < 170000:
-        pytest.skip("logical replication looks for rows by btrees only")
-    left.execute("CREATE TABLE t (k int, v int)")
-    left.execute("ALTER TABLE t REPLICA IDENTITY FULL")
-    left.execute("INSERT INTO t SELECT 1, i FROM generate_series(1, 9) i")
-    left.execute("CREATE PUBLICATION p FOR TABLE t")
-    right.execute(SLOW)
-    right.execute(f"CREATE TABLE t (k int, v slow) USING {am}")
-    right.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
-    right.execute("CREATE INDEX ON t USING hash (k)")
-    right.execute("CREATE INDEX ON t (gate(k, v))")
-    right.execute(
-        f"CREATE SUBSCRIPTION s CONNECTION '{publisher.cluster.dsn('replica')}'"
-        " PUBLICATION p"
-    )
-
-    def rows() -> int:
-        return right.execute("SELECT count(*) FROM t").fetchone()[0]
-
-    def waiting(key: int) -> bool:
-        query = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND NOT granted"
-        return right.execute(query, [key]).fetchone()[0] > 0
-
-    wait_until(lambda: rows() == 9, "the initial copy", 60)
-    ready = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
-    wait_until(lambda: right.execute(ready).fetchone()[0], "the subscription", 60)
-    right.execute("SELECT pg_advisory_lock(1), pg_advisory_lock(2)")
-    with subscriber.connect() as compactor:
-        merge = threading.Thread(
-            target=compactor.execute, args=(f"CALL {am}.merge('t')",)
-        )
-        merge.start()
-        wait_until(lambda: waiting(1), "the compaction", 60)
-        left.execute("DELETE FROM t WHERE v = 1")
-        wait_until(lambda: waiting(2), "the search", 60)
-        right.execute("SELECT pg_advisory_unlock(1)")
-        merge.join()
-    right.execute("SELECT pg_advisory_unlock(2)")
-    left.execute("INSERT INTO t VALUES (1, 10)")
-    wait_until(
-        lambda: right.execute("SELECT FROM t WHERE v::text = '10'").fetchall(),
-        "the subscriber",
-        60,
-    )
-    assert rows() == 9
-    right.execute("DROP SUBSCRIPTION s")
+    with subscriber.connect() as conn:
+        if conn.info.server_version < 170000:
+            pytest.skip("logical replication looks for rows by btrees only")
+    indexes = ("USING hash (k)", "(gate(k, v))")
+    with slow_subscriber(publisher, subscriber, am, *indexes) as (left, right):
+        right.execute("SELECT pg_advisory_lock(1), pg_advisory_lock(2)")
+        with subscriber.connect() as compactor:
+            merge = threading.Thread(
+                target=compactor.execute, args=(f"CALL {am}.merge('t')",)
+            )
+            merge.start()
+            wait_until(lambda: waiting(right, 1), "the compaction", 60)
+            left.execute("DELETE FROM t WHERE v = 1")
+            wait_until(lambda: waiting(right, 2), "the search", 60)
+            right.execute("SELECT pg_advisory_unlock(1)")
+            merge.join()
+        right.execute("SELECT pg_advisory_unlock(2)")
+        left.execute("INSERT INTO t VALUES (1, 10)")
+        arrived(right, 10)
+        assert count(right) == 9
 
 
 def test_a_subscriber_without_a_key_finds_a_row_that_has_moved(make_database, am):
     """A compaction takes rows out of the delta and out of a row group, amid the search."""
     publisher = make_database("publisher", wal_level="logical")
     subscriber = make_database("subscriber", autovacuum="off")
-    left, right = publisher.connect(), subscriber.connect()
-    left.execute("CREATE TABLE t (k int, v int)")
-    left.execute("ALTER TABLE t REPLICA IDENTITY FULL")
-    left.execute("INSERT INTO t SELECT 1, i FROM generate_series(1, 9) i")
-    left.execute("CREATE PUBLICATION p FOR TABLE t")
-    right.execute(SLOW)
-    right.execute(f"CREATE TABLE t (k int, v slow) USING {am}")
-    right.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
-    right.execute(
-        f"CREATE SUBSCRIPTION s CONNECTION '{publisher.cluster.dsn('replica')}'"
-        " PUBLICATION p"
-    )
-
-    def rows() -> int:
-        return right.execute("SELECT count(*) FROM t").fetchone()[0]
-
-    def searching() -> bool:
-        query = (
-            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-        )
-        return right.execute(query).fetchone()[0] > 0
-
-    wait_until(lambda: rows() == 9, "the initial copy", 60)
-    ready = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
-    wait_until(lambda: right.execute(ready).fetchone()[0], "the subscription", 60)
-    for key in (5, 7):
-        # the first time from the delta, the second time from a row group
-        left.execute(f"INSERT INTO t VALUES (1, {10 + key})")
-        wait_until(lambda: rows() == 10, "the subscriber", 60)
-        right.execute("SELECT pg_advisory_lock(2)")
-        left.execute("DELETE FROM t WHERE v = %s", [key])
-        wait_until(searching, "the search", 60)
-        right.execute(f"CALL {am}.merge('t')")
-        right.execute("SELECT pg_advisory_unlock(2)")
-        left.execute("DELETE FROM t WHERE v = %s", [10 + key])
-        wait_until(lambda: rows() < 10, "the subscriber", 60)
-        left.execute("INSERT INTO t VALUES (1, 100)")
-        wait_until(
-            lambda: right.execute("SELECT FROM t WHERE v::text = '100'").fetchall(),
-            "the subscriber",
-            60,
-        )
-        assert rows() == 9
-        left.execute("UPDATE t SET v = %s WHERE v = 100", [200 + key])
-    right.execute("DROP SUBSCRIPTION s")
+    with slow_subscriber(publisher, subscriber, am) as (left, right):
+        for key in (5, 7):
+            # the first time from the delta, the second time from a row group
+            left.execute(f"INSERT INTO t VALUES (1, {10 + key})")
+            wait_until(lambda: count(right) == 10, "the subscriber", 60)
+            right.execute("SELECT pg_advisory_lock(2)")
+            left.execute("DELETE FROM t WHERE v = %s", [key])
+            wait_until(lambda: waiting(right, 2), "the search", 60)
+            right.execute(f"CALL {am}.merge('t')")
+            right.execute("SELECT pg_advisory_unlock(2)")
+            left.execute("DELETE FROM t WHERE v = %s", [10 + key])
+            wait_until(lambda: count(right) < 10, "the subscriber", 60)
+            left.execute("INSERT INTO t VALUES (1, 100)")
+            arrived(right, 100)
+            assert count(right) == 9
+            left.execute("UPDATE t SET v = %s WHERE v = 100", [200 + key])
 
 
 @pytest.mark.parametrize("identity", ["DEFAULT", "FULL"])
