@@ -161,25 +161,23 @@ st_tuple_get_latest_tid(TableScanDesc scan, ItemPointer tid)
 {
 	Relation	rel = scan->rs_rd;
 
-	if (st_tid_is_virtual(tid))
+	while (st_tid_is_virtual(tid))
 	{
 		uint64		row = st_row_from_tid(tid);
 		ItemPointerData forward = *tid;
 		StCatalog	cat;
-		StCatalogScan tombstones;
-		StCatalogEntry *entry;
+		StDeletion	deletion;
 
+		CHECK_FOR_INTERRUPTS();
 		if (!st_catalog_open(&cat, rel, AccessShareLock))
 			return;
-		st_catalog_scan_begin(&tombstones, &cat, ST_TOMBSTONE, row, row,
-							  scan->rs_snapshot);
-		entry = st_catalog_scan_next(&tombstones, ForwardScanDirection);
-		if (entry != NULL)
-			st_tombstone_decode(rel, entry, &forward);
-		st_catalog_scan_end(&tombstones);
+		if (st_deletion_begin(&deletion, &cat, row, scan->rs_snapshot,
+							  ST_ASK_MOWN) != NULL)
+			st_deletion_forward(&deletion, rel, row, &forward);
+		st_deletion_end(&deletion);
 		st_catalog_close(&cat);
 
-		if (st_tid_is_virtual(&forward) ||
+		if (ItemPointerEquals(&forward, tid) ||
 			ItemPointerIndicatesMovedPartitions(&forward))
 			return;
 		*tid = forward;

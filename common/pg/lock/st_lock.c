@@ -144,8 +144,9 @@ st_stretch_release(Relation rel, uint64 row)
 }
 
 /*
- * Looks for a tombstone or a swath, under the row mutex.  TM_Ok: there is none.
- * TM_BeingModified: *xwait is making one.
+ * Looks for a tombstone or a swath, under the row mutex.  TM_Ok: there is none,
+ * and the row will not get into one while the mutex is held.  TM_BeingModified:
+ * *xwait is making one.
  */
 TM_Result
 st_row_tombstone(StRowOp *op, TransactionId *xwait)
@@ -156,7 +157,8 @@ st_row_tombstone(StRowOp *op, TransactionId *xwait)
 	TM_Result	result = TM_Ok;
 
 	InitDirtySnapshot(dirty);
-	entry = st_deletion_begin(&deletion, &op->catalog, op->row, &dirty, ST_ASK_MOWN);
+	op->changed = false;
+	entry = st_deletion_begin_for_change(&deletion, &op->catalog, op->row, &dirty);
 	if (entry != NULL)
 	{
 		TM_FailureData *tmfd = op->tmfd;
@@ -179,7 +181,10 @@ st_row_tombstone(StRowOp *op, TransactionId *xwait)
 		else if (ItemPointerEquals(&tmfd->ctid, &op->tid))
 			result = TM_Deleted;
 		else
+		{
+			op->changed = true;
 			result = TM_Updated;
+		}
 	}
 	st_deletion_end(&deletion);
 	return result;

@@ -36,6 +36,7 @@ typedef struct StRowOp
 	TupleTableSlot *new_row;	/* UPDATE: mode depends on it, see st_lock.c */
 	TM_FailureData *tmfd;
 	TransactionId updater;		/* raw xmin of the tombstone that was met */
+	bool		changed;		/* TM_Updated: by an UPDATE, not by a compaction */
 } StRowOp;
 
 extern void st_row_op_begin(StRowOp *op, Relation rel, ItemPointer tid,
@@ -67,8 +68,12 @@ extern TM_Result st_lock_group(StRowOp *op);
 extern bool st_stretch_lock(Relation rel, uint64 row);
 extern void st_stretch_release(Relation rel, uint64 row);
 
-/* Key locks of others hold on the new version, too: st_lock_copy.c */
+/*
+ * Key locks of others hold on the new version, too; are there any?  The row is
+ * acquired.  (st_lock_copy.c)
+ */
 extern void st_copy_key_locks(StRowOp *op, ItemPointer new_tid);
+extern bool st_has_key_locks(StRowOp *op);
 
 /*
  * Under the row mutex, about an UPDATE in progress (op->updater) that made

@@ -188,6 +188,14 @@ st_update_keeps_key(StRowOp *op, ItemPointer new_tid)
 	return keeps;
 }
 
+bool
+st_has_key_locks(StRowOp *op)
+{
+	MultiXactMember *lockers;
+
+	return op->mode == LockTupleNoKeyExclusive && other_lockers(op, &lockers) > 0;
+}
+
 /*
  * Called under the row mutex by who holds the anchor's NO KEY UPDATE lock,
  * after the new version was inserted.  Whoever locks the anchor later looks

@@ -163,18 +163,17 @@ lock_next_version(StRowOp *op, ItemPointer tid, Snapshot snapshot,
  * the caller asks who made the row.
  */
 static void
-fetch_locked(StRowOp *op, TupleTableSlot *slot)
+fetch_locked(Relation rel, ItemPointer tid, TupleTableSlot *slot)
 {
 	StFetch		fetch;
 
-	st_fetch_init(&fetch, op->rel);
-	if (st_fetch_row(&fetch, &op->tid, SnapshotAny, slot))
+	st_fetch_init(&fetch, rel);
+	if (st_fetch_row(&fetch, tid, SnapshotAny, slot))
 		ExecMaterializeSlot(slot);	/* its values may be the fetch's */
 	else
 		elog(ERROR, "locked row (%u,%u) of relation \"%s\" is gone",
-			 ItemPointerGetBlockNumber(&op->tid),
-			 ItemPointerGetOffsetNumber(&op->tid),
-			 RelationGetRelationName(op->rel));
+			 ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid),
+			 RelationGetRelationName(rel));
 	st_fetch_end(&fetch);
 }
 
@@ -218,7 +217,7 @@ lock_updated(StRowOp *op, ItemPointer tid, Snapshot snapshot,
 	if (same_key)
 	{
 		*tid = op->tid;
-		fetch_locked(op, slot);
+		fetch_locked(op->rel, &op->tid, slot);
 	}
 	else if ((flags & TUPLE_LOCK_FLAG_FIND_LAST_VERSION) != 0)
 		op->tmfd->traversed = true;
@@ -232,13 +231,14 @@ lock_updated(StRowOp *op, ItemPointer tid, Snapshot snapshot,
 }
 
 /*
- * The same for a row of a row group.  TM_Updated, with FIND_LAST_VERSION:
- * the row is at tmfd->ctid now, a virtual TID.
+ * The same for a row of a row group.  TM_Updated, with FIND_LAST_VERSION: the
+ * row is at tmfd->ctid now, a virtual TID.  *changed: an UPDATE has put it
+ * there, not a compaction.
  */
 static TM_Result
 lock_row(Relation rel, ItemPointer tid, Snapshot snapshot,
 		 TupleTableSlot *slot, CommandId cid, LockTupleMode mode,
-		 LockWaitPolicy policy, uint8 flags, TM_FailureData *tmfd)
+		 LockWaitPolicy policy, uint8 flags, TM_FailureData *tmfd, bool *changed)
 {
 	StRowOp		op;
 	TM_Result	result;
@@ -253,19 +253,21 @@ lock_row(Relation rel, ItemPointer tid, Snapshot snapshot,
 	if (result == TM_Ok)
 	{
 		st_row_release(&op);
-		fetch_locked(&op, slot);
+		fetch_locked(rel, &op.tid, slot);
 	}
 	else if (result == TM_Invisible)
-		fetch_locked(&op, slot);	/* ON CONFLICT asks who made it */
+		fetch_locked(rel, &op.tid, slot);	/* ON CONFLICT asks who made it */
 	else if (result == TM_Updated && !st_tid_is_virtual(&tmfd->ctid))
 		result = lock_updated(&op, tid, snapshot, slot, flags);
+	*changed = op.changed;
 	st_row_op_end(&op);
 	return result;
 }
 
 /*
- * Goes on to where compaction has moved a row, and again as often as it was
+ * Goes on to the row group that a row is in now, and again as often as it was
  * moved since: *tid is a place where it is no more, tmfd->ctid the next one.
+ * Without FIND_LAST_VERSION only as long as the row is the same one.
  */
 static TM_Result
 lock_moved(Relation rel, ItemPointer tid, Snapshot snapshot,
@@ -273,13 +275,48 @@ lock_moved(Relation rel, ItemPointer tid, Snapshot snapshot,
 		   LockWaitPolicy policy, uint8 flags, TM_FailureData *tmfd)
 {
 	TM_Result	result = TM_Updated;
+	bool		changed = false;
 
-	while (result == TM_Updated && st_tid_is_virtual(&tmfd->ctid))
+	while (result == TM_Updated && st_tid_is_virtual(&tmfd->ctid) &&
+		   (!changed || (flags & TUPLE_LOCK_FLAG_FIND_LAST_VERSION) != 0))
 	{
 		CHECK_FOR_INTERRUPTS();
 		*tid = tmfd->ctid;
 		result = lock_row(rel, tid, snapshot, slot, cid, mode, policy, flags,
-						  tmfd);
+						  tmfd, &changed);
+	}
+	return result;
+}
+
+/*
+ * lock_updated_for_key() for a row whose new version is in a row group.
+ */
+static TM_Result
+lock_changed_for_key(Relation rel, ItemPointer tid, Snapshot snapshot,
+					 TupleTableSlot *slot, CommandId cid, LockWaitPolicy policy,
+					 uint8 flags, TM_FailureData *tmfd)
+{
+	ItemPointerData start = *tid;
+	TM_FailureData updated = *tmfd;
+	TM_Result	result = lock_moved(rel, tid, snapshot, slot, cid,
+									LockTupleKeyShare, policy,
+									flags | TUPLE_LOCK_FLAG_FIND_LAST_VERSION,
+									tmfd);
+
+	if (result == TM_Ok &&
+		st_update_lock_mode(rel, &start, slot) == LockTupleNoKeyExclusive)
+	{
+		*tid = start;
+		tmfd->traversed = false;
+		fetch_locked(rel, tid, slot);
+	}
+	else if ((flags & TUPLE_LOCK_FLAG_FIND_LAST_VERSION) != 0)
+		tmfd->traversed = true;
+	else if (result != TM_WouldBlock)
+	{
+		*tid = start;
+		*tmfd = updated;
+		result = TM_Updated;
 	}
 	return result;
 }
@@ -296,6 +333,7 @@ st_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
 {
 	ItemPointerData start;
 	TM_Result	result;
+	bool		changed = false;
 
 	/* a copy of a slot without a buffer has the TID in its tuple alone */
 	if (!ItemPointerIsValid(tid) && TTS_IS_BUFFERTUPLE(slot) && TTS_SHOULDFREE(slot))
@@ -303,7 +341,7 @@ st_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
 	start = *tid;
 	if (st_tid_is_virtual(tid))
 		result = lock_row(rel, tid, snapshot, slot, cid, mode, policy, flags,
-						  tmfd);
+						  tmfd, &changed);
 	else
 	{
 		result = st_heapam()->tuple_lock(rel, tid, snapshot, slot, cid, mode,
@@ -315,13 +353,16 @@ st_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
 
 	if (result != TM_Updated || !st_tid_is_virtual(&tmfd->ctid))
 		return result;
+	if (changed && mode == LockTupleKeyShare)
+		return lock_changed_for_key(rel, tid, snapshot, slot, cid, policy, flags,
+									tmfd);
 	if ((flags & TUPLE_LOCK_FLAG_FIND_LAST_VERSION) != 0)
 	{
 		result = lock_moved(rel, tid, snapshot, slot, cid, mode, policy, flags,
 							tmfd);
 		tmfd->traversed = true;
 	}
-	else if (IsolationUsesXactSnapshot())
+	else if (IsolationUsesXactSnapshot() && !changed)
 	{
 		ItemPointerData now;
 

@@ -32,6 +32,35 @@ extern TM_Result st_move_to_delta(Relation rel, ItemPointer otid,
 								  TM_FailureData *tmfd);
 
 /*
+ * Many rows at once: the caller has the locks of the stretches of rows
+ * first..last, and the row of op in one of them.  Sets bit i of *taken if row
+ * first + i is not free.  mown: there may be swaths.  (st_taken_rows.c)
+ */
+#define ST_TAKEN_WORDS	ST_SWATH_WORDS
+
+extern void st_taken_rows(StRowOp *op, uint64 first, uint64 last, bool mown,
+						  uint64 *taken);
+
+/*
+ * UPDATE of many rows by one command: st_update_many.c
+ *
+ * The state of the command's new versions if this one is to go to a row group,
+ * or NULL.
+ */
+extern struct StPending *st_many_updates(Relation rel, CommandId cid,
+										 Snapshot crosscheck);
+
+/* Adds the row to the swath that grows; false: it must be acquired first. */
+extern bool st_update_in_swath(struct StPending *pending, Relation rel, uint64 row,
+							   CommandId cid);
+
+/*
+ * Begins a swath with op's row, if that is worth it and the row is free; else
+ * false.  It never waits, but for the lock of the group.
+ */
+extern bool st_update_begin_swath(struct StPending *pending, StRowOp *op);
+
+/*
  * Tells logical decoding about the deletion of a row-group row, where the
  * relation's replica identity asks for it.
  */

@@ -102,71 +102,20 @@ find_ends(Mow *m)
 	return true;
 }
 
-/*
- * Nobody holds a lock on the anchor.  Who is about to take one finds the row
- * deleted when he has it: he looks again then (st_row_acquire()).
- */
-static bool
-is_unlocked(const Mow *m, StCatalogEntry *entry)
-{
-	TM_Result	result;
-
-	LockBuffer(entry->buffer, BUFFER_LOCK_SHARE);
-	result = HeapTupleSatisfiesUpdate(entry->tuple, m->op.cid, entry->buffer);
-	LockBuffer(entry->buffer, BUFFER_LOCK_UNLOCK);
-	return result == TM_Ok;
-}
-
-/* Cuts before the first row that has an entry of the base in use. */
+/* Takes the first row that is not free out, and all behind it. */
 static void
-cut_at_entry(Mow *m, StKeyBase base)
+cut_at_taken(Mow *m, bool mown)
 {
-	SnapshotData dirty;
-	StCatalogScan scan;
-	StCatalogEntry *entry;
+	uint64		taken[ST_TAKEN_WORDS] = {0};
 
-	InitDirtySnapshot(dirty);
-	st_catalog_scan_begin(&scan, &m->op.catalog, base, m->first_row + m->first,
-						  m->first_row + m->last, &dirty);
-	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	st_taken_rows(&m->op, m->first_row, m->first_row + m->last, mown, taken);
+	for (uint32 i = m->first; i <= m->last; i++)
 	{
-		uint32		i = (uint32) (entry->row - m->first_row);
-
-		if (!has_bit(m->rows, i) ||
-			(base == ST_ANCHOR && !TransactionIdIsValid(dirty.xmin) &&
-			 is_unlocked(m, entry)))
+		if (!has_bit(m->rows, i) || !has_bit(taken, i))
 			continue;
 		cut(m, i);
 		break;
 	}
-	st_catalog_scan_end(&scan);
-}
-
-/* The same for swaths of others. */
-static void
-cut_at_swath(Mow *m)
-{
-	SnapshotData dirty;
-	StCatalogScan scan;
-	StCatalogEntry *entry;
-
-	InitDirtySnapshot(dirty);
-	st_swath_scan_begin(&scan, &m->op.catalog, m->first_row + m->first,
-						m->first_row + m->last, &dirty);
-	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
-	{
-		StSwath		swath;
-
-		st_swath_decode(m->op.rel, entry, &swath);
-		for (uint32 i = m->first; i <= m->last; i++)
-		{
-			if (!has_bit(m->rows, i) || !st_swath_has(&swath, m->first_row + i))
-				continue;
-			cut(m, i);
-			break;
-		}
-	}
-	st_catalog_scan_end(&scan);
 }
 
 /* Makes the swaths: two, where the rows are of two pieces. */
@@ -201,11 +150,7 @@ mow_locked(Mow *m)
 {
 	bool		mown = m->group->mown || st_may_be_mown(&m->op.catalog, m->op.row);
 
-	cut_at_entry(m, ST_TOMBSTONE);
-	if (find_ends(m))
-		cut_at_entry(m, ST_ANCHOR);
-	if (mown && find_ends(m))
-		cut_at_swath(m);
+	cut_at_taken(m, mown);
 	if (!find_ends(m) || count_bits(m->rows) < ST_MOW_LEAST ||
 		(!mown && !st_descriptor_mown(&m->op.catalog, m->group)))
 		return 0;

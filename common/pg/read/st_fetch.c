@@ -554,7 +554,11 @@ st_fetch_row(StFetch *f, ItemPointer tid, Snapshot snapshot,
 	 * write a row group.  It is content with a provisional one.
 	 */
 	if (InterruptHoldoffCount == 0)
+	{
+		if (st_pending_hides_row(f->rel, row, snapshot))
+			return false;
 		st_pending_flush_row(f->rel, row);
+	}
 
 	if (snapshot->snapshot_type == SNAPSHOT_DIRTY)
 	{

@@ -26,7 +26,7 @@ st_visible_groups(Relation rel, Snapshot snapshot, MemoryContext mcxt)
 	StGroupList *list;
 	StCatalog	cat;
 
-	st_flush_pending(rel);
+	st_flush_pending_for(rel, snapshot);
 	if (!st_meta_has_row_groups(rel, NULL) ||
 		!st_catalog_open(&cat, rel, AccessShareLock))
 		return st_visible_groups_in(NULL, snapshot, mcxt);

@@ -107,7 +107,7 @@ st_scan_begin(Relation rel, Snapshot snapshot, int nkeys,
 {
 	StScan	   *scan = palloc0(sizeof(StScan));
 
-	st_flush_pending(rel);
+	st_flush_pending_for(rel, snapshot);
 
 	RelationIncrementReferenceCount(rel);
 	scan->base.rs_rd = rel;
@@ -425,7 +425,7 @@ seq_begin(StScan *scan)
 	MemoryContext oldcxt = MemoryContextSwitchTo(scan->mcxt);
 	StSeqScan  *seq = palloc0(sizeof(StSeqScan));
 
-	st_flush_pending(rel);
+	st_flush_pending_for(rel, scan->base.rs_snapshot);
 	seq->groups = st_visible_groups_in(open_catalog(seq, rel) ? &seq->catalog : NULL,
 									   scan->base.rs_snapshot, scan->mcxt);
 	seq->known = seq->groups;

@@ -46,6 +46,13 @@
 #include "st_compat.h"
 #include "st_wal.h"
 
+/* 18: the record names messages, of which we have none (243e9b40f1b). */
+#ifdef MinSizeOfHeapInplace
+#define SIZE_OF_INPLACE MinSizeOfHeapInplace
+#else
+#define SIZE_OF_INPLACE SizeOfHeapInplace
+#endif
+
 /* A backend flushes its WAL once so much of it is waiting. */
 #define UNFLUSHED_BYTES (512 * 1024)
 
@@ -107,6 +114,42 @@ st_wal_overwrite(Relation rel, Buffer buffer, Size off, const void *data,
 
 	memcpy((char *) page + off, data, len);
 	GenericXLogFinish(state);
+}
+
+/*
+ * RM_HEAP XLOG_HEAP_INPLACE: redo puts all of the tuple behind its header.
+ * Before 18, logical decoding would take the transaction for one that has
+ * changed catalogs, so callers do this where nothing is decoded.
+ */
+void
+st_wal_overwrite_tuple(Relation rel, Buffer buffer, OffsetNumber off, char *to,
+					   const void *data, Size len)
+{
+	Page		page = BufferGetPage(buffer);
+	ItemId		item = PageGetItemId(page, off);
+	HeapTupleHeader header = (HeapTupleHeader) PageGetItem(page, item);
+
+	Assert(to >= (char *) header + header->t_hoff &&
+		   to + len <= (char *) header + ItemIdGetLength(item));
+	START_CRIT_SECTION();
+	memcpy(to, data, len);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(rel))
+	{
+		xl_heap_inplace record;
+		XLogRecPtr	lsn;
+
+		memset(&record, 0, sizeof(record));
+		record.offnum = off;
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		st_xlog_register_data(&record, SIZE_OF_INPLACE);
+		XLogRegisterBufData(0, (char *) header + header->t_hoff,
+							ItemIdGetLength(item) - header->t_hoff);
+		lsn = XLogInsert(RM_HEAP_ID, XLOG_HEAP_INPLACE);
+		PageSetLSN(page, lsn);
+	}
+	END_CRIT_SECTION();
 }
 
 /*

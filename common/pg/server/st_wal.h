@@ -42,6 +42,13 @@ extern void st_wal_overwrite(Relation rel, Buffer buffer, Size off,
 							 const void *data, Size len, bool full_image);
 
 /*
+ * The same within a tuple of a heap page, that stays as long as it is: len bytes
+ * at to.  No new version, not undone by an abort.
+ */
+extern void st_wal_overwrite_tuple(Relation rel, Buffer buffer, OffsetNumber off,
+								   char *to, const void *data, Size len);
+
+/*
  * Makes xmax, a transaction or a multixact, the key share locker of a heap
  * tuple whose page the caller has locked exclusively.
  */

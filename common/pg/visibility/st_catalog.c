@@ -534,7 +534,7 @@ st_tombstone_encode(const ItemPointerData *forward, StTombstonePayload *payload)
 {
 	StaticAssertStmt(sizeof(ItemPointerData) == sizeof(payload->forward),
 					 "a TID has 6 bytes");
-	payload->version = ST_TOMBSTONE_VERSION;
+	payload->version = 1;
 	memcpy(payload->forward, forward, sizeof(payload->forward));
 }
 

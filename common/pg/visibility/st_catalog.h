@@ -53,9 +53,9 @@ StaticAssertDecl(ST_MAX_ROW_NUMBER >> 32 < 500, "key bases must not overlap");
 #define ST_MAX_PAYLOAD	1900
 
 #define ST_DESCRIPTOR_VERSION	5
-#define ST_TOMBSTONE_VERSION	1
+#define ST_TOMBSTONE_VERSION	2	/* 1, unless it forwards to a row group */
 #define ST_PIECE_VERSION		1
-#define ST_SWATH_VERSION		1
+#define ST_SWATH_VERSION		2	/* 1, unless its rows were updated */
 #define ST_ANCHOR_VERSION	1
 
 /* Flags of a descriptor */
@@ -138,18 +138,23 @@ StaticAssertDecl(sizeof(StPiecePayload) <= ST_MAX_PAYLOAD, "a piece is one tuple
 #define ST_SWATH_WORDS	(ST_SWATH_ROWS / 64)
 
 /*
- * chunk_data of a swath: rows that one command has deleted at once.  Bit i
+ * chunk_data of a swath: rows that one command has deleted or updated.  Bit i
  * stands for row number key + i; bit 0 is set, so that no two swaths of rows
- * that are deleted have the same key.
+ * that are deleted have the same key.  Version 2: the rows were updated, and
+ * behind the bits stands the row number of the first one's new version; those
+ * of the others follow it, in their order.
  */
 typedef struct StSwathPayload
 {
 	uint16		version;
 	uint16		nwords;
-	uint32		unused;
+	uint32		flags;
 	uint64		checksum;		/* XXH3 of all else, with key row as seed */
-	uint64		bits[ST_SWATH_WORDS];	/* nwords of them */
+	uint64		bits[ST_SWATH_WORDS + 1];	/* nwords of them, or one more */
 } StSwathPayload;
+
+/* Of version 2, while its transaction runs: it gets no more rows. */
+#define ST_SWATH_STOPPED	0x0001
 
 StaticAssertDecl(offsetof(StSwathPayload, bits) == 16, "on-disk size");
 
@@ -379,7 +384,10 @@ extern void st_descriptor_drop(StCatalog *cat, const StGroup *group);
 extern bool st_catalog_overwrite(StCatalog *cat, StKeyBase base, uint64 row,
 								 const void *payload, Size len);
 
-/* Forwarding TID <-> payload of a tombstone. */
+/*
+ * Forwarding TID <-> payload of a tombstone.  Encoded as version 1: who forwards
+ * to a row group has to raise it.
+ */
 extern void st_tombstone_encode(const ItemPointerData *forward,
 								StTombstonePayload *payload);
 extern void st_tombstone_decode(Relation rel, const StCatalogEntry *entry,

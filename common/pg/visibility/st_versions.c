@@ -336,7 +336,7 @@ add_mown(StCatalog *cat, const StGroup *group, uint64 first, uint64 last,
 			if (!st_swath_has(&swath, row))
 				continue;
 			death.row = (uint32) (row - group->first_row);
-			st_tid_from_row(&death.forward, row);
+			st_swath_forward(&swath, row, &death.forward);
 			append_death(out, allocated, &death, mcxt);
 			any = true;
 		}

@@ -183,7 +183,7 @@ extern uint32 st_mark_folded(StCatalog *cat, const StGroup *group, uint32 first,
 extern void st_piece_replace(StCatalog *cat, const StPiece *piece);
 
 /* ------------------------------------------------------------------------
- * Rows deleted many at once: st_swath.c
+ * Rows deleted or updated by one command: st_swath.c
  * ------------------------------------------------------------------------
  */
 
@@ -191,6 +191,8 @@ typedef struct StSwath
 {
 	uint64		first_row;
 	uint32		nrows;
+	bool		updated;		/* its rows have new versions, */
+	uint64		new_row;		/* from this one on */
 	uint64		bits[ST_SWATH_WORDS];
 } StSwath;
 
@@ -206,12 +208,54 @@ st_swath_has(const StSwath *swath, uint64 row)
 /* Reads the entry, of ST_SWATH, and checks it (DATA_CORRUPTED). */
 extern void st_swath_decode(Relation rel, const StCatalogEntry *entry, StSwath *swath);
 
+/* Where a row of the swath is now: at its own TID if it was deleted. */
+extern void st_swath_forward(const StSwath *swath, uint64 row, ItemPointer forward);
+
 /*
  * Deletes the swath's rows, as command cid.  Row 0 of it is one of them.  The
  * catalog is open with RowExclusiveLock, and the caller keeps others from
  * changing these rows.
  */
 extern void st_swath_insert(StCatalog *cat, const StSwath *swath, CommandId cid);
+
+/*
+ * A swath of version 2 that the running command adds rows to, one by one and
+ * in ascending order.  Others keep it from that by st_swath_stop().
+ */
+typedef struct StGrowth
+{
+	bool		growing;
+	ItemPointerData tid;		/* of its tuple */
+	uint64		group_first;	/* first row of the group */
+	uint64		first_row;
+	uint64		last_row;		/* that was added */
+	uint64		end;			/* rows from here on are not for it */
+	uint64		new_row;
+	uint32		nrows;			/* that were added */
+	uint64		taken[ST_SWATH_WORDS];	/* rows that were not free when it began */
+	StSwathPayload payload;
+
+	/* for who decides whether another one is worth it */
+	uint64		row_before;
+	uint64		tried_stretch;
+	uint32		tries;
+} StGrowth;
+
+/*
+ * Makes the swath of the row alone, whose new version is new_row, as command
+ * cid; first_row, end and taken are set.  The catalog is open with
+ * RowExclusiveLock, and the caller keeps others from the rows up to end.
+ */
+extern void st_swath_begin(StCatalog *cat, StGrowth *g, uint64 new_row, CommandId cid);
+
+/* Adds a row, with the next new version.  False: it was stopped. */
+extern bool st_swath_grow(Relation toast, StGrowth *g, uint64 row);
+
+/*
+ * Rows of the swath, as it was read, are going to be locked or changed: it gets
+ * none any more.  Reads it once again.
+ */
+extern void st_swath_stop(StCatalog *cat, const StCatalogEntry *entry, StSwath *swath);
 
 /* A scan of all swaths that may have rows among first..last of a group. */
 extern void st_swath_scan_begin(StCatalogScan *scan, StCatalog *cat, uint64 first,
@@ -256,6 +300,13 @@ typedef struct StDeletion
 
 extern StCatalogEntry *st_deletion_begin(StDeletion *d, StCatalog *cat, uint64 row,
 										 Snapshot snapshot, StMown mown);
+
+/*
+ * The same for who is going to lock or change the row if there is none, under
+ * its mutex: swaths that grow do not get it.
+ */
+extern StCatalogEntry *st_deletion_begin_for_change(StDeletion *d, StCatalog *cat,
+													uint64 row, Snapshot snapshot);
 extern void st_deletion_forward(StDeletion *d, Relation rel, uint64 row,
 								ItemPointer forward);
 extern void st_deletion_end(StDeletion *d);

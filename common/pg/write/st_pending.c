@@ -77,9 +77,12 @@ struct StPending
 	uint64		first_row;
 	uint32		reserved;
 	uint32		nrows;
+	uint32		nversions;		/* of these, new versions of updated rows */
 	Size		memory;
 	StRowLog   *log;			/* for logical decoding, or NULL */
 	bool		flushing;		/* in a flush, or a flush failed */
+
+	StGrowth	updated;		/* old versions of rows, see st_update_many.c */
 };
 
 static HTAB *pendings = NULL;	/* of the running transaction */
@@ -178,7 +181,7 @@ pending_flush(StPending *p, Relation rel, bool forced)
 	st_catalog_close(&cat);
 	st_release_rows(rel, group.first_row + group.nrows,
 					p->first_row + p->reserved);
-	pgstat_count_heap_insert(rel, group.nrows);
+	pgstat_count_heap_insert(rel, group.nrows - p->nversions);
 	if (foreign)
 		RESUME_CANCEL_INTERRUPTS();
 
@@ -223,6 +226,26 @@ st_flush_pending(Relation rel)
 		pending_flush(p, rel, true);
 }
 
+/*
+ * Rows of the running command, or of one that it is part of: a snapshot that
+ * was taken for it does not see them.
+ */
+static bool
+pending_is_hidden(const StPending *p, Snapshot snapshot)
+{
+	return snapshot != NULL && snapshot->snapshot_type == SNAPSHOT_MVCC &&
+		p->cid >= snapshot->curcid;
+}
+
+void
+st_flush_pending_for(Relation rel, Snapshot snapshot)
+{
+	StPending  *p = pending_find(rel);
+
+	if (p != NULL && !pending_is_hidden(p, snapshot))
+		pending_flush(p, rel, true);
+}
+
 void
 st_pending_flush_stale(Relation rel)
 {
@@ -240,6 +263,15 @@ st_pending_flush_row(Relation rel, uint64 row)
 	if (p != NULL && p->writer != NULL &&
 		row - p->first_row < p->reserved)
 		pending_flush(p, rel, true);
+}
+
+bool
+st_pending_hides_row(Relation rel, uint64 row, Snapshot snapshot)
+{
+	StPending  *p = pending_find(rel);
+
+	return p != NULL && p->writer != NULL && row - p->first_row < p->reserved &&
+		pending_is_hidden(p, snapshot);
 }
 
 void
@@ -391,6 +423,7 @@ pending_begin_group(StPending *p, Relation rel, CommandId cid, StInsertOptions o
 	p->first_row = group.first_row;
 	p->reserved = group.nrows;
 	p->nrows = 0;
+	p->nversions = 0;
 	p->memory = 0;
 	p->flushing = false;
 	p->mcxt = AllocSetContextCreate(TopTransactionContext,
@@ -454,6 +487,40 @@ st_pending_add(StPending *p, Relation rel, TupleTableSlot *slot, CommandId cid,
 		pending_flush(p, rel, false);
 	else if (pending_memory > ST_PENDING_MEMORY)
 		pending_limit_memory();
+}
+
+StPending *
+st_pending_for_update(Relation rel, CommandId cid)
+{
+	StPending  *p = st_pending_get(rel, cid);
+
+	if (p == NULL)
+		return NULL;
+	/* Versions that went to the delta so far count. */
+	if (p->threshold == ST_BULK_THRESHOLD)
+		p->delta_rows = p->threshold;
+	return st_pending_delta_share(p, rel, 1, cid, 0) == 0 ? p : NULL;
+}
+
+StGrowth *
+st_pending_updated(StPending *p)
+{
+	return &p->updated;
+}
+
+uint64
+st_pending_next_row(StPending *p, Relation rel, CommandId cid)
+{
+	if (p->writer == NULL)
+		pending_begin_group(p, rel, cid, 0);
+	return p->first_row + p->nrows;
+}
+
+void
+st_pending_add_version(StPending *p, Relation rel, TupleTableSlot *slot, CommandId cid)
+{
+	p->nversions++;
+	st_pending_add(p, rel, slot, cid, 0);
 }
 
 /* ---- end of transactions ---- */

@@ -67,6 +67,24 @@ extern int	st_pending_delta_share(StPending *pending, Relation rel, int nrows,
 extern void st_pending_add(StPending *pending, Relation rel,
 						   TupleTableSlot *slot, CommandId cid, StInsertOptions options);
 
+/*
+ * The same for new versions of rows that a command updates: many more than go
+ * to the delta at first.  NULL: this one is to go there, too.
+ */
+#ifndef ST_BULK_UPDATE
+#define ST_BULK_UPDATE	2000
+#endif
+
+extern StPending *st_pending_for_update(Relation rel, CommandId cid);
+
+/* What the command has changed last; all zeros when it begins. */
+extern StGrowth *st_pending_updated(StPending *pending);
+
+/* The row number that the next version gets, and adding it. */
+extern uint64 st_pending_next_row(StPending *pending, Relation rel, CommandId cid);
+extern void st_pending_add_version(StPending *pending, Relation rel,
+								   TupleTableSlot *slot, CommandId cid);
+
 /* Rows of the delta, for the option auto_compact: st_delta_growth.c */
 extern void st_delta_grew(Relation rel, uint64 rows);
 extern void st_delta_growth_init(void);
@@ -83,6 +101,12 @@ extern void st_catalog_hold(Relation rel);
 
 /* Flushes if the row lies in a range that this backend still has pending. */
 extern void st_pending_flush_row(Relation rel, uint64 row);
+
+/* Is the row pending, and the snapshot one that will not see it? */
+extern bool st_pending_hides_row(Relation rel, uint64 row, Snapshot snapshot);
+
+/* st_flush_pending() for who is going to read with the snapshot. */
+extern void st_flush_pending_for(Relation rel, Snapshot snapshot);
 
 /* Forgets what is pending for rel's file (it is being emptied). */
 extern void st_pending_discard(Relation rel);
