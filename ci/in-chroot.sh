@@ -70,7 +70,10 @@ if [ "$suite" = experimental ]; then
 fi
 archive=${CHROOT_CACHE:+$CHROOT_CACHE/strata-$base.tar}
 if [ -n "$archive" ]; then
-	[ -e "$archive" ] || { make_tree "${archive%.tar}.$$.tar" && mv "${archive%.tar}.$$.tar" "$archive"; }
+	if [ ! -e "$archive" ]; then
+		make_tree "${archive%.tar}.$$.tar"
+		mv "${archive%.tar}.$$.tar" "$archive"
+	fi
 	mkdir "$tree"
 	tar -xf "$archive" -C "$tree"
 else

@@ -4,7 +4,7 @@
 # `make release VERSION=1.1`: makes this checkout that version: control files,
 # META.json, CHANGELOG.md, debian/changelog; commits and tags it.  Publishes
 # nothing.  An extension needs a script that leads to the version from the one
-# before (sql/NAME--1.0--1.1.sql, in its Makefile's DATA); an empty one will do.
+# before (NAME--1.0--1.1.sql, in its Makefile's DATA or UPDATE).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/common.sh
@@ -15,13 +15,14 @@ version=${1:-}
 grep -q '^## Unreleased$' CHANGELOG.md || die "CHANGELOG.md has no section \"Unreleased\""
 
 for extension in $(extensions); do
+	old=$(sed -nE "s/^default_version = '(.*)'/\\1/p" "extensions/$extension/$extension.control")
+	[ "$old" = "$version" ] || grep -qF " $extension--$old--$version.sql" "extensions/$extension/Makefile" ||
+		die "$extension: its Makefile names no script $extension--$old--$version.sql"
+done
+for extension in $(extensions); do
 	control=extensions/$extension/$extension.control
-	old=$(sed -nE "s/^default_version = '(.*)'/\\1/p" "$control")
-	[ "$old" = "$version" ] || compgen -G "extensions/$extension/*$extension--$old--$version.sql" >/dev/null ||
-		compgen -G "extensions/$extension/sql/$extension--$old--$version.sql" >/dev/null ||
-		die "$extension: no script $extension--$old--$version.sql"
 	sed -i "s/^default_version = .*/default_version = '$version'/" "$control"
-	sed -i -E "s/\"version\": \"[0-9.]+\"/\"version\": \"$version.0\"/" "extensions/$extension/META.json"
+	sed -i -E "/\"meta-spec\"/,/}/! s/\"version\": \"[0-9.]+\"/\"version\": \"$version.0\"/" "extensions/$extension/META.json"
 done
 today=$(date -u +%Y-%m-%d)
 sed -i "s/^## Unreleased\$/## Unreleased\\n\\n## $version ($today)/" CHANGELOG.md

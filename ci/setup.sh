@@ -4,6 +4,8 @@
 # Gets what that make target needs and is not there: packages through apt (as
 # root or by sudo), and a Python environment in build/.  Where apt cannot be
 # used it names what is missing and fails.  Prints the environment's directory.
+#
+#   NEIGHBOURS=no   without other people's extensions and sqlsmith
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -35,12 +37,15 @@ offered()
 }
 
 # Other people's extensions for tests/test_neighbours.py, where apt has them for
-# the server; their tests are skipped without them.
+# the server, and sqlsmith; their tests are skipped without them.
 find_missing_neighbours()
 {
 	local pg_config number libdir package
 
-	[ "$what" = check ] && can_be_root || return 0
+	[ "$what" = check ] && [ "${NEIGHBOURS:-}" != no ] && can_be_root || return 0
+	if offered sqlsmith; then
+		need sqlsmith command -v sqlsmith
+	fi
 	pg_config=$(find_pg_config || true)
 	[ "${pg_config#/usr/lib/postgresql/}" != "$pg_config" ] || return 0
 	number=$(major "$pg_config")
@@ -83,9 +88,6 @@ find_missing()
 	if [ "$what" = lint ]; then
 		need clang command -v clang
 		need shellcheck command -v shellcheck
-	fi
-	if [ "$what" = check ] && can_be_root && offered sqlsmith; then
-		need sqlsmith command -v sqlsmith	# its test is skipped without it
 	fi
 	find_missing_neighbours
 	if [ "$what" = bench ] && can_be_root && offered valgrind; then

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -195,3 +196,33 @@ def test_uninstall_removes_what_install_put(extension, tmp_path):
         )
         files = [path for path in tmp_path.rglob("*") if path.is_file()]
         assert bool(files) == present, files
+
+
+# What shifts several lanes at once.
+VECTOR_SHIFTS = {
+    "x86_64": {
+        "default": r"\tpsrl[dq] .*%xmm",
+        "avx2": r"\tvpsrl[dq] .*%ymm",
+        "avx512": r"\tvpsrl[dq] .*%[yz]mm",
+    },
+    "aarch64": {"default": r"\tushr\tv\d+\.(4s|2d)"},
+}
+
+
+def test_kernels_are_vector_code():
+    """The compiler makes of the template what it is written for: in every unpacking
+    kernel but few (whole words need no shift), on each kind of processor."""
+    build = Path(_make("colcompress", "print-build-dir"))
+    objects = ROOT / "common" / "build" / build.name / "core" / "bits"
+    target = subprocess.check_output(["cc", "-dumpmachine"], text=True).split("-")[0]
+    for isa, shift in VECTOR_SHIFTS[target].items():
+        listing = subprocess.run(
+            ["objdump", "-d", "--no-show-raw-insn", objects / f"st_bitpack_{isa}.o"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        kernels = re.findall(r"<(unpack(?:32)?_\d+)>:\n(.*?)\n\n", listing + "\n", re.S)
+        assert len(kernels) > 90
+        plain = [name for name, code in kernels if not re.search(shift, code)]
+        assert len(plain) <= 6, (isa, plain)

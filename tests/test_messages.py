@@ -29,7 +29,12 @@ CREATE TABLE empty (z zson);
 CREATE VIEW seen AS SELECT 1 AS a;
 CREATE FUNCTION in_a_function() RETURNS void LANGUAGE plpgsql
     AS $$ BEGIN CALL colcompress.compact('col'); END $$;
+CREATE FUNCTION old_options(regclass, integer, text[]) RETURNS void LANGUAGE c
+    AS '$libdir/colcompress', 'cc_set_options';
 """
+
+# A table of another session; ELSEWHERE in a mistake is its schema.
+SETUP_ELSEWHERE = "CREATE TEMP TABLE theirs (a int) USING colcompress"
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,20 @@ MISTAKES = [
     Mistake("CREATE INDEX ON col USING brin (a)", "0A000",
             'BRIN indexes are not supported on table "col"',
             "The table keeps the minimum and maximum of every column by itself; .*"),
+    Mistake("CALL colcompress.compact('ELSEWHERE.theirs')", "0A000",
+            "cannot access temporary tables of other sessions"),
+    Mistake("SELECT * FROM colcompress.row_groups('ELSEWHERE.theirs')", "0A000",
+            "cannot access temporary tables of other sessions"),
+    Mistake("ALTER TABLE col SET (toast_tuple_target = 64)", "22023",
+            'value 64 out of bounds for option "toast_tuple_target"',
+            detail='Valid values are between "128" and "8160".'),
+    # library and SQL of different versions
+    Mistake("CREATE FUNCTION newer() RETURNS void LANGUAGE c"
+            " AS '$libdir/colcompress', 'cc_newer'", "42883",
+            'could not find function "cc_newer" in file ".*colcompress.*"'),
+    Mistake("SELECT old_options('col', 7, NULL)", "42P13",
+            'function "old_options" lacks names of arguments',
+            "Run ALTER EXTENSION colcompress UPDATE."),
     # transaction blocks
     Mistake("BEGIN; CALL colcompress.compact('col')", "25001",
             "compact cannot run inside a transaction block", ALONE),
@@ -183,7 +202,7 @@ MISTAKES = [
     Mistake("DROP EXTENSION colcompress", "2BP01",
             "cannot drop extension colcompress because other objects depend on it",
             "Use DROP ... CASCADE to drop the dependent objects too.",
-            "table col depends on access method colcompress"),
+            "table col depends on access method colcompress.*"),
     Mistake("DROP EXTENSION zson_dict", "2BP01",
             "cannot drop extension zson_dict because other objects depend on it",
             "Use DROP ... CASCADE to drop the dependent objects too.", "column z of .*"),
@@ -195,6 +214,8 @@ def mistaken(module_db):
     with module_db.connect() as conn:
         conn.execute(SETUP)
         conn.execute("DROP ROLE IF EXISTS stranger; CREATE ROLE stranger")
+        other = module_db.connect()
+        other.execute(SETUP_ELSEWHERE)
         yield conn
         conn.execute("DROP ROLE stranger")
 
@@ -205,12 +226,15 @@ def test_there_are_forty():
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.sql)
 def test_mistake(mistaken, mistake):
+    elsewhere = mistaken.execute(
+        "SELECT relnamespace::regnamespace::text FROM pg_class WHERE relname = 'theirs'"
+    ).fetchone()[0]
     if mistake.role:
         mistaken.execute(f"SET ROLE {mistake.role}")
     try:
         with pytest.raises(psycopg.Error) as caught:
             for statement in mistake.sql.split("; "):
-                mistaken.execute(statement)
+                mistaken.execute(statement.replace("ELSEWHERE", elsewhere))
     finally:
         mistaken.execute("ROLLBACK")
         mistaken.execute("RESET ROLE")

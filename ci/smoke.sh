@@ -1,0 +1,31 @@
+#!/bin/bash
+# smoke.sh [pytest arguments]
+#
+# What has to hold on every kind of processor: unit tests and golden bytes of
+# common/core, and on a throwaway server the SQL of each extension, every type
+# beside heap, and a data directory (tests/test_carried.py).
+#
+#   CPU=qemu64   on such a processor of this architecture, which qemu-user emulates:
+#                this one is the oldest of amd64, without AVX
+#   GOLDEN=file  gets what the unit tests say of golden bytes
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. ci/common.sh
+
+if [ -n "${CPU:-}" ]; then
+	program=qemu-$(uname -m)-static
+	command -v "$program" >/dev/null || die "missing: qemu-user-static (a Debian package)"
+	export EMULATOR="$program -cpu $CPU"
+fi
+export NEIGHBOURS=no
+ci/setup.sh check >/dev/null
+
+step "unit tests and golden bytes on ${CPU:-$(cc -dumpmachine)}"
+make_workdir smoke
+make -s -j "$(nproc)" -C common/core BUILDDIR="build/$(cc -dumpmachine)" check-opt |
+	tee "$work/log" >&2
+[ -z "${GOLDEN:-}" ] || grep golden "$work/log" >"$GOLDEN" || true
+
+[ $# -gt 0 ] || set -- tests/test_carried.py tests/test_types.py tests/test_build.py \
+	tests/test_regress.py -k "not isolation and not core_library and not uninstall"
+ci/check.sh "$@"
