@@ -505,3 +505,47 @@ def test_standby_with_a_snapshot_from_before(make_cluster, feedback):
 def has_feedback(conn) -> bool:
     query = "SELECT bool_and(backend_xmin IS NOT NULL) FROM pg_stat_replication"
     return conn.execute(query).fetchone()[0]
+
+
+def test_a_unique_check_waits_for_locks_before_it_has_an_index_page(make_cluster, am):
+    """A check reads TOAST under the lock of an index page.  If it waited for another
+    lock there, who has that one could not read the page, and nobody would notice."""
+    database = make_database(make_cluster("order", autovacuum="off"), am)
+    with database.connect() as holder, database.connect() as writer:
+        holder.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text) USING {am}")
+        holder.execute(
+            f"INSERT INTO t SELECT i, 'row' FROM generate_series(1, {BULK}) i"
+        )
+        _, index = toast_of(holder, "t")
+        holder.execute("BEGIN")
+        holder.execute(f"REINDEX INDEX {index}")
+        (pid,) = writer.execute("SELECT pg_backend_pid()").fetchone()
+        errors = []
+
+        def insert() -> None:
+            try:
+                writer.execute("INSERT INTO t VALUES (77, 'again')")
+            except psycopg.Error as error:
+                errors.append(error)
+
+        def read() -> None:
+            holder.execute("SET enable_seqscan = off")
+            query = "SELECT v FROM t WHERE id BETWEEN 70 AND 80"
+            assert len(holder.execute(query).fetchall()) == 11
+
+        threads = [threading.Thread(target=job, daemon=True) for job in (insert, read)]
+        threads[0].start()
+        with database.connect() as other:
+            waiting = (
+                f"SELECT count(*) FROM pg_locks WHERE pid = {pid} AND NOT granted"
+            )
+            wait_until(lambda: other.execute(waiting).fetchone()[0], "the insert")
+        threads[1].start()
+        threads[1].join(30)
+        stuck = threads[1].is_alive()
+        if stuck:
+            database.cluster.kill()
+        assert not stuck, "the reader waits for the page"
+        holder.execute("ROLLBACK")
+        threads[0].join()
+        assert [error.sqlstate for error in errors] == ["23505"]

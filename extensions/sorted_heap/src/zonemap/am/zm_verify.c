@@ -7,7 +7,7 @@
  * The structure is checked with writes shut out (SHARE lock on the table), so
  * that pages can be compared with each other; then every row that a current
  * snapshot sees is looked up, and must be found exactly once: by a zone, or by
- * an exact entry.
+ * an exact entry; and no exact entry may lead to a row of another key.
  *
  * Statistics read pages one after the other, so that counts of an index that is
  * being written are of no one moment.
@@ -303,6 +303,89 @@ check_rows(Verifier *verifier, Relation heap)
 	UnregisterSnapshot(snapshot);
 }
 
+/* ---- entries ---- */
+
+/*
+ * Checks an exact entry: a scan takes the row that it finds at the TID, and does not
+ * look at its key.  Those of dead rows lead nowhere.
+ */
+static void
+check_entry(Verifier *verifier, Relation heap, Snapshot snapshot,
+			BlockNumber block, IndexTuple itup)
+{
+	ItemPointerData tid = itup->t_tid;
+	BlockNumber heap_block = ItemPointerGetBlockNumber(&tid);
+	OffsetNumber off = ItemPointerGetOffsetNumber(&tid);
+	ZmTarget	target;
+	ZmHeapKey	key;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+	HeapTupleData tuple;
+	Buffer		buf;
+	bool		found;
+
+	if (!zm_block_exists(heap, heap_block))
+	{
+		report(verifier, block, "entry of row (%u,%u), which is after the table's end",
+			   heap_block, off);
+		return;
+	}
+	buf = ReadBuffer(heap, heap_block);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	found = heap_hot_search_buffer(&tid, heap, buf, snapshot, &tuple, NULL,
+								   true);
+	LockBuffer(buf, BUFFER_LOCK_UNLOCK);
+	if (found)
+	{
+		zm_heap_key_init(&key, &verifier->space, heap);
+		zm_target_from_entry(&verifier->space, &target, itup);
+		(void) zm_heap_key(&key, &tuple, values, nulls);
+		if (zm_compare_key(&verifier->space, &target, values, nulls) != 0)
+			report(verifier, block, "entry of row (%u,%u), which has another key",
+				   heap_block, off);
+	}
+	ReleaseBuffer(buf);
+}
+
+/* Checks all exact entries, whatever pages they are on. */
+static void
+check_entries(Verifier *verifier, Relation heap)
+{
+	Relation	index = verifier->space.index;
+	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
+	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	MemoryContext old = MemoryContextSwitchTo(verifier->context);
+
+	for (BlockNumber block = ZM_ROOT_BLOCK; block < nblocks; block++)
+	{
+		PGAlignedBlock image;
+		Buffer		buf = ReadBuffer(index, block);
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		memcpy(image.data, BufferGetPage(buf), BLCKSZ);
+		if (!PageIsNew(image.data))
+			zm_page_check(index, buf);
+		UnlockReleaseBuffer(buf);
+		if (PageIsNew(image.data) || !ZmPageIsLeaf(image.data))
+			continue;
+		MemoryContextReset(verifier->context);
+		for (OffsetNumber off = ZmPageFirst(image.data);
+			 off <= PageGetMaxOffsetNumber(image.data); off++)
+		{
+			IndexTuple	itup = ZmPageGetEntry(image.data, off);
+
+			CHECK_FOR_INTERRUPTS();
+			if (ZmIsZone(itup))
+				continue;
+			zm_exact_check(index, itup);
+			if (!ZmIsMark(itup))
+				check_entry(verifier, heap, snapshot, block, itup);
+		}
+	}
+	MemoryContextSwitchTo(old);
+	UnregisterSnapshot(snapshot);
+}
+
 /* Opens a zonemap, and its table. */
 static Relation
 open_zonemap(Oid oid, Relation *heap)
@@ -352,7 +435,10 @@ zm_verify(PG_FUNCTION_ARGS)
 	zm_space_init(&verifier->space, index);
 	check_structure(verifier);
 	if (index->rd_index->indisvalid)
+	{
 		check_rows(verifier, heap);
+		check_entries(verifier, heap);
+	}
 	index_close(index, NoLock);
 	table_close(heap, NoLock);
 	return (Datum) 0;

@@ -77,9 +77,10 @@ zm_heap_key(const ZmHeapKey *key, HeapTuple tuple, Datum *values, bool *nulls)
 		AttrNumber	attno = key->space->columns[i].heap_attno;
 
 		values[i] = heap_getattr(tuple, attno, key->desc, &nulls[i]);
+		/* a pointer out of line passes for a short value, too */
 		if (!nulls[i] && TupleDescAttr(key->desc, attno - 1)->attlen == -1 &&
-			VARATT_IS_EXTENDED(DatumGetPointer(values[i])) &&
-			!VARATT_IS_SHORT(DatumGetPointer(values[i])))
+			(VARATT_IS_EXTERNAL(DatumGetPointer(values[i])) ||
+			 VARATT_IS_COMPRESSED(DatumGetPointer(values[i]))))
 			plain = false;
 	}
 	return plain;

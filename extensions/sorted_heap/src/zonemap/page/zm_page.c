@@ -52,12 +52,32 @@ zm_page_check(Relation index, Buffer buf)
 
 	if (PageIsNew(page) ||
 		PageGetSpecialSize(page) != MAXALIGN(sizeof(ZmOpaqueData)) ||
-		ZmPageGetOpaque(page)->page_id != ZM_PAGE_ID)
+		ZmPageGetOpaque(page)->page_id != ZM_PAGE_ID ||
+		PageGetMaxOffsetNumber(page) > MaxIndexTuplesPerPage)
 		ereport(ERROR,
 				errcode(ERRCODE_INDEX_CORRUPTED),
 				errmsg("index \"%s\" contains a page that is not a zonemap's, at block %u",
 					   RelationGetRelationName(index),
 					   BufferGetBlockNumber(buf)),
+				errhint("Please REINDEX it."));
+}
+
+/*
+ * Raises an error unless the TID of an exact entry can be a row's: the server takes
+ * that for granted.
+ */
+void
+zm_exact_check(Relation index, IndexTuple exact)
+{
+	OffsetNumber off = ItemPointerGetOffsetNumberNoCheck(&exact->t_tid) &
+		~ZM_MARK;
+
+	if (off < FirstOffsetNumber || off > MaxHeapTuplesPerPage ||
+		ItemPointerGetBlockNumberNoCheck(&exact->t_tid) > MaxBlockNumber)
+		ereport(ERROR,
+				errcode(ERRCODE_INDEX_CORRUPTED),
+				errmsg("index \"%s\" contains an entry of no row",
+					   RelationGetRelationName(index)),
 				errhint("Please REINDEX it."));
 }
 
@@ -207,7 +227,7 @@ zm_page_add(Page page, IndexTuple itup, OffsetNumber off)
 {
 	if (PageAddItem(page, (void *) itup, IndexTupleSize(itup), off, false,
 					false) == InvalidOffsetNumber)
-		elog(PANIC, "failed to add an entry to a zonemap page");
+		elog(ERROR, "failed to add an entry to a zonemap page");
 }
 
 /* Puts an entry in the place of another one; there is room for it. */

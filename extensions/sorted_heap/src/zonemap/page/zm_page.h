@@ -124,6 +124,7 @@ zm_fillfactor(Relation index)
 extern void zm_page_init(Page page, uint32 level);
 extern void zm_meta_init(Page page);
 extern void zm_page_check(Relation index, Buffer buf);
+extern void zm_exact_check(Relation index, IndexTuple exact);
 extern Buffer zm_read_page(Relation index, BlockNumber block, int lockmode);
 
 extern IndexTuple zm_form_exact(Relation index, Datum *values, bool *nulls,

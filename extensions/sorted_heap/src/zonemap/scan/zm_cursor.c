@@ -316,6 +316,14 @@ take_next(ZmCursor *cursor)
 	ZmTarget	end;
 
 	zm_target_from_entry(space, &end, high);
+	/* Else a scan of a damaged index might not end. */
+	if (zm_compare(space, &end, ZmPageGetEntry(page, ZmPageFirst(page))) <= 0)
+		ereport(ERROR,
+				errcode(ERRCODE_INDEX_CORRUPTED),
+				errmsg("index \"%s\" contains a page that ends before it begins, at block %u",
+					   RelationGetRelationName(space->index),
+					   cursor->leaf_block),
+				errhint("Please REINDEX it."));
 	page = BufferGetPage(buf);
 	zone = ZmPageFirst(page);
 	if (!ZmPageIsLeaf(page) ||

@@ -204,12 +204,17 @@ order_items(ZmScan *state)
 
 /* ---- HOT chains ---- */
 
-/* What VACUUM would think of a tuple.  The buffer is locked. */
+/*
+ * What VACUUM would think of a tuple, or, where the scan has keys, what it may think
+ * as soon as all transactions but ours have ended: our own snapshots keep VACUUM
+ * from what has died since, and nothing else does so for certain.  The buffer is
+ * locked.
+ */
 static HTSV_Result
 vacuum_verdict(PageRead *read, HeapTuple tuple)
 {
 	if (!TransactionIdIsValid(read->horizon))
-		read->horizon =
+		read->horizon = read->scan->numberOfKeys > 0 ? TransactionXmin :
 			GetOldestNonRemovableTransactionId(read->scan->heapRelation);
 	return HeapTupleSatisfiesVacuum(tuple, read->horizon, read->buf);
 }
@@ -630,7 +635,10 @@ read_exact(ZmScan *state)
 		Datum		values[INDEX_MAX_KEYS];
 		bool		nulls[INDEX_MAX_KEYS];
 
-		if (ZmIsMark(itup) || zm_cursor_repeats(cursor, itup))
+		if (ZmIsMark(itup))
+			continue;
+		zm_exact_check(space->index, itup);
+		if (zm_cursor_repeats(cursor, itup))
 			continue;
 		for (int i = 0; i < space->ncolumns; i++)
 			values[i] = index_getattr(itup, i + 1, space->desc, &nulls[i]);

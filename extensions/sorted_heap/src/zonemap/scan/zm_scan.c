@@ -244,6 +244,7 @@ zm_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 
 			if (ZmIsMark(itup))
 				continue;
+			zm_exact_check(scan->indexRelation, itup);
 			for (int i = 0; i < cursor->space.ncolumns; i++)
 				values[i] = index_getattr(itup, i + 1, cursor->space.desc,
 										  &nulls[i]);

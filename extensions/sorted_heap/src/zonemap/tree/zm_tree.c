@@ -121,20 +121,52 @@ try_descend(const ZmSpace *space, const ZmTarget *target, int lockmode,
 	}
 }
 
+/* So many descents in vain are hardly VACUUM's doing. */
+#define VAIN_DESCENTS 20
+
+/*
+ * A descent with the metapage locked, which keeps splits and VACUUM from changing
+ * the structure: if this one is in vain, too, the index is damaged.
+ */
+static Buffer
+descend_undisturbed(const ZmSpace *space, const ZmTarget *target, int lockmode,
+					int before)
+{
+	Buffer		meta = zm_read_page(space->index, ZM_META_BLOCK,
+									BUFFER_LOCK_SHARE);
+	Buffer		buf = try_descend(space, target, lockmode, before);
+
+	UnlockReleaseBuffer(meta);
+	if (!BufferIsValid(buf))
+		ereport(ERROR,
+				errcode(ERRCODE_INDEX_CORRUPTED),
+				errmsg("index \"%s\" has links to pages that do not begin where the links say",
+					   RelationGetRelationName(space->index)),
+				errhint("Please REINDEX it."));
+	return buf;
+}
+
+static Buffer
+descend(const ZmSpace *space, const ZmTarget *target, int lockmode, int before)
+{
+	for (int i = 0; i < VAIN_DESCENTS; i++)
+	{
+		Buffer		buf = try_descend(space, target, lockmode, before);
+
+		if (BufferIsValid(buf))
+			return buf;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return descend_undisturbed(space, target, lockmode, before);
+}
+
 /*
  * The leaf that holds the target's position, pinned and locked in lockmode.
  */
 Buffer
 zm_descend(const ZmSpace *space, const ZmTarget *target, int lockmode)
 {
-	for (;;)
-	{
-		Buffer		buf = try_descend(space, target, lockmode, 0);
-
-		if (BufferIsValid(buf))
-			return buf;
-		CHECK_FOR_INTERRUPTS();
-	}
+	return descend(space, target, lockmode, 0);
 }
 
 /* Whether the target's position is in a page. */
@@ -160,8 +192,13 @@ zm_descend_near(const ZmSpace *space, const ZmTarget *target, int lockmode,
 
 	if (*hint != InvalidBlockNumber && zm_block_exists(space->index, *hint))
 	{
-		buf = zm_read_page(space->index, *hint, lockmode);
-		if (ZmPageIsLeaf(BufferGetPage(buf)) &&
+		buf = ReadBuffer(space->index, *hint);
+		LockBuffer(buf, lockmode);
+		/* It may be new: its file was cut off, and an extension went wrong. */
+		if (!PageIsNew(BufferGetPage(buf)))
+			zm_page_check(space->index, buf);
+		if (!PageIsNew(BufferGetPage(buf)) &&
+			ZmPageIsLeaf(BufferGetPage(buf)) &&
 			zm_page_holds(space, BufferGetPage(buf), target))
 			return buf;
 		UnlockReleaseBuffer(buf);
@@ -178,14 +215,7 @@ zm_descend_near(const ZmSpace *space, const ZmTarget *target, int lockmode,
 Buffer
 zm_descend_before(const ZmSpace *space, const ZmTarget *low)
 {
-	for (;;)
-	{
-		Buffer		buf = try_descend(space, low, BUFFER_LOCK_SHARE, 1);
-
-		if (BufferIsValid(buf))
-			return buf;
-		CHECK_FOR_INTERRUPTS();
-	}
+	return descend(space, low, BUFFER_LOCK_SHARE, 1);
 }
 
 /*

@@ -16,6 +16,7 @@
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/freespace.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -57,12 +58,18 @@ compare_keys(Fold *fold, IndexTuple a, IndexTuple b)
 	return zm_compare_entry_key(&fold->space, &target, b);
 }
 
-/* Whether no tuple is on a heap page. */
+/*
+ * Whether no tuple is on a heap page.  VACUUM has told the free space map of those
+ * that it has found or made empty; others are not read, with the leaf locked.
+ */
 static bool
 page_is_empty(Fold *fold, BlockNumber block)
 {
 	ZmTarget	all = {.ncolumns = 0,.tie = ZM_TIE_BEFORE};
 
+	if (zm_block_exists(fold->heap, block) &&
+		GetRecordedFreeSpace(fold->heap, block) < BLCKSZ / 2)
+		return false;
 	return zm_heap_page_lacks(&fold->heap_key, fold->heap, block, &all, NULL,
 							  false, NULL);
 }

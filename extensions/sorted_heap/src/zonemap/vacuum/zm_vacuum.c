@@ -43,6 +43,7 @@ vacuum_leaf(IndexVacuumInfo *info, Buffer buf, IndexBulkDeleteResult *stats,
 
 		if (ZmIsZone(itup))
 			continue;
+		zm_exact_check(info->index, itup);
 		tid = zm_row_tid(itup);
 		if (callback(&tid, callback_state))
 			dead[ndead++] = off;
