@@ -7,7 +7,6 @@ import time
 
 import psycopg
 import pytest
-from strata.queries import share
 from test_vector_queries import (
     load_joins,
     same_rows,
@@ -17,7 +16,7 @@ from test_vector_queries import (
     without_scale,
 )
 
-QUERIES = share(40)
+QUERIES = 40
 
 
 def plan_of(conn, sql: str, options: str = "") -> list[dict]:

@@ -15,11 +15,10 @@ import os
 import re
 import time
 
-from strata.queries import share
 from test_vector_queries import same_rows, set_joins, show_text, switches, without_scale
 from test_vector_windows import load_windows
 
-QUERIES = share(80)
+QUERIES = 80
 
 # Columns that b has too, and those that only tables of ours have.
 SHARED = ("k8", "k4", "n", "f", "t", "d")
@@ -97,6 +96,8 @@ class Mixed:
             f"x.{column} NOT IN (SELECT y.{column} FROM {other} y WHERE {self.filter('y')}"
             f" AND y.{column} IS NOT NULL)",
             f"x.{column} NOT IN (SELECT y.{column} FROM {other} y WHERE y.k8 > 1400)",
+            f"x.{column} NOT IN (SELECT y.{column} FROM {other} y WHERE {self.filter('y')})",
+            f"x.k4 NOT IN (SELECT y.k8 + 70 FROM {other} y WHERE y.k8 IS NOT NULL)",
             f"(x.k8, x.t) IN (SELECT y.k8, y.t FROM {other} y WHERE {self.filter('y')})",
         )
 
@@ -105,7 +106,12 @@ class Mixed:
         other, own = self.pick(("TBL", True), ("OTH", False))
         kind = self.pick("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
         on = f"x.k8 = y.k8 AND {self.equality('x', 'y', own)}"
-        return self.pick("TBL x", f"TBL x {kind} {other} y ON {on}")
+        some = f"(SELECT * FROM TBL x WHERE {self.filter('x')}) x"
+        return self.pick(
+            "TBL x",
+            f"TBL x {kind} {other} y ON {on}",
+            f"{some} {kind} {other} y ON {on}",
+        )
 
     def keys(self, most: int) -> list[str]:
         columns = self.rng.sample(SHARED + OWN, self.rng.randint(1, most))

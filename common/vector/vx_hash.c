@@ -10,7 +10,7 @@
  *
  * Numerics of one scale that fit an int64 are kept as that, and strings of
  * few distinct values as codes, until a value comes that does not fit; then
- * the rows at hand are gone through once and changed.
+ * the rows at hand are gone through once and changed (vx_hash_add.c).
  *
  * Memory: all of it in one context, which vx_hash_reset() empties.
  *
@@ -21,19 +21,12 @@
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "vx_hash.h"
 #include "st_checksum.h"
 #include "st_numeric.h"
-
-/* Values by reference are put into pieces of this size. */
-#define SPACE_BYTES		(64 * 1024)
-
-/* First blocks are small: most tables are. */
-#define FIRST_BLOCKS	16
 
 static void
 init_column(VxHashColumn *column, Form_pg_attribute attr)
@@ -64,6 +57,7 @@ vx_hash_create(TupleDesc desc, int nkeys, VxHashKey *keys, const Oid *eqops)
 		Oid			right;
 
 		hash->columns[keys[i].column].plain = true;
+		hash->key_columns |= UINT64CONST(1) << keys[i].column;
 		if (keys[i].kind != VX_KEY_SERVER)
 			continue;
 		if (!get_op_hash_functions(eqops[i], &left, &right))
@@ -84,6 +78,7 @@ reset_column(VxHash *hash, VxHashColumn *column)
 {
 	column->scale = -1;
 	column->codes = NULL;
+	column->by_code = NULL;
 	column->rep = vx_type_rep(column->type, column->byval);
 	if (column->plain || column->rep != VX_REP_DATUM)
 		return;
@@ -189,7 +184,7 @@ vx_hash_of_row(VxHash *hash, const Datum *values, const bool *isnull, uint64 *re
 
 /* Combines what one key adds. */
 static void
-hash_key(VxHashKey *key, const VxVector *v, const uint64 *selection, int nwords,
+hash_key(VxHashKey *key, const VxVector *v, bool probe, const uint64 *selection, int nwords,
 		 uint64 *hashes)
 {
 	char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
@@ -203,11 +198,11 @@ hash_key(VxHashKey *key, const VxVector *v, const uint64 *selection, int nwords,
 	}
 	VX_FOREACH_ROW(row, selection, nwords)
 		hashes[row] = combine(hashes[row],
-							  hash_of_value(key, vx_vector_datum_in(v, row, buffer), true));
+							  hash_of_value(key, vx_vector_datum_in(v, row, buffer), probe));
 }
 
 void
-vx_hash_of_vectors(VxHash *hash, const VxVector *const *vectors, int nrows,
+vx_hash_of_vectors(VxHash *hash, const VxVector *const *vectors, bool probe, int nrows,
 				   uint64 *selection, uint64 *hashes)
 {
 	int			nwords = (nrows + 63) / 64;
@@ -217,158 +212,10 @@ vx_hash_of_vectors(VxHash *hash, const VxVector *const *vectors, int nrows,
 			selection[w] &= vectors[k]->valid[w];
 	memset(hashes, 0, sizeof(uint64) * nrows);
 	for (int k = 0; k < hash->nkeys; k++)
-		hash_key(&hash->keys[k], vectors[k], selection, nwords, hashes);
+		hash_key(&hash->keys[k], vectors[k], probe, selection, nwords, hashes);
 }
 
-/* ---- adding rows ---- */
-
-static void *
-get_space(VxHash *hash, Size size)
-{
-	char	   *result;
-
-	size = MAXALIGN(size);
-	hash->unseen += size;
-	if (size > SPACE_BYTES / 4)
-		return MemoryContextAllocHuge(hash->mcxt, size);
-	if (size > hash->left)
-	{
-		/* the table of a handful of rows takes little */
-		hash->left = hash->nrows < ST_VECTOR_SIZE ? SPACE_BYTES / 4 : SPACE_BYTES;
-		hash->space = MemoryContextAlloc(hash->mcxt, hash->left);
-	}
-	result = hash->space;
-	hash->space += size;
-	hash->left -= size;
-	return result;
-}
-
-/* A copy with a plain header. */
-static Datum
-copy_value(VxHash *hash, const VxHashColumn *column, Datum value)
-{
-	struct varlena *v;
-	Size		size;
-	char	   *copy;
-
-	if (column->typlen != -1)
-	{
-		size = datumGetSize(value, false, column->typlen);
-		copy = get_space(hash, size);
-		memcpy(copy, DatumGetPointer(value), size);
-		return PointerGetDatum(copy);
-	}
-	v = PG_DETOAST_DATUM_PACKED(value);
-	size = VARSIZE_ANY_EXHDR(v);
-	copy = get_space(hash, size + VARHDRSZ);
-	SET_VARSIZE(copy, size + VARHDRSZ);
-	memcpy(VARDATA(copy), VARDATA_ANY(v), size);
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
-	return PointerGetDatum(copy);
-}
-
-/* The rows' values in the column become Datums. */
-static void
-make_datums(VxHash *hash, int column)
-{
-	VxHashColumn *c = &hash->columns[column];
-
-	for (uint64 i = 0; i < hash->nrows; i++)
-	{
-		VxHashRow  *row = vx_hash_row(hash, i);
-		bool		isnull;
-		Datum		value = vx_hash_value(hash, row, column, &isnull);
-
-		if (isnull)
-			continue;
-		if (c->rep == VX_REP_DECIMAL64)
-		{
-			row->values[column] = copy_value(hash, c, value);
-			pfree(DatumGetPointer(value));
-		}
-		else
-			row->values[column] = value;
-	}
-	c->rep = VX_REP_DATUM;
-}
-
-/* False: it does not fit. */
-static bool
-put_decimal(VxHashColumn *column, Datum value, Datum *stored)
-{
-	int128		scaled;
-	int			scale;
-
-	if (!st_numeric_to_int128(value, &scaled, &scale) ||
-		(column->scale >= 0 && column->scale != scale) ||
-		scaled < PG_INT64_MIN || scaled > PG_INT64_MAX)
-		return false;
-	column->scale = scale;
-	*stored = (Datum) (int64) scaled;
-	return true;
-}
-
-/* Numerics of few digits may come compressed or from another table. */
-static Datum
-put_value(VxHash *hash, int number, Datum value)
-{
-	VxHashColumn *column = &hash->columns[number];
-	Datum		stored;
-	uint32		code;
-
-	if (column->byval)
-		return column->rep == VX_REP_INT64 ?
-			(Datum) vx_datum_to_int(column->type, column->typlen, value) : value;
-	if (column->rep == VX_REP_DECIMAL64 || column->rep == VX_REP_CODE)
-	{
-		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
-		if (column->rep == VX_REP_DECIMAL64 && put_decimal(column, value, &stored))
-			return stored;
-		if (column->rep == VX_REP_CODE && vx_codes_find(column->codes, value, &code))
-			return (Datum) code;
-		make_datums(hash, number);
-	}
-	return copy_value(hash, column, value);
-}
-
-static VxHashRow *
-new_row(VxHash *hash)
-{
-	if (hash->nrows % ST_VECTOR_SIZE == 0)
-	{
-		int			n = hash->nblocks;
-
-		if (n == 0)
-			hash->blocks = MemoryContextAlloc(hash->mcxt, sizeof(char *) * FIRST_BLOCKS);
-		else if (n >= FIRST_BLOCKS && (n & (n - 1)) == 0)
-			hash->blocks = repalloc_huge(hash->blocks, sizeof(char *) * n * 2);
-		hash->blocks[hash->nblocks++] =
-			MemoryContextAlloc(hash->mcxt, hash->row_size * ST_VECTOR_SIZE);
-	}
-	return vx_hash_row(hash, hash->nrows);
-}
-
-void
-vx_hash_add(VxHash *hash, uint64 hashed, const Datum *values, const bool *isnull)
-{
-	VxHashRow  *row = new_row(hash);
-
-	row->next = NULL;
-	row->hash = hashed;
-	row->nulls = 0;
-	for (int i = 0; i < hash->ncolumns; i++)
-	{
-		if (isnull[i])
-		{
-			row->nulls |= UINT64CONST(1) << i;
-			row->values[i] = (Datum) 0;
-		}
-		else
-			row->values[i] = put_value(hash, i, values[i]);
-	}
-	hash->nrows++;
-}
+/* ---- the table of hashes ---- */
 
 static uint64
 slots_needed(const VxHash *hash)
@@ -397,6 +244,8 @@ vx_hash_finish(VxHash *hash)
 
 		if (i % ST_VECTOR_SIZE == 0)
 			CHECK_FOR_INTERRUPTS();
+		if ((row->nulls & hash->key_columns) != 0)
+			continue;
 		while (hash->slots[at].row != NULL && hash->slots[at].hash != row->hash)
 			at = (at + 1) & (hash->nslots - 1);
 		if (hash->slots[at].row != NULL)

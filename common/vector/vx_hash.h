@@ -27,6 +27,7 @@
 
 /* Columns of a row at most: nulls are bits of a word, one of which is a flag. */
 #define VX_HASH_MAX_COLUMNS	63
+#define VX_HASH_MATCHED		(UINT64CONST(1) << 63)	/* for whoever looks rows up */
 
 typedef struct VxHashRow
 {
@@ -65,6 +66,13 @@ typedef struct VxHashColumn
 	VxRep		rep;
 	int			scale;			/* of decimals; -1: no value yet */
 	VxCodes    *codes;			/* VX_REP_CODE */
+
+	/* the dictionary that vectors came with last, and what is kept for its codes */
+	const VxDictionary *dict;
+	uint64		dict_made;
+	uint64		dict_group;
+	Datum	   *by_code;		/* 0: not known; NULL: there was none */
+	uint32		ncodes;
 } VxHashColumn;
 
 typedef struct VxHashSlot
@@ -80,6 +88,7 @@ typedef struct VxHash
 	VxHashColumn *columns;
 	int			nkeys;
 	VxHashKey  *keys;
+	uint64		key_columns;	/* bit by column */
 	bool		exact;			/* equal hashes are equal keys */
 
 	Size		row_size;
@@ -108,11 +117,18 @@ extern bool vx_hash_of_row(VxHash *hash, const Datum *values, const bool *isnull
 						   uint64 *result);
 
 /*
- * Adds a row; what values point to is copied, detoasted.  A row that is not
- * to be found has no keys, and is only gone through.
+ * Adds a row; what values point to is copied, detoasted.  A row with a null key
+ * is not found, and only gone through.
  */
 extern void vx_hash_add(VxHash *hash, uint64 hashed, const Datum *values,
 						const bool *isnull);
+
+/*
+ * Adds the rows of a word of a selection, from row 64 * w on, out of vectors by
+ * column.  group: tells apart what their dictionaries belong to.
+ */
+extern void vx_hash_add_vectors(VxHash *hash, const VxVector *const *vectors, uint64 group,
+								const uint64 *hashes, int w, uint64 word);
 
 /* Bytes in use, with those that vx_hash_finish() will take. */
 extern Size vx_hash_memory(const VxHash *hash);
@@ -133,11 +149,11 @@ extern Datum vx_hash_value(const VxHash *hash, const VxHashRow *row, int column,
 						   bool *isnull);
 
 /*
- * Hashes of keys that are looked for: vectors by key, for the selected rows.
- * Takes rows with a null key out of the selection.
+ * Hashes of keys: vectors by key, for the selected rows.  Takes rows with a
+ * null key out of the selection.  probe: keys are looked for, not added.
  */
-extern void vx_hash_of_vectors(VxHash *hash, const VxVector *const *vectors, int nrows,
-							   uint64 *selection, uint64 *hashes);
+extern void vx_hash_of_vectors(VxHash *hash, const VxVector *const *vectors, bool probe,
+							   int nrows, uint64 *selection, uint64 *hashes);
 
 /* For each selected row: the first row with its hash, or NULL. */
 extern void vx_hash_find(const VxHash *hash, const uint64 *hashes, const uint64 *selection,

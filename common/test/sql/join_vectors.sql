@@ -58,7 +58,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE format('EXPLAIN (COSTS OFF, TIMING OFF, SUMMARY OFF %s) ', options) || query LOOP
-		IF line ~ 'Join|Aggregate|Hash Cond|Filter:|Scan|Rows:|Without|Parts' AND line !~ 'Removed|Delta' THEN
+		IF line ~ 'Join|Aggregate|Hash Cond|Filter:|Scan|Rows:|Without|Parts|Run On Vectors.*SubPlan' AND line !~ 'Removed|Delta' THEN
 			RETURN NEXT rtrim(regexp_replace(regexp_replace(line, '\(actual.*\)', ''), 'Parts On Disk: \d+', 'Parts On Disk: n'));
 		END IF;
 	END LOOP;
@@ -81,6 +81,44 @@ WHERE kind IN ('INNER', 'LEFT') OR (more = '' AND key < 'a.d') ORDER BY 1, 2, 3;
 SELECT neg, key, more, jv_compare(format('SELECT a.id, a.t FROM TBL a WHERE %s EXISTS (SELECT FROM OTH b WHERE %s %s)', neg, key, more))
 FROM (VALUES (''), ('NOT')) j (neg), (VALUES ('a.k = b.k'), ('a.t = b.t AND a.d = b.d'), ('a.n = b.n'), ('a.ci = b.ci')) k (key),
 	(VALUES (''), ('AND a.d < b.d'), ('AND a.k2 > b.k2')) m (more) ORDER BY 1, 2, 3;
+
+-- rows of the build side, or of both sides, that nothing meets
+SELECT kind, key, more, jv_compare(format('SELECT a.id, a.t, a.n, a.d, a.doc, b.label, b.amount, b.f FROM (SELECT * FROM TBL WHERE id < 600) a %s JOIN OTH b ON %s %s',
+		kind, key, more), 'jb')
+FROM (VALUES ('RIGHT'), ('FULL')) j (kind), (VALUES ('a.k = b.k'), ('a.k8 = b.k AND a.k2 = b.k2'), ('a.t = b.t'), ('a.ci = b.ci'), ('a.n = b.n AND a.k2 = b.k2'),
+		('a.f = b.f AND a.d = b.d'), ('a.k + 1 = b.b - 2'), ('lower(a.t) = b.t AND a.d = b.d')) k (key), (VALUES (''), ('AND a.d < b.d')) m (more) ORDER BY 1, 2, 3;
+SELECT jv_compare('SELECT a.id, b.b FROM (SELECT * FROM TBL WHERE id < 0) a RIGHT JOIN OTH b ON a.k = b.k');
+SELECT jv_compare('SELECT a.id, b.b FROM (SELECT * FROM TBL WHERE id < 90) a FULL JOIN (SELECT * FROM OTH WHERE b < 0) b ON a.k = b.k');
+SELECT jv_compare('SELECT a.id, b.b FROM TBL a RIGHT JOIN OTH b ON a.k = b.k WHERE coalesce(a.id, 7) + b.b < 300');
+SELECT jv_compare('SELECT b.label, count(*), count(a.id), sum(a.v), max(a.t), sum(c.amount) FROM TBL a RIGHT JOIN OTH b ON a.k = b.b FULL JOIN OTH c ON c.b = a.id GROUP BY 1');
+SELECT jv_compare('SELECT count(*), sum(a.v) FROM (TBL a RIGHT JOIN OTH b ON a.k = b.b) JOIN (SELECT * FROM OTH WHERE b < 40) c ON c.k2 = a.k');
+SELECT count(*) AS full_joins FROM jv_plan('SELECT count(*) FROM (SELECT * FROM jv WHERE id < 600) a FULL JOIN jb b ON a.k = b.k') p WHERE p LIKE '%Join Type: Full';
+
+-- the build side as vectors: dictionaries that change, values that fit a column no more, large ones
+CREATE TABLE jw_heap (k int, t text, u text, n numeric, r real, big text);
+INSERT INTO jw_heap SELECT i % 3000, 't' || i / 2000 || '_' || i % 3, CASE WHEN i < 6000 THEN 'u' || i % 5 ELSE 'u' || i END,
+	CASE WHEN i < 7000 THEN i % 50 / 4.0 ELSE i / 8.0 END, i % 7 / 2.0, CASE WHEN i % 500 = 0 THEN repeat(md5(i::text), 4000) END FROM generate_series(1, 9000) i;
+CREATE TABLE jw (LIKE jw_heap) USING @am@;
+SELECT @am@.set_options('jw', row_group_rows => 2048);
+INSERT INTO jw SELECT * FROM jw_heap;
+ANALYZE jw, jw_heap;
+SELECT kind, jv_compare(format('SELECT a.id, w.* FROM TBL a %s JOIN OTH w ON a.id = w.k', kind), 'jw') FROM (VALUES ('INNER'), ('LEFT'), ('RIGHT'), ('FULL')) j (kind);
+SELECT kind, jv_compare(format('SELECT a.id, w.* FROM TBL a %s JOIN OTH w ON replace(a.t, ''k'', ''u'') = w.u AND a.id %% 50 = 0', kind), 'jw') FROM (VALUES ('INNER'), ('RIGHT')) j (kind);
+SELECT kind, jv_compare(format('SELECT a.id, w.* FROM (SELECT *, ''t'' || k2 %% 4 || ''_'' || k2 %% 3 AS w FROM TBL WHERE id < 30) a %s JOIN OTH w ON a.w = lower(w.t)', kind), 'jw')
+FROM (VALUES ('INNER'), ('FULL')) j (kind);
+SELECT jv_compare('SELECT w.t, w.u, count(*), sum(w.n), sum(w.r), sum(length(w.big)) FROM TBL a JOIN OTH w ON a.id - 1 = w.k + 1 GROUP BY 1, 2', 'jw');
+SELECT jv_compare('SELECT w.t, x.u, count(*), sum(w.n) FROM TBL a JOIN (OTH w JOIN OTH x ON w.k = x.k AND x.k < 70) ON a.id = w.k GROUP BY 1, 2', 'jw');
+
+-- NOT IN by a hash table of the subquery, with nulls on either side, on none, without rows
+SELECT x, rest, jv_compare(format('SELECT a.id, a.t FROM TBL a WHERE a.%s NOT IN (SELECT b.%s FROM OTH b%s)', x,
+		CASE x WHEN 'k8' THEN 'k' ELSE x END, rest))
+FROM (VALUES ('k'), ('k8'), ('t'), ('ci'), ('bp'), ('n'), ('f'), ('d')) x (x),
+	(VALUES (''), (' WHERE b.k IS NOT NULL AND b.n IS NOT NULL AND b.f IS NOT NULL'), (' WHERE b.b < 0')) r (rest) ORDER BY 1, 2;
+SELECT count(*) AS on_vectors FROM jv_plan('SELECT count(*) FROM jv WHERE k8 NOT IN (SELECT b FROM jb) AND k2 NOT IN (SELECT k2 FROM jb)', ', ANALYZE, VERBOSE, BUFFERS OFF') p WHERE p LIKE '%Run On Vectors%';
+SELECT jv_compare('SELECT a.id FROM TBL a WHERE (a.k IN (SELECT b FROM OTH)) IS NOT TRUE AND a.k8 NOT IN (SELECT b FROM OTH WHERE b % 2 = 0)');
+SELECT jv_compare('SELECT g, (SELECT count(*) FROM TBL a WHERE a.k8 NOT IN (SELECT b FROM OTH WHERE b < g * 100)) FROM generate_series(1, 4) g');
+SELECT jv_compare('SELECT a.id, c.b FROM TBL a JOIN OTH c ON a.k = c.b AND a.k2 NOT IN (SELECT k2 FROM OTH WHERE b < 40)');
+SELECT jv_compare('SELECT a.id, c.b FROM TBL a LEFT JOIN OTH c ON a.k = c.b WHERE c.k2 NOT IN (SELECT k2 FROM OTH WHERE b < 40)');
 
 -- aggregates over both sides
 SELECT jv_compare('SELECT b.label, count(*), sum(a.v), sum(b.amount), avg(a.v * b.amount), max(a.id), min(b.b), count(DISTINCT a.t)
@@ -118,6 +156,9 @@ SET hash_mem_multiplier = 1;
 SELECT jv_plan('SELECT count(*) FROM jv a JOIN jl() b ON a.id = b.k', ', ANALYZE, BUFFERS OFF');
 SELECT kind, jv_compare(format('SELECT a.id, a.t, b.w, b.t AS bt FROM TBL a %s JOIN OTH b ON a.id = b.k', kind), 'jl()')
 FROM (VALUES ('INNER'), ('LEFT'), ('RIGHT'), ('FULL')) j (kind) ORDER BY 1;
+SELECT kind, jv_compare(format('SELECT a.id, w.t, w.n, w.r, length(w.big) FROM TBL a %s JOIN OTH w ON a.id = w.k AND a.k2 < 90', kind), 'jw')
+FROM (VALUES ('INNER'), ('LEFT'), ('RIGHT'), ('FULL')) j (kind) ORDER BY 1;
+SELECT count(*) AS on_disk FROM jv_plan('SELECT count(*) FROM jv a FULL JOIN jw w ON a.id = w.k', ', ANALYZE, BUFFERS OFF') p WHERE p LIKE '%Parts On Disk: n';
 SELECT jv_compare('SELECT a.id FROM TBL a WHERE EXISTS (SELECT FROM OTH b WHERE a.id = b.k AND a.t <> b.t)', 'jl()');
 SELECT jv_compare('SELECT a.id, a.n, a.f FROM TBL a WHERE NOT EXISTS (SELECT FROM OTH b WHERE a.id = b.k)', 'jl()');
 SELECT jv_compare('SELECT a.t, count(*), sum(length(b.w)) FROM TBL a JOIN OTH b ON a.t = b.t WHERE a.id < 500 GROUP BY 1', 'jl()');
@@ -184,7 +225,7 @@ SET ROLE jv_reader;
 SELECT count(*) FROM jv a JOIN jb b ON a.k = b.k AND jv_leak(a.t, b.t);
 RESET ROLE;
 
-DROP TABLE jv, jv_heap, jb, jb_heap;
+DROP TABLE jv, jv_heap, jb, jb_heap, jw, jw_heap;
 DROP FUNCTION jv_compare, jv_plan, jv_leak, jv_slow, jl, jsame;
 DROP COLLATION jv_nocase;
 DROP ROLE jv_reader;

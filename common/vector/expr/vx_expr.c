@@ -80,7 +80,9 @@ vx_expr_compile(VxExprSet *set, Expr *clause, int flags)
 	Node	   *node = (Node *) clause;
 	VxExpr	   *expr;
 
-	if (needs_server(node, set) || expression_returns_set(node) ||
+	bool		subplan = vx_subplan_is_known(set, node);
+
+	if ((!subplan && needs_server(node, set)) || expression_returns_set(node) ||
 		contain_volatile_functions(node))
 		return NULL;
 	oldcontext = MemoryContextSwitchTo(set->mcxt);
@@ -92,8 +94,9 @@ vx_expr_compile(VxExprSet *set, Expr *clause, int flags)
 	if (flags & VX_EXPR_ANY_SCALE)
 		vx_node_allow_any_scale(expr->root);
 
-	/* Checks rights, as a side effect, of all functions. */
-	vx_node_set_state(expr->root);
+	/* Checks rights, as a side effect, of all functions; a subplan's has a node to it. */
+	if (!subplan)
+		vx_node_set_state(expr->root);
 	for (int i = 0; i < expr->root->ncolumns; i++)
 		expr->columns = bms_add_member(expr->columns, expr->root->attnos[i]);
 	expr->arena = AllocSetContextCreate(set->mcxt, "vector expression",

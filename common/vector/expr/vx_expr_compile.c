@@ -13,6 +13,7 @@
 #include "access/sysattr.h"
 #include "catalog/pg_type_d.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
@@ -160,7 +161,8 @@ compile_parts(VxNode *node)
 	if (!vx_enable_vector_expressions || node->expr->depth > MAX_DEPTH ||
 		!((IsA(clause, RelabelType) &&
 		   compile_relabelling(node, (Node *) ((RelabelType *) clause)->arg)) ||
-		  compile_call(node, clause) || vx_logic_compile(node) || vx_branch_compile(node)))
+		  compile_call(node, clause) || vx_logic_compile(node) || vx_branch_compile(node) ||
+		  vx_subplan_compile(node)))
 	{
 		node->eval = vx_eval_by_row;
 		node->truth = NULL;
@@ -183,7 +185,9 @@ vx_node_compile(VxExpr *expr, Node *clause)
 		node->eval = vx_eval_column;
 		return node;
 	}
-	set_memo(node);
+	/* what has a subplan cannot be asked of the server by distinct value */
+	if (!contain_subplans(clause))
+		set_memo(node);
 	node->path_number = node->memo_attno != InvalidAttrNumber && vx_is_path_number(clause);
 	expr->depth++;
 	compile_parts(node);

@@ -386,4 +386,10 @@ vx_rows_not_null(uint64 *to, const uint64 *rows, const VxVector *v, int words)
 	return any != 0;
 }
 
+/* ---- vx_expr_subplan.c ---- */
+
+/* [NOT] column IN (SELECT ...) by a hash table, of columns of the set. */
+extern bool vx_subplan_is_known(const VxExprSet *set, Node *clause);
+extern bool vx_subplan_compile(VxNode *node);
+
 #endif							/* VX_EXPR_INT_H */

@@ -221,16 +221,18 @@ read_table(VxJoinFilter *filter, HashJoinTable table)
 	ExecClearTuple(filter->slot);
 }
 
-/* Rows of the table have keys that are not null. */
 static void
 read_rows(VxJoinFilter *filter, const VxHash *hash)
 {
 	for (uint64 i = 0; i < hash->nrows; i++)
 	{
-		Datum		value = vx_hash_row(hash, i)->values[filter->inner];
+		const VxHashRow *row = vx_hash_row(hash, i);
+		Datum		value = row->values[filter->inner];
 
 		if (i % ST_VECTOR_SIZE == 0)
 			CHECK_FOR_INTERRUPTS();
+		if ((row->nulls & hash->key_columns) != 0)
+			continue;
 		add_key(filter, filter->kind == VX_KEY_INT ? (int64) value :
 				hash_of_bytes(value, filter->inner_type));
 	}

@@ -4,7 +4,9 @@
  *	  The custom node that joins vectors to rows by hash.
  *
  *	 vx_join_node.c		the node: set up, rows for a node above, EXPLAIN
- *	 vx_join_build.c	the build side: rows in memory, or in parts on disk
+ *	 vx_join_build.c	the build side: rows in memory
+ *	 vx_join_batches.c	they come as vectors
+ *	 vx_join_spill.c	both sides in parts on disk
  *	 vx_join_probe.c	the probe side: from a batch of it to batches of the join
  *
  *-------------------------------------------------------------------------
@@ -26,15 +28,18 @@
 typedef enum VxJoinForm
 {
 	VX_JOIN_PASS,				/* they are its rows */
-	VX_JOIN_GATHER				/* row i has the columns of its row from[i] */
+	VX_JOIN_GATHER,				/* row i has the columns of its row from[i] */
+	VX_JOIN_BUILD_ONLY			/* they have nulls for its columns */
 } VxJoinForm;
 
 /* What is to be done with the probe side's batch. */
 typedef enum VxJoinStep
 {
 	VX_JOIN_NEXT_BATCH,			/* it is used up */
+	VX_JOIN_BEGIN,				/* it is there */
 	VX_JOIN_MATCHES,			/* rows with a match */
-	VX_JOIN_UNMATCHED			/* then those without */
+	VX_JOIN_UNMATCHED,			/* then those without */
+	VX_JOIN_BUILD_ROWS			/* behind the last batch: the build side's without one */
 } VxJoinStep;
 
 /* A condition: program, or what the server evaluates row by row. */
@@ -44,6 +49,7 @@ typedef struct VxJoinQual
 	ExprState  *state;
 } VxJoinQual;
 
+typedef struct VxJoinBatches VxJoinBatches;
 typedef struct VxJoinSpill VxJoinSpill;
 
 typedef struct VxJoinState
@@ -71,12 +77,19 @@ typedef struct VxJoinState
 	int16	   *stored_of;		/* inner column -> column of the table, or -1 */
 	ExprState **key_states;		/* by column of the table; NULL: not computed */
 	TupleTableSlot *build_slot; /* a row of all columns, the inner plan's set */
+	VxJoinBatches *batches;		/* NULL: rows come one by one */
+	uint64		looked_at;		/* number of rows when memory was looked at last */
+	bool		overflown;		/* they go to disk from here on */
+	uint64		nspread;		/* rows with a null key that were kept */
+	bool		build_shown;	/* rows without a match have come out, up to: */
+	uint64		next_row;
 	VxJoinSpill *spill;			/* NULL: never any */
 
 	/* probe side */
 	VxProducer *probe;
 	AttrNumber *probe_columns;	/* of its batch */
 	uint64		probe_group;	/* its number of the batch at hand */
+	VxBatch    *probe_batch;	/* that batch, or one from disk */
 	MemoryContext batch_mcxt;	/* while a batch of it is worked on */
 	int			nkeys;
 	VxExpr	  **keys;
@@ -115,6 +128,25 @@ extern void vx_join_init(void);
 /* The node, if it is such a join, or NULL. */
 extern VxJoinState *vx_join_state(PlanState *ps);
 
+/* ---- vx_join_node.c ---- */
+
+/* Puts a row of the node's batch into the scan slot. */
+extern TupleTableSlot *vx_join_fill_slot(VxJoinState *state, int row);
+
+/* Rows of the probe side, or of the build side, without a match come out. */
+static inline bool
+vx_join_keeps_probe(const VxJoinState *state)
+{
+	return state->jointype == JOIN_LEFT || state->jointype == JOIN_FULL ||
+		state->jointype == JOIN_ANTI;
+}
+
+static inline bool
+vx_join_keeps_build(const VxJoinState *state)
+{
+	return state->jointype == JOIN_RIGHT || state->jointype == JOIN_FULL;
+}
+
 /* ---- vx_join_build.c ---- */
 
 /* Sets up the table, for keys of these kinds. */
@@ -140,6 +172,44 @@ extern void vx_join_build_reset(VxJoinState *state, bool keep);
 
 /* All rows are in memory. */
 extern bool vx_join_is_whole(const VxJoinState *state);
+
+/* ---- vx_join_batches.c ---- */
+
+/* NULL: the inner plan hands out no vectors, or not all that is needed as such. */
+extern VxJoinBatches *vx_join_batches_create(VxJoinState *state);
+
+/* Adds all rows of the inner plan. */
+extern void vx_join_read_batches(VxJoinState *state);
+
+/* ---- vx_join_spill.c ---- */
+
+/* Adds a row to the table, or to a part, by columns of the table. */
+extern void vx_join_add_row(VxJoinState *state, uint64 hashed, const Datum *values,
+							const bool *isnull);
+
+/* After rows were added: if they have no room, they go to disk. */
+extern void vx_join_look_at_memory(VxJoinState *state);
+
+/* In place of the hash of a null key: any part will do. */
+extern uint64 vx_join_spread(VxJoinState *state);
+
+/* All of the build side is on disk: a row of the probe side's batch goes there. */
+extern void vx_join_spill_probe(VxJoinState *state, uint64 hash, bool has_key, int row);
+
+/* What was written becomes parts to be joined. */
+extern void vx_join_spill_finish(VxJoinState *state);
+
+/* The next part becomes the input; false: there is none. */
+extern bool vx_join_spill_next(VxJoinState *state);
+
+/* A part is the input: its rows, its batches; NULL at the end. */
+extern bool vx_join_from_disk(const VxJoinState *state);
+extern TupleTableSlot *vx_join_spilled_row(VxJoinState *state);
+extern VxBatch *vx_join_spilled_batch(VxJoinState *state);
+
+/* Rows have gone to disk since the last reset. */
+extern bool vx_join_spill_is_used(const VxJoinState *state);
+extern void vx_join_spill_reset(VxJoinState *state);
 
 /* Parts on disk so far. */
 extern uint64 vx_join_parts(const VxJoinState *state);

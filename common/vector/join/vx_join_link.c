@@ -140,7 +140,8 @@ follow(const Link *link, PlanState *ps, AttrNumber attno)
 			break;
 		case T_CustomScanState:
 			join = vx_join_state(ps);
-			if (join && column->varno == INDEX_VAR && column->varattno <= join->nouter)
+			if (join && column->varno == INDEX_VAR && column->varattno <= join->nouter &&
+				!vx_join_keeps_build(join))
 				follow(link, join->outer, column->varattno);
 			break;
 		case T_HashJoinState:
@@ -181,7 +182,7 @@ link_vectors(VxJoinState *join)
 {
 	ListCell   *lc;
 
-	if (join->hash == NULL || (join->jointype != JOIN_INNER && join->jointype != JOIN_SEMI))
+	if (join->hash == NULL || vx_join_keeps_probe(join))
 		return;
 	foreach(lc, join->clauses)
 	{

@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
@@ -102,7 +103,8 @@ init_quals(VxJoinState *state, List *clauses, int *n)
 		VxJoinQual *qual = &quals[(*n)++];
 
 		qual->program = vx_expr_compile(state->exprs, lfirst(lc), 0);
-		if (qual->program == NULL)
+		/* the node has to know of subplans */
+		if (qual->program == NULL || contain_subplans(lfirst(lc)))
 			qual->state = ExecInitQual(list_make1(lfirst(lc)), &state->css.ss.ps);
 	}
 	return quals;
@@ -175,6 +177,26 @@ begin_join(CustomScanState *node, EState *estate, int eflags)
 
 /* ---- rows ---- */
 
+TupleTableSlot *
+vx_join_fill_slot(VxJoinState *state, int row)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	VxBatch    *batch = state->producer.batch;
+
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
+	for (int i = 0; i < batch->ncolumns; i++)
+	{
+		VxBatchColumn *column = &batch->columns[i];
+
+		if (column->access == VX_ACCESS_NONE)
+			vx_batch_decode(batch, column);
+		vx_batch_value(column, row, &slot->tts_values[column->attno - 1],
+					   &slot->tts_isnull[column->attno - 1]);
+	}
+	return ExecStoreVirtualTuple(slot);
+}
+
 static TupleTableSlot *
 exec_join(CustomScanState *node)
 {
@@ -198,7 +220,7 @@ exec_join(CustomScanState *node)
 	}
 	row = state->word * 64 + __builtin_ctzll(state->left);
 	state->left &= state->left - 1;
-	slot = vx_batch_fill_slot(state->producer.batch, row, state->css.ss.ss_ScanTupleSlot);
+	slot = vx_join_fill_slot(state, row);
 	if (projection == NULL)
 		return slot;
 	econtext->ecxt_scantuple = slot;
@@ -266,6 +288,10 @@ type_name(JoinType type)
 	{
 		case JOIN_LEFT:
 			return "Left";
+		case JOIN_RIGHT:
+			return "Right";
+		case JOIN_FULL:
+			return "Full";
 		case JOIN_SEMI:
 			return "Semi";
 		case JOIN_ANTI:

@@ -19,9 +19,11 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "vx_join.h"
@@ -85,6 +87,22 @@ gather(VxVector *out, const VxVector *v, const uint16 *from, int n)
 	}
 }
 
+static void
+make_nulls(VxVector *out, Form_pg_attribute attr, int n)
+{
+	Oid			type = getBaseType(attr->atttypid);
+
+	out->rep = type == NUMERICOID ? VX_REP_DECIMAL64 : vx_type_rep(type, attr->attbyval);
+	out->n = n;
+	out->scale = 0;
+	out->constant = false;
+	out->dict = NULL;
+	out->typlen = attr->attlen;
+	out->has_nulls = true;
+	memset(out->valid, 0, sizeof(out->valid));
+	memset(out->u.i64, 0, sizeof(int64) * n);
+}
+
 /* VxRowsVector: a column of the node's batch. */
 static const VxVector *
 make_column(void *rows, AttrNumber attno)
@@ -103,7 +121,10 @@ make_column(void *rows, AttrNumber attno)
 	if (state->form == VX_JOIN_PASS)
 		return vx_join_probe_vector(state, attno);
 	v = own_vector(state, attno);
-	gather(v, vx_join_probe_vector(state, attno), state->from, n);
+	if (state->form == VX_JOIN_BUILD_ONLY)
+		make_nulls(v, TupleDescAttr(state->desc, attno - 1), n);
+	else
+		gather(v, vx_join_probe_vector(state, attno), state->from, n);
 	return v;
 }
 
@@ -155,8 +176,7 @@ run_on_rows(VxJoinState *state, ExprState *qual, uint64 *selection)
 	VX_FOREACH_ROW(row, selection, (state->producer.batch->nrows + 63) / 64)
 	{
 		CHECK_FOR_INTERRUPTS();
-		econtext->ecxt_scantuple = vx_batch_fill_slot(state->producer.batch, row,
-													  state->css.ss.ss_ScanTupleSlot);
+		econtext->ecxt_scantuple = vx_join_fill_slot(state, row);
 		if (!ExecQual(qual, econtext))
 			vx_rows_clear(selection, row);
 		ResetExprContext(econtext);
@@ -209,12 +229,6 @@ first_match_counts(const VxJoinState *state)
 	return state->jointype == JOIN_SEMI || state->jointype == JOIN_ANTI;
 }
 
-static bool
-keeps_unmatched(const VxJoinState *state)
-{
-	return state->jointype == JOIN_LEFT || state->jointype == JOIN_ANTI;
-}
-
 /* A batch of the probe side stands: which of its rows have candidates? */
 static void
 begin_probe(VxJoinState *state)
@@ -232,8 +246,8 @@ begin_probe(VxJoinState *state)
 		for (int k = 0; k < state->nkeys; k++)
 			state->key_vectors[k] = vx_expr_eval(state->keys[k], state->producer.batch,
 												 state->rows);
-		vx_hash_of_vectors(state->hash, state->key_vectors, state->nrows, state->pending,
-						   state->hashes);
+		vx_hash_of_vectors(state->hash, state->key_vectors, true, state->nrows,
+						   state->pending, state->hashes);
 		vx_hash_find(state->hash, state->hashes, state->pending, state->nrows,
 					 state->candidates);
 		VX_FOREACH_ROW(row, state->pending, nwords)
@@ -245,8 +259,19 @@ begin_probe(VxJoinState *state)
 	}
 	state->total_unmatched += vx_selection_count(state->rows, state->nrows) -
 		vx_selection_count(state->pending, state->nrows);
-	if (!keeps_unmatched(state))
+	if (!vx_join_keeps_probe(state))
 		vx_join_probe_narrow(state, state->pending);
+}
+
+/* RIGHT, FULL: rows of the build side that the node's batch has need not come again. */
+static void
+mark_build_rows(VxJoinState *state)
+{
+	VxBatch    *batch = state->producer.batch;
+
+	if (vx_join_keeps_build(state))
+		VX_FOREACH_ROW(i, batch->selection, (batch->nrows + 63) / 64)
+			state->build_rows[i]->nulls |= VX_HASH_MATCHED;
 }
 
 /* Each pending row with its candidate. */
@@ -257,6 +282,7 @@ pass_candidates(VxJoinState *state)
 	VX_FOREACH_ROW(row, state->pending, (state->nrows + 63) / 64)
 		state->build_rows[row] = state->candidates[row];
 	run_quals(state, state->joinquals, state->njoinquals);
+	mark_build_rows(state);
 }
 
 /*
@@ -324,6 +350,7 @@ gather_candidates(VxJoinState *state)
 		return false;
 	start_batch(state, VX_JOIN_GATHER, n);
 	run_quals(state, state->joinquals, state->njoinquals);
+	mark_build_rows(state);
 	VX_FOREACH_ROW(i, state->producer.batch->selection, (n + 63) / 64)
 		vx_rows_set(state->matched, state->from[i]);
 	return true;
@@ -340,7 +367,7 @@ pass_unmatched(VxJoinState *state)
 	vx_join_pass(state, rows);
 }
 
-/* LEFT, one match at most: all rows, those without one with nulls. */
+/* LEFT, FULL, one match at most: all rows, those without one with nulls. */
 static void
 pass_all(VxJoinState *state)
 {
@@ -361,11 +388,11 @@ pass_all(VxJoinState *state)
 static bool
 is_sparse(const VxJoinState *state)
 {
-	return state->jointype == JOIN_INNER &&
+	return !vx_join_keeps_probe(state) &&
 		vx_selection_count(state->pending, state->nrows) * SPARSE_SHARE < state->nrows;
 }
 
-/* INNER, LEFT */
+/* INNER, LEFT, RIGHT, FULL */
 static void
 make_matches(VxJoinState *state)
 {
@@ -379,10 +406,31 @@ make_matches(VxJoinState *state)
 		return;
 	}
 	state->step = VX_JOIN_NEXT_BATCH;
-	if (state->jointype == JOIN_LEFT)
+	if (vx_join_keeps_probe(state))
 		pass_all(state);
 	else
 		pass_candidates(state);
+}
+
+/* RIGHT, FULL: the build side's next rows that have met nothing. */
+static void
+make_build_rows(VxJoinState *state)
+{
+	VxHash	   *hash = state->hash;
+	int			n = 0;
+
+	while (state->next_row < hash->nrows && n < ST_VECTOR_SIZE)
+	{
+		VxHashRow  *row = vx_hash_row(hash, state->next_row++);
+
+		if (state->next_row % ST_VECTOR_SIZE == 0)
+			CHECK_FOR_INTERRUPTS();
+		if ((row->nulls & VX_HASH_MATCHED) == 0)
+			state->build_rows[n++] = row;
+	}
+	start_batch(state, VX_JOIN_BUILD_ONLY, n);
+	if (n == 0)
+		state->step = VX_JOIN_NEXT_BATCH;
 }
 
 /* What comes next of the probe side's batch: the node's batch, maybe with no row. */
@@ -400,29 +448,43 @@ make_batch(VxJoinState *state)
 	}
 	else if (state->step == VX_JOIN_MATCHES)
 		make_matches(state);
+	else if (state->step == VX_JOIN_BUILD_ROWS)
+		make_build_rows(state);
 	else
 	{
 		state->step = VX_JOIN_NEXT_BATCH;
-		if (state->jointype == JOIN_LEFT)
+		if (vx_join_keeps_probe(state))
 			pass_unmatched(state);
 	}
 }
 
-/* The probe side's next batch, of the next part if this one has none left. */
+/*
+ * Goes on to the probe side's next batch, of the next part if this one has none
+ * left; before that to rows of the build side.  False: there is nothing more.
+ */
 static bool
-next_probe_batch(VxJoinState *state)
+next_input(VxJoinState *state)
 {
-	for (;;)
+	if (!state->built && !vx_join_build_next(state))
+		return false;
+	do
 	{
-		if (!state->built && !vx_join_build_next(state))
-			return false;
 		/* nothing to meet: nobody need look at the probe side */
-		if ((state->hash->nrows > 0 || keeps_unmatched(state)) &&
+		if (!state->build_shown && (state->hash->nrows > 0 || vx_join_keeps_probe(state)) &&
 			vx_join_probe_batch(state))
+		{
+			state->step = VX_JOIN_BEGIN;
 			return true;
-		if (!vx_join_build_next(state))
-			return false;
-	}
+		}
+		if (vx_join_keeps_build(state) && !state->build_shown)
+		{
+			state->build_shown = true;
+			state->next_row = 0;
+			state->step = VX_JOIN_BUILD_ROWS;
+			return true;
+		}
+	} while (vx_join_build_next(state));
+	return false;
 }
 
 bool
@@ -438,20 +500,18 @@ vx_join_next_batch(CustomScanState *node)
 		int			after;
 
 		CHECK_FOR_INTERRUPTS();
-		if (state->step == VX_JOIN_NEXT_BATCH)
+		if (state->step == VX_JOIN_NEXT_BATCH && (state->done || !next_input(state)))
 		{
 			MemoryContextReset(state->batch_mcxt);
-			if (state->done || !next_probe_batch(state))
-			{
-				state->done = true;
-				vx_batch_set_rows(batch, 0);
-				return false;
-			}
-			old = MemoryContextSwitchTo(state->batch_mcxt);
-			begin_probe(state);
+			state->done = true;
+			vx_batch_set_rows(batch, 0);
+			return false;
 		}
-		else
-			old = MemoryContextSwitchTo(state->batch_mcxt);
+		if (state->step == VX_JOIN_BEGIN || state->step == VX_JOIN_BUILD_ROWS)
+			MemoryContextReset(state->batch_mcxt);
+		old = MemoryContextSwitchTo(state->batch_mcxt);
+		if (state->step == VX_JOIN_BEGIN)
+			begin_probe(state);
 		make_batch(state);
 		before = vx_selection_count(batch->selection, batch->nrows);
 		run_quals(state, state->filters, state->nfilters);

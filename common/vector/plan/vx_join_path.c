@@ -5,7 +5,7 @@
  *
  * For set_join_pathlist_hook, which is called for either order of two
  * relations.  The probe side is a table of ours, or the best such join of its
- * relations; the build side is the cheapest plan of its own.  At least one
+ * relations; the build side is any plan, and best hands out vectors, too.  At least one
  * equality must be hashable; what else the join says are conditions on its
  * rows.
  *
@@ -48,6 +48,12 @@
 
 /* Share of cpu_operator_cost for a key that is hashed and looked for. */
 #define VX_PROBE_COST	0.3
+
+/* Share of cpu_tuple_cost for a row of the build side that comes as vectors. */
+#define VX_BUILD_ROW_COST	0.3
+
+/* Share of a condition's cost when it runs on vectors. */
+#define VX_QUAL_COST	0.5
 
 /* Share of cpu_tuple_cost for a row that comes out as vectors, and by column. */
 #define VX_ROW_COST		0.05
@@ -385,6 +391,8 @@ is_ours(PlannerInfo *root, const JoinQuery *query)
 	{
 		case JOIN_INNER:
 		case JOIN_LEFT:
+		case JOIN_RIGHT:
+		case JOIN_FULL:
 		case JOIN_SEMI:
 		case JOIN_ANTI:
 			break;
@@ -400,7 +408,7 @@ is_ours(PlannerInfo *root, const JoinQuery *query)
 		!needs_placeholder((Node *) query->joinrel->reltarget->exprs, unconstify(JoinQuery *, query));
 }
 
-/* ---- the probe side ---- */
+/* ---- the two sides ---- */
 
 /* The path, maybe below a projection, if it is one of ours; or NULL. */
 static const Path *
@@ -440,7 +448,7 @@ vx_join_vector_path(const RelOptInfo *rel, Cost *cost)
 
 /* A path that hands out vectors of the relation's columns, and what it costs so. */
 static Path *
-probe_path(PlannerInfo *root, RelOptInfo *rel, Cost *cost)
+vector_path(PlannerInfo *root, RelOptInfo *rel, Cost *cost)
 {
 	RangeTblEntry *rte;
 	Relation	relation;
@@ -461,6 +469,30 @@ probe_path(PlannerInfo *root, RelOptInfo *rel, Cost *cost)
 	if (path)
 		*cost = path->total_cost;
 	return path;
+}
+
+/*
+ * The build side's plan: one that hands out vectors, or the cheapest; cost: of
+ * its rows until they are in the table, but for the keys.  NULL: there is none.
+ */
+static Path *
+build_path(PlannerInfo *root, RelOptInfo *rel, Cost *cost)
+{
+	Path	   *path = rel->cheapest_total_path;
+	Path	   *vectors;
+	Cost		vectors_cost;
+
+	if (path == NULL || path->param_info != NULL)
+		return NULL;
+	*cost = path->total_cost + cpu_tuple_cost * path->rows;
+	vectors = has_columns_only(rel) ? vector_path(root, rel, &vectors_cost) : NULL;
+	if (vectors == NULL)
+		return path;
+	vectors_cost += VX_BUILD_ROW_COST * cpu_tuple_cost * vectors->rows;
+	if (vectors_cost > *cost)
+		return path;
+	*cost = vectors_cost;
+	return vectors;
 }
 
 /* ---- cost ---- */
@@ -484,7 +516,7 @@ cost_of_quals(PlannerInfo *root, List *quals, double rows)
 	QualCost	cost;
 
 	cost_qual_eval(&cost, quals, root);
-	return cost.startup + cost.per_tuple * rows;
+	return cost.startup + VX_QUAL_COST * cost.per_tuple * rows;
 }
 
 /* As the server does for a hash table that has no room in memory. */
@@ -504,14 +536,13 @@ spill_cost(const JoinQuery *query, const Path *inner)
 
 static void
 cost_join(PlannerInfo *root, Path *path, const JoinQuery *query, Path *outer,
-		  Cost outer_cost, Path *inner)
+		  Cost outer_cost, Path *inner, Cost inner_cost)
 {
 	int			nkeys = list_length(query->keys);
 	double		candidates = candidate_rows(root, query);
-	Cost		startup = inner->total_cost;
+	Cost		startup = inner_cost + inner->rows * cpu_operator_cost * nkeys;
 	Cost		run = outer_cost;
 
-	startup += inner->rows * (cpu_operator_cost * nkeys + cpu_tuple_cost);
 	run += VX_PROBE_COST * cpu_operator_cost * nkeys * outer->rows;
 	run += cpu_tuple_cost * path->rows *
 		(VX_ROW_COST + VX_COLUMN_COST * list_length(path->pathtarget->exprs));
@@ -529,18 +560,19 @@ vx_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerre
 					 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
 	JoinQuery	query = {joinrel, outerrel, innerrel, jointype};
-	Path	   *inner = innerrel->cheapest_total_path;
+	Path	   *inner;
 	Path	   *outer;
+	Cost		inner_cost;
 	Cost		outer_cost;
 	CustomPath *cpath;
 
 	vx_join_weigh_loops(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (!vx_enable_vector_join || !enable_hashjoin || !is_ours(root, &query) ||
-		inner == NULL || inner->param_info != NULL)
+	if (!vx_enable_vector_join || !enable_hashjoin || !is_ours(root, &query))
 		return;
-	outer = probe_path(root, outerrel, &outer_cost);
+	outer = vector_path(root, outerrel, &outer_cost);
 	if (outer == NULL || !sort_clauses(root, &query, extra->restrictlist) ||
-		!all_safe_ahead(root, &query))
+		!all_safe_ahead(root, &query) ||
+		(inner = build_path(root, innerrel, &inner_cost)) == NULL)
 		return;
 
 	cpath = makeNode(CustomPath);
@@ -557,7 +589,7 @@ vx_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerre
 									   query.filters, list_make1_int(jointype));
 	/* the relation's target may be replaced by what the query puts out */
 	cpath->custom_private = lappend(cpath->custom_private, joinrel->reltarget->exprs);
-	cost_join(root, &cpath->path, &query, outer, outer_cost, inner);
+	cost_join(root, &cpath->path, &query, outer, outer_cost, inner, inner_cost);
 	add_path(joinrel, &cpath->path);
 }
 
