@@ -14,10 +14,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
 from conftest import STORE_AMS
 from strata.twin import Twin
 from test_upgrade import Upgraded, check, check_zson, fill, fill_zson
 from test_versions import live_on
+
+pytestmark = pytest.mark.slow
 
 # Types whose bytes a processor could make differently.
 KINDS = """SELECT i, CASE WHEN i % 97 = 0 THEN 'NaN' WHEN i % 89 = 0 THEN '-Infinity'
