@@ -5,7 +5,8 @@
  *
  * A delete makes a tombstone; an update inserts the new version into the
  * delta first and makes a tombstone that forwards to it.  Those of many rows go
- * to row groups (st_update_many.c).  Rows of the delta are heapam's.  Who may do it, and when, is decided in st_lock.c.
+ * to row groups (st_update_many.c).  Rows of the delta are heapam's.  Who may do
+ * it, and when, is decided in st_lock.c.
  *
  *-------------------------------------------------------------------------
  */
