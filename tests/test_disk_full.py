@@ -146,6 +146,9 @@ def statements(am: str) -> dict[str, tuple[list[str], str, str]]:
     return found
 
 
+# What `make check` runs of them.
+QUICK = ("load", "update of keys", "compact", "index", "vacuum full")
+
 # Each spills; the last ones by nodes of ours, where they are.
 QUERIES = (
     "SELECT id, v FROM t ORDER BY v, id",
@@ -237,7 +240,13 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("name", list(statements("")))
+@pytest.mark.parametrize(
+    "name",
+    [
+        n if n in QUICK else pytest.param(n, marks=pytest.mark.slow)
+        for n in statements("")
+    ],
+)
 def test_tablespace(make_cluster, disk, am, name):
     cluster = make_cluster("full", **SETTINGS)
     place = cluster.server.own(disk.path / "space")
@@ -345,7 +354,9 @@ def test_wal(make_cluster, disk, am, rng, segments):
                 conn.execute(f"INSERT INTO public.done VALUES ({number})")
             acknowledged = number
             conn.execute(
-                rng.choice((f"CALL {am}.compact('t')", f"CALL {am}.merge('t')", "VACUUM t"))
+                rng.choice(
+                    (f"CALL {am}.compact('t')", f"CALL {am}.merge('t')", "VACUUM t")
+                )
             )
     twin.heap.close()
     # Recovery needs room as well: the server may be gone for good.
@@ -360,7 +371,9 @@ def test_wal(make_cluster, disk, am, rng, segments):
     if cluster.postmaster() is None:
         cluster.start()
     twin = Twin(database, am)
-    (number,) = twin.ours.execute("SELECT coalesce(max(n), 0) FROM public.done").fetchone()
+    (number,) = twin.ours.execute(
+        "SELECT coalesce(max(n), 0) FROM public.done"
+    ).fetchone()
     assert number in (acknowledged, acknowledged + 1)
     sound(twin.ours, am)
     twin.check()

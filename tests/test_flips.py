@@ -204,6 +204,8 @@ class Table:
             try:
                 if self.ask(conn, query) != expected:
                     wrong = True
+            except UnicodeDecodeError:  # the driver's, of a wrong string
+                wrong = True
             except psycopg.Error as error:
                 self.judge(conn, error)
                 errors = True
@@ -215,7 +217,9 @@ class Table:
         try:
             if self.sorted:
                 return any(
-                    conn.execute(f"SELECT * FROM sorted_heap.zonemap_verify('{i}')").fetchall()
+                    conn.execute(
+                        f"SELECT * FROM sorted_heap.zonemap_verify('{i}')"
+                    ).fetchall()
                     for i in ("ti", "tv")
                 )
             return bool(conn.execute(f"SELECT * FROM {self.am}.verify('t')").fetchall())

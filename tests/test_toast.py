@@ -536,9 +536,7 @@ def test_a_unique_check_waits_for_locks_before_it_has_an_index_page(make_cluster
         threads = [threading.Thread(target=job, daemon=True) for job in (insert, read)]
         threads[0].start()
         with database.connect() as other:
-            waiting = (
-                f"SELECT count(*) FROM pg_locks WHERE pid = {pid} AND NOT granted"
-            )
+            waiting = f"SELECT count(*) FROM pg_locks WHERE pid = {pid} AND NOT granted"
             wait_until(lambda: other.execute(waiting).fetchone()[0], "the insert")
         threads[1].start()
         threads[1].join(30)

@@ -54,7 +54,9 @@ class Stopped:
             f" AND objid = {STOP}"
         )
         wait_until(
-            lambda: not self.thread.is_alive() or self.gate.execute(waits).fetchone()[0],
+            lambda: (
+                not self.thread.is_alive() or self.gate.execute(waits).fetchone()[0]
+            ),
             "the comparison",
         )
 
@@ -84,7 +86,9 @@ def stopped(database, at: str, sql: str):
 
 
 def sound(conn) -> None:
-    assert conn.execute("SELECT * FROM sorted_heap.zonemap_verify('ti')").fetchall() == []
+    assert (
+        conn.execute("SELECT * FROM sorted_heap.zonemap_verify('ti')").fetchall() == []
+    )
 
 
 def test_a_tid_that_another_row_gets_amid_a_check(database):
@@ -104,7 +108,9 @@ def test_a_tid_that_another_row_gets_amid_a_check(database):
         with stopped(database, "Aa Aa", "INSERT INTO t VALUES ('aa', '')") as check:
             conn.execute("VACUUM t")
             conn.execute("INSERT INTO t VALUES ('n', repeat('w', 5000))")
-            assert conn.execute("SELECT ctid::text FROM t WHERE k = 'n'").fetchone() == ("(3,1)",)
+            assert conn.execute(
+                "SELECT ctid::text FROM t WHERE k = 'n'"
+            ).fetchone() == ("(3,1)",)
             assert check.go_on() is None
         assert conn.execute("SELECT k FROM t ORDER BY k COLLATE \"C\"").fetchall() == [
             ("aa",), ("m",), ("n",), ("y",), ("zz",)
@@ -146,7 +152,9 @@ def test_cluster_of_a_table_whose_keys_compare_otherwise(database):
     with database.connect() as conn:
         conn.execute("CREATE TABLE t (k text, v int) USING sorted_heap")
         conn.execute("CREATE INDEX ti ON t USING zonemap (k stop_ops)")
-        conn.execute("INSERT INTO t SELECT 'k' || 10000 + i, i FROM generate_series(1, 5000) i")
+        conn.execute(
+            "INSERT INTO t SELECT 'k' || 10000 + i, i FROM generate_series(1, 5000) i"
+        )
         conn.execute("VACUUM t")
         conn.execute(
             "CREATE OR REPLACE FUNCTION stop_cmp(a text, b text) RETURNS int"

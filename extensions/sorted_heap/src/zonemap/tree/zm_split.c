@@ -3,11 +3,11 @@
  * zm_split.c
  *	  Splits of a zonemap's pages.
  *
- * Splits of one index are serialised by the exclusive lock on its metapage,
- * which nobody else takes.  Under it a split locks, from the leaf upwards, the
- * page, the new page and the parent, and logs them together: there are no
- * incomplete splits.  The order is safe because nobody waits for a child with
- * its parent locked.  zm_shrink.c does the opposite, under the same lock.
+ * Splits of one index are serialised by the exclusive lock on its metapage.
+ * Under it a split locks, from the leaf upwards, the page, the new page and the
+ * parent, and logs them together: there are no incomplete splits.  The order is
+ * safe because nobody waits for a child with its parent locked.  zm_shrink.c
+ * does the opposite, under the same lock.
  *
  *-------------------------------------------------------------------------
  */
