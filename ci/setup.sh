@@ -5,7 +5,7 @@
 # root or by sudo), and a Python environment in build/.  Where apt cannot be
 # used it names what is missing and fails.  Prints the environment's directory.
 #
-#   NEIGHBOURS=no   without other people's extensions and sqlsmith
+#   NEIGHBOURS=no   without other people's extensions and programs
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -37,15 +37,17 @@ offered()
 }
 
 # Other people's extensions for tests/test_neighbours.py, where apt has them for
-# the server, and sqlsmith; their tests are skipped without them.
+# the server, sqlsmith and pgbackrest; their tests are skipped without them.
 find_missing_neighbours()
 {
 	local pg_config number libdir package
 
 	[ "$what" = check ] && [ "${NEIGHBOURS:-}" != no ] && can_be_root || return 0
-	if offered sqlsmith; then
-		need sqlsmith command -v sqlsmith
-	fi
+	for package in sqlsmith pgbackrest; do
+		if offered "$package"; then
+			need "$package" command -v "$package"
+		fi
+	done
 	pg_config=$(find_pg_config || true)
 	[ "${pg_config#/usr/lib/postgresql/}" != "$pg_config" ] || return 0
 	number=$(major "$pg_config")
@@ -53,7 +55,7 @@ find_missing_neighbours()
 	for package in cron:pg_cron repack:pg_repack hll:hll tdigest:tdigest \
 		pgaudit:pgaudit hypopg:hypopg plpgsql-check:plpgsql_check \
 		wal2json:wal2json pglogical:pglogical partman:pg_partman_bgw \
-		postgis-3:postgis-3 pgvector:vector; do
+		postgis-3:postgis-3 pgvector:vector timescaledb:timescaledb; do
 		if offered "postgresql-$number-${package%%:*}"; then
 			need "postgresql-$number-${package%%:*}" test -e "$libdir/${package##*:}.so"
 		fi

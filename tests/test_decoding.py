@@ -380,6 +380,72 @@ def test_compaction_is_not_seen(database, am):
     assert len(same(database.changes())) == 54
 
 
+def test_compaction_of_sorted_heap_is_not_seen(database):
+    """By a plugin that prints all it gets: moves are neither deletes nor inserts."""
+    with database.connect() as conn:
+        conn.execute("CREATE EXTENSION sorted_heap")
+        conn.execute("CREATE TABLE t (id int, v text) USING sorted_heap")
+        conn.execute("CREATE INDEX ON t USING zonemap (id)")
+        database.make_slot()
+        conn.execute(
+            f"INSERT INTO t SELECT i * 7919 % {BULK}, md5(i::text) FROM generate_series(1, {BULK}) i"
+        )
+        assert sum(": INSERT:" in c for c in database.changes()) == BULK
+        place = "SELECT string_agg(ctid::text, ',' ORDER BY id) FROM t"
+        before = conn.execute(place).fetchone()
+        conn.execute("CALL sorted_heap.compact('t')")
+        conn.execute("INSERT INTO t VALUES (17, 'between')")
+        conn.execute("CALL sorted_heap.merge('t')")
+        assert conn.execute(place).fetchone() != before
+        told = [c for c in database.changes() if c.startswith("table ")]
+        assert told == ["table public.t: INSERT: id[integer]:17 v[text]:'between'"]
+
+
+def test_origins(database, am):
+    """What a session replays for another server has that server's name on it."""
+    database.make_slot()
+    with database.connect() as conn:
+        conn.execute("SELECT pg_replication_origin_create('far')")
+    twin = Twin(database, am)
+    twin.ok(TABLE)
+    twin.ok(f"INSERT INTO t {ROWS}")
+    for conn in twin.conns.values():
+        conn.execute("SELECT pg_replication_origin_session_setup('far')")
+        conn.execute("BEGIN")
+        conn.execute("SELECT pg_replication_origin_xact_setup('0/1234', '2026-01-01')")
+        conn.execute(f"INSERT INTO t {ROWS}")
+        conn.execute("UPDATE t SET v = 'far' WHERE id = 5")
+        conn.execute("DELETE FROM t WHERE id = 6")
+        conn.execute("COMMIT")
+        conn.execute("SELECT pg_replication_origin_session_reset()")
+    twin.ok("DELETE FROM t WHERE id = 7")
+    with database.connect() as conn:
+        conn.execute("SELECT pg_copy_logical_replication_slot('slot', 'all')")
+    near = same(database.changes(only_local="1"))
+    assert sum(": INSERT:" in c for c in near) == BULK
+    assert sum(": DELETE:" in c for c in near) == 2
+    everything = same(database.changes("all"))
+    assert sum(": INSERT:" in c for c in everything) == 2 * BULK
+    assert row_groups(twin) > 0
+
+
+def test_rewrites_are_no_inserts(database, am):
+    """Of a table that ALTER TABLE or VACUUM FULL writes anew, nothing is told."""
+    database.make_slot()
+    twin = Twin(database, am)
+    twin.ok(TABLE)
+    twin.ok("ALTER TABLE t ADD PRIMARY KEY (id)")
+    twin.ok(f"INSERT INTO t {ROWS}")
+    twin.ok("ALTER TABLE t ALTER id TYPE bigint")
+    for conn in twin.conns.values():
+        conn.execute("VACUUM FULL t")
+    twin.ok("INSERT INTO t SELECT 0, 'last', 1, NULL, NULL")
+    twin.ok("DELETE FROM t WHERE id = 6")
+    told = same(database.changes())
+    assert [c.split(":")[1] for c in told] == (BULK + 1) * [" INSERT"] + [" DELETE"]
+    assert row_groups(twin) > 0
+
+
 def test_an_owner_without_decoders(database, am):
     database.make_slot()
     with database.connect() as conn:

@@ -13,7 +13,9 @@ import pytest
 from strata.wait import wait_until
 
 # What has to be preloaded, where the server has it.
-PRELOADED = ["pg_cron", "pg_stat_statements", "auto_explain", "pgaudit", "pglogical"]
+PRELOADED = [
+    "timescaledb", "pg_cron", "pg_stat_statements", "auto_explain", "pgaudit", "pglogical",
+]  # fmt: skip
 OURS = ["colcompress", "rowcompress", "sorted_heap", "zson_dict"]
 ROWS = 6_000
 
@@ -32,6 +34,8 @@ def neighbours(make_module_cluster, server):
             "cron.database_name": "postgres",
             "cron.use_background_workers": "on",
         }
+    if "timescaledb" in present:
+        settings["timescaledb.telemetry_level"] = "off"
     cluster = make_module_cluster("neighbours", **settings)
     with cluster.connect() as conn:
         for name in OURS:
@@ -332,6 +336,64 @@ def test_pg_partman(conn, am, need):
     conn.execute("DROP TABLE pm CASCADE")
 
 
+def test_timescaledb(conn, am, need, both):
+    """Chunks have the hypertable's access method; compression of its own, where the
+    edition has it, takes a chunk to its own format and back."""
+    need("timescaledb")
+    both(
+        "ts", "day timestamptz NOT NULL, k int, v text", "SELECT now(), 0, 'x' LIMIT 0"
+    )
+    for table in ("ts_ours", "ts_heap"):
+        conn.execute(
+            f"SELECT create_hypertable('{table}', 'day', chunk_time_interval => interval '1 day')"
+        )
+        conn.execute(
+            f"INSERT INTO {table} SELECT timestamptz '2026-01-01' + i * interval '1 minute',"
+            f" i % 7, md5(i::text) FROM generate_series(1, {ROWS}) i"
+        )
+    chunks = [
+        chunk
+        for (chunk,) in conn.execute("SELECT show_chunks('ts_ours')::text").fetchall()
+    ]
+    assert len(chunks) == 5
+    methods = conn.execute(
+        "SELECT DISTINCT amname FROM show_chunks('ts_ours') c JOIN pg_class p ON p.oid = c"
+        " JOIN pg_am a ON a.oid = relam"
+    ).fetchall()
+    assert methods == [(am,)]
+    groups = " + ".join(
+        f"(SELECT count(*) FROM {am}.row_groups('{c}'))" for c in chunks
+    )
+    assert conn.execute(f"SELECT {groups}").fetchone()[0] >= 4
+    queries = [
+        "SELECT k, count(*), min(v), max(day) FROM {t} GROUP BY k",
+        "SELECT time_bucket('6 hours', day) b, count(*), sum(k) FROM {t} GROUP BY b",
+        "SELECT * FROM {t} WHERE day BETWEEN '2026-01-02' AND '2026-01-03' AND k = 3",
+        "SELECT day, v FROM {t} ORDER BY day DESC LIMIT 10",
+    ]
+    changes = [
+        "UPDATE {t} SET v = 'new' WHERE k = 2",
+        "DELETE FROM {t} WHERE day < '2026-01-01 12:00'",
+        "INSERT INTO {t} VALUES ('2026-02-01', 1, 'late')",
+    ]
+    for query in queries:
+        same(conn, "ts", query)
+    for change in changes:
+        same(conn, "ts", "SELECT * FROM {t}", change)
+    conn.execute(f"CALL {am}.merge('{chunks[1]}')")
+    for query in queries:
+        same(conn, "ts", query)
+    drop = "SELECT drop_chunks('{t}', older_than => timestamptz '2026-01-02')"
+    same(conn, "ts", "SELECT * FROM {t}", drop)
+    try:
+        conn.execute("ALTER TABLE ts_ours SET (timescaledb.compress)")
+        conn.execute(f"SELECT compress_chunk('{chunks[1]}')")
+    except psycopg.errors.FeatureNotSupported as refused:
+        print("compression of TimescaleDB:", refused)
+    for query in queries:
+        same(conn, "ts", query)
+
+
 @pytest.mark.slow
 def test_pg_cron(conn, am, need):
     """A job is seen to have worked, and one whose table is gone to fail alone."""
@@ -352,6 +414,75 @@ def test_pg_cron(conn, am, need):
     conn.execute(f"SELECT {am}.unschedule('cr')")
     assert conn.execute(f"SELECT * FROM {am}.jobs").fetchall() == []
     conn.execute("DROP TABLE cr")
+
+
+JOBS = {
+    "colcompress": "SELECT colcompress.schedule(%s, '0 3 * * *', true)",
+    "rowcompress": "SELECT rowcompress.schedule(%s, '0 3 * * *', true)",
+    "sorted_heap": "SELECT sorted_heap.schedule(%s, '0 3 * * *')",
+    "zson_dict": "SELECT zson_schedule(%s, 'v', '0 3 * * *')",
+}
+
+
+def test_jobs_after_dump_and_restore(make_cluster, server):
+    """They name tables: numbers are others' there."""
+    if not server.has_extension("pg_cron"):
+        pytest.skip("pg_cron is not installed")
+    settings = {"shared_preload_libraries": "pg_cron", "cron.database_name": "postgres"}
+    source, target = (make_cluster(name, **settings) for name in ("dumped", "restored"))
+    with source.connect() as conn:
+        for name in ("pg_cron", *OURS):
+            conn.execute(f"CREATE EXTENSION {name}")
+        conn.execute("CREATE SCHEMA \"a 'B'\"; SET search_path = \"a 'B'\", public")
+        for name, schedule in JOBS.items():
+            conn.execute("SET default_table_access_method = heap")
+            if name != "zson_dict":
+                conn.execute(f"SET default_table_access_method = {name}")
+            conn.execute(
+                f"CREATE TABLE {name}_t (id int, v {'zson' if name == 'zson_dict' else 'text'})"
+            )
+            conn.execute(
+                f"INSERT INTO {name}_t SELECT i, '{{\"a\": 1}}' FROM generate_series(1, 900) i"
+            )
+            if name == "sorted_heap":
+                conn.execute(f"CREATE INDEX ON {name}_t USING zonemap (id)")
+            conn.execute(schedule, [f"{name}_t"])
+    dump = source.run("pg_dump", "postgres").stdout
+    with target.connect() as conn:
+        # every table gets another number than it had
+        conn.execute("CREATE TABLE other (id int)")
+    target.run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "postgres", input=dump)
+    with target.connect() as conn:
+        conn.execute("SET search_path = \"a 'B'\", public")
+        for name in ("colcompress", "rowcompress"):
+            assert conn.execute(
+                f"SELECT relation::text FROM {name}.jobs"
+            ).fetchall() == [(f"{name}_t",)]
+        commands = conn.execute("SELECT command FROM cron.job").fetchall()
+        assert len(commands) == len(JOBS)
+        conn.execute("RESET search_path")
+        for (command,) in commands:
+            conn.execute(command)
+        conn.execute("SET search_path = \"a 'B'\", public")
+        for name in ("colcompress", "rowcompress"):
+            assert conn.execute(
+                f"SELECT row_group_rows FROM {name}.table_info('{name}_t')"
+            ).fetchone() == (900,)
+            # a table that is renamed is not found any more, its job is
+            conn.execute(f"ALTER TABLE {name}_t RENAME TO renamed_{name}")
+            assert conn.execute(f"SELECT relation FROM {name}.jobs").fetchall() == [
+                (None,)
+            ]
+            conn.execute(f"ALTER TABLE renamed_{name} RENAME TO {name}_t")
+        for name, undo in (
+            ("colcompress", "colcompress.unschedule('colcompress_t')"),
+            ("rowcompress", "rowcompress.unschedule('rowcompress_t')"),
+            ("sorted_heap", "sorted_heap.unschedule('sorted_heap_t')"),
+            ("zson_dict", "zson_unschedule('zson_dict_t', 'v')"),
+        ):
+            assert conn.execute(f"SELECT {undo}").fetchone() == (True,), name
+            assert conn.execute(f"SELECT {undo}").fetchone() == (False,), name
+        assert conn.execute("SELECT * FROM cron.job").fetchall() == []
 
 
 # ---- decoding ----
@@ -430,3 +561,55 @@ def test_pglogical(conn, am, need, neighbours, make_cluster, server):
         there.execute("SELECT pglogical.drop_subscription('s')")
     conn.execute("SELECT pglogical.replication_set_remove_table('default', 'pl')")
     conn.execute("DROP TABLE pl")
+
+
+def test_pglogical_as_subscriber(conn, am, need, neighbours, make_cluster):
+    """It deletes rows by heap's own functions.  So all else arrives; a deletion of a
+    row in a row group is an error, after which the table is sound."""
+    need("pglogical")
+    allow_output_plugins(neighbours)
+    provider = make_cluster(
+        "provider", wal_level="logical", shared_preload_libraries="pglogical",
+        max_worker_processes="20",
+    )  # fmt: skip
+    allow_output_plugins(provider)
+    conn.execute("DROP TABLE IF EXISTS ps CASCADE")
+    table = "CREATE TABLE ps (id int PRIMARY KEY, v text) USING "
+    conn.execute(table + am)
+    query = "SELECT count(*), sum(id), count(*) FILTER (WHERE v = 'new') FROM ps"
+    with provider.connect() as there:
+
+        def arrived() -> bool:
+            return conn.execute(query).fetchone() == there.execute(query).fetchone()
+
+        there.execute("CREATE EXTENSION pglogical")
+        there.execute(table + "heap")
+        there.execute(f"INSERT INTO ps SELECT i, 'v' FROM generate_series(1, {ROWS}) i")
+        there.execute("SELECT pglogical.create_node('there', %s)", [provider.dsn()])
+        there.execute("SELECT pglogical.replication_set_add_table('default', 'ps')")
+        with contextlib.suppress(psycopg.Error):
+            conn.execute(
+                "SELECT pglogical.create_node('provider', %s)", [neighbours.dsn()]
+            )
+        conn.execute(
+            "SELECT pglogical.create_subscription('s_in', %s)", [provider.dsn()]
+        )
+        try:
+            wait_until(arrived, "the copy", 60)
+            there.execute(
+                "INSERT INTO ps SELECT -i, 'w' FROM generate_series(1, 900) i"
+            )
+            wait_until(arrived, "inserts", 60)
+            there.execute("UPDATE ps SET v = 'new' WHERE id % 100 = 0")
+            there.execute("DELETE FROM ps WHERE id = -5")
+            wait_until(arrived, "changes", 60)
+            before, start = conn.execute(query).fetchone(), neighbours.log_size()
+            there.execute(f"DELETE FROM ps WHERE id = {ROWS - 1}")
+            wait_until(
+                lambda: "target block" in neighbours.log_since(start), "the error", 60
+            )
+            assert conn.execute(query).fetchone() == before
+            assert conn.execute(f"SELECT * FROM {am}.verify('ps')").fetchall() == []
+        finally:
+            conn.execute("SELECT pglogical.drop_subscription('s_in')")
+    conn.execute("DROP TABLE ps")

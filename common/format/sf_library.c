@@ -15,12 +15,15 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "commands/seclabel.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "sf_library.h"
@@ -143,12 +146,37 @@ object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId,
 	st_options_object_access(access, classId, objectId, subId);
 }
 
+/* The server does it for heap alone, and says so without a way out. */
+static void
+refuse_repack_concurrently(const Node *stmt)
+{
+	const RangeVar *name = st_repacked_concurrently(stmt);
+	Relation	rel;
+
+	if (name == NULL)
+		return;
+	rel = relation_openrv_extended(name, AccessShareLock, true);
+	if (rel != NULL && st_relation_format(rel) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot execute %s on relation \"%s\"",
+						"REPACK (CONCURRENTLY)", RelationGetRelationName(rel)),
+				 errdetail("The server rewrites only tables of access method heap beside writers."),
+				 errhint("CALL %s.merge(%s) writes the table anew beside them.",
+						 st_relation_format(rel)->am_name,
+						 quote_literal_cstr(quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+																	   RelationGetRelationName(rel))))));
+	if (rel != NULL)
+		relation_close(rel, AccessShareLock);
+}
+
 static void
 process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
 				ProcessUtilityContext context, ParamListInfo params,
 				QueryEnvironment *queryEnv, DestReceiver *dest,
 				QueryCompletion *qc)
 {
+	refuse_repack_concurrently(pstmt->utilityStmt);
 	st_flush_before_utility(pstmt);
 	st_utility_scan_begin(pstmt->utilityStmt);
 	PG_TRY();

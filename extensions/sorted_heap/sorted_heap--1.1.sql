@@ -254,8 +254,8 @@ BEGIN
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
 	EXECUTE 'SELECT cron.schedule($1, $2, $3)' INTO job
-		USING 'sorted_heap ' || relation::oid, schedule,
-			format('CALL sorted_heap.merge(%s)', relation::oid);
+		USING format('sorted_heap %s', relation), schedule,
+			format('CALL sorted_heap.merge(%L)', relation);
 	RETURN job;
 END
 $$;
@@ -271,10 +271,12 @@ DECLARE
 	done boolean;
 BEGIN
 	PERFORM sorted_heap.require_pg_cron();
-	EXECUTE 'SELECT cron.unschedule($1)' INTO done USING 'sorted_heap ' || relation::oid;
-	RETURN done;
+	-- in version 1.0 it had the table's oid
+	EXECUTE 'SELECT bool_or(cron.unschedule(jobid)) FROM cron.job WHERE jobname IN ($1, $2)' INTO done
+		USING format('sorted_heap %s', relation), 'sorted_heap ' || relation::oid;
+	RETURN coalesce(done, false);
 END
 $$;
 
 COMMENT ON FUNCTION unschedule(regclass) IS
-	'ends what schedule() began for a table (a regclass); error undefined_object without pg_cron';
+	'ends what schedule() began for a table (a regclass); false if it has no job of the caller; error undefined_object without pg_cron';

@@ -20,6 +20,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #if PG_VERSION_NUM >= 190000
+#include "commands/defrem.h"
 #include "commands/repack.h"
 #else
 #include "commands/cluster.h"
@@ -222,6 +223,26 @@ st_vacuum_full(Oid relid)
 #else
 	cluster_rel(relid, InvalidOid, &params);
 #endif
+}
+
+const RangeVar *
+st_repacked_concurrently(const Node *stmt)
+{
+#if PG_VERSION_NUM >= 190000
+	const RepackStmt *repack = (const RepackStmt *) stmt;
+	ListCell   *lc;
+
+	if (!IsA(stmt, RepackStmt) || repack->relation == NULL)
+		return NULL;
+	foreach(lc, repack->params)
+	{
+		DefElem    *param = lfirst_node(DefElem, lc);
+
+		if (strcmp(param->defname, "concurrently") == 0)
+			return defGetBoolean(param) ? repack->relation->relation : NULL;
+	}
+#endif
+	return NULL;
 }
 
 TM_Result

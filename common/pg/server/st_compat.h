@@ -303,6 +303,9 @@ extern void st_fill_reuse_page(struct xl_btree_reuse_page *record, Relation rel,
  */
 extern void st_vacuum_full(Oid relid);
 
+/* The table of a REPACK (CONCURRENTLY), which came with 19, or NULL. */
+extern const RangeVar *st_repacked_concurrently(const Node *stmt);
+
 /*
  * Tells whether VACUUM may cut off a table's empty end (18: also a setting).
  */

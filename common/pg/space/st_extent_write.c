@@ -4,10 +4,12 @@
  *	  Writing the image of a row group: which pages it gets.
  *
  * New pages are made at the end of the file under the relation extension
- * lock, one by one, each locked from its birth until it is formatted: a zero
- * page that anybody else can lock may become a heap page.  If the writer fails
- * half-way, the pages are an orphan: empty pages to heap, recognisable by
- * their header, freed by VACUUM (st_orphan.c).
+ * lock, one by one, each locked from its birth until it is an empty page of an
+ * extent: a zero page that anybody else can lock may become a heap page.  That
+ * is not logged, so that others wait for the lock as short as can be; pages
+ * that a crash leaves zero are heap's.  The image is written afterwards.  If
+ * the writer fails half-way, the pages are an orphan: empty pages to heap,
+ * recognisable by their header, freed by VACUUM (st_orphan.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -60,28 +62,47 @@ typedef struct ExtentWriter
 	Buffer		vmbuffer;
 } ExtentWriter;
 
-/* Writes the next n pages of the image from block `start` on. */
+/* Makes n pages at the end of the file; returns the first. */
+static BlockNumber
+extend(Relation rel, uint32 n)
+{
+	PGAlignedBlock image;
+	BlockNumber start;
+
+	st_extent_fill_free_page((Page) image.data);
+	LockRelationForExtension(rel, ExclusiveLock);
+	start = RelationGetNumberOfBlocks(rel);
+	extent_check_room(rel, start, n);
+	for (uint32 i = 0; i < n; i++)
+	{
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = st_extend_locked(rel, NULL);
+		if (BufferGetBlockNumber(buffer) != start + i)
+			elog(ERROR, "extent of relation \"%s\" is not contiguous at block %u",
+				 RelationGetRelationName(rel), start + i);
+		st_wal_write_page(rel, buffer, image.data, false, InvalidBuffer);
+		UnlockReleaseBuffer(buffer);
+	}
+	UnlockRelationForExtension(rel, ExclusiveLock);
+	return start;
+}
+
+/* Writes the next pages of the image to a run of pages of extents. */
 static void
-write_run(ExtentWriter *w, BlockNumber start, uint32 n, bool reuse)
+write_run(ExtentWriter *w, const StExtentRange *run)
 {
 	PGAlignedBlock image;
 
-	for (uint32 i = 0; i < n; i++)
+	for (BlockNumber block = run->start; block < run->end; block++)
 	{
-		BlockNumber block = start + i;
 		Buffer		buffer;
 
 		CHECK_FOR_INTERRUPTS();
 		st_extent_fill_page(image.data, w->img, w->group, w->pageno++, w->xid);
-
-		/* Pin before the page exists: it must not be unlocked once it does. */
 		visibilitymap_pin(w->rel, block, &w->vmbuffer);
-		buffer = reuse ? extent_lock_free(w->rel, block) :
-			st_extend_locked(w->rel, NULL);
-		if (BufferGetBlockNumber(buffer) != block)
-			elog(ERROR, "extent of relation \"%s\" is not contiguous at block %u",
-				 RelationGetRelationName(w->rel), block);
-
+		buffer = extent_lock_free(w->rel, block);
 		st_wal_write_page(w->rel, buffer, image.data,
 						  RelationNeedsWAL(w->rel), w->vmbuffer);
 		UnlockReleaseBuffer(buffer);
@@ -110,18 +131,15 @@ st_extent_write(Relation rel, const StImage *img, StGroup *group,
 	if (before > 0)
 		nruns = st_free_extent_take(rel, npages, max_runs, before, runs);
 	for (int i = 0; i < nruns; i++)
-		write_run(&w, runs[i].start, runs[i].end - runs[i].start, true);
+		write_run(&w, &runs[i]);
 
 	if (w.pageno < npages)
 	{
 		StExtentRange *last = &runs[nruns++];
 
-		LockRelationForExtension(rel, ExclusiveLock);
-		last->start = RelationGetNumberOfBlocks(rel);
+		last->start = extend(rel, npages - w.pageno);
 		last->end = last->start + npages - w.pageno;
-		extent_check_room(rel, last->start, npages - w.pageno);
-		write_run(&w, last->start, npages - w.pageno, false);
-		UnlockRelationForExtension(rel, ExclusiveLock);
+		write_run(&w, last);
 	}
 	if (BufferIsValid(w.vmbuffer))
 		ReleaseBuffer(w.vmbuffer);

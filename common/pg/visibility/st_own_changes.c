@@ -10,8 +10,11 @@
  * Each group is remembered with those of its rows that the transaction has
  * deleted or updated, a few by number, more in a bitmap.  That saves looking
  * for tombstones of one's own: an UPDATE's unique check meets the entry of the
- * very row that it replaces.  After the abort of a subtransaction nobody knows
- * any more: they are forgotten.
+ * very row that it replaces.  After the abort of a subtransaction that changed
+ * any, nobody knows any more: all are forgotten.
+ *
+ * Neither looks at groups of other subtransactions: ten thousand of them may
+ * follow a command that has locked a thousand groups.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,6 +22,7 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "lib/ilist.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -37,6 +41,7 @@ typedef struct StLockedGroupKey
 struct StLockedGroup
 {
 	StLockedGroupKey key;		/* first: hash key */
+	dlist_node	node;			/* in by_subid */
 	uint32		nrows;
 	StGroup		group;
 	uint32		nfew;			/* changed rows, if there is no bitmap */
@@ -44,6 +49,7 @@ struct StLockedGroup
 	uint64	   *buried;			/* bitmap of them */
 	CommandId	last_cid;		/* of the latest of them */
 	bool		forgotten;		/* there may be others */
+	uint64		aborts;			/* that are taken into account */
 	SubTransactionId subid;
 	bool		own;			/* made by this transaction, as command cmin */
 	CommandId	cmin;
@@ -51,6 +57,15 @@ struct StLockedGroup
 
 static HTAB *locked_groups = NULL;	/* of the running transaction */
 static StLockedGroup *last_locked = NULL;
+
+/* The same; those of the running subtransaction come first. */
+static dlist_head by_subid = DLIST_STATIC_INIT(by_subid);
+
+/* Subtransactions that changed rows and were rolled back. */
+static uint64 aborts = 0;
+
+/* The newest one that changed rows; its numbers ascend. */
+static SubTransactionId last_changed_in = InvalidSubTransactionId;
 
 StLockedGroup *
 st_locked_group_of_row(Relation rel, uint64 row)
@@ -89,6 +104,7 @@ st_note_buried(Relation rel, uint64 row, CommandId cid)
 	if (known == NULL)
 		return;
 	off = row - known->key.first_row;
+	last_changed_in = Max(last_changed_in, GetCurrentSubTransactionId());
 	known->last_cid = Max(known->last_cid, cid);
 	if (known->buried == NULL && known->nfew < ST_FEW_BURIED)
 	{
@@ -164,6 +180,22 @@ locked_group_key(Relation rel, uint64 first_row)
 	return key;
 }
 
+/* Makes it the last one, and has it forget what aborts have undone. */
+static void
+set_last_locked(StLockedGroup *g)
+{
+	last_locked = g;
+	if (g->aborts != aborts && (g->buried != NULL || g->nfew > 0))
+	{
+		if (g->buried != NULL)
+			pfree(g->buried);
+		g->buried = NULL;
+		g->nfew = 0;
+		g->forgotten = true;
+	}
+	g->aborts = aborts;
+}
+
 StLockedGroup *
 st_locked_group_find(Relation rel, uint64 first_row)
 {
@@ -173,7 +205,7 @@ st_locked_group_find(Relation rel, uint64 first_row)
 	if (locked_groups != NULL)
 		known = hash_search(locked_groups, &key, HASH_FIND, NULL);
 	if (known != NULL)
-		last_locked = known;
+		set_last_locked(known);
 	return known;
 }
 
@@ -188,6 +220,8 @@ st_locked_group_add(Relation rel, const StGroup *group,
 					HeapTupleHeader descriptor)
 {
 	StLockedGroupKey key = locked_group_key(rel, group->first_row);
+	uint64		incarnation = group->incarnation;
+	StLockedGroup *g;
 	bool		found;
 
 	if (locked_groups == NULL)
@@ -200,20 +234,30 @@ st_locked_group_add(Relation rel, const StGroup *group,
 		locked_groups = hash_create("locked row groups", 64, &ctl,
 									HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
-	last_locked = hash_search(locked_groups, &key, HASH_ENTER, &found);
-	if (found)
-		return;
-	last_locked->nrows = group->nrows;
-	last_locked->group = *group;
-	(void) st_meta_has_row_groups(rel, &last_locked->group.incarnation);
-	last_locked->nfew = 0;
-	last_locked->buried = NULL;
-	last_locked->last_cid = FirstCommandId;
-	last_locked->forgotten = false;
-	last_locked->subid = GetCurrentSubTransactionId();
-	last_locked->own = TransactionIdIsCurrentTransactionId(group->xmin);
-	last_locked->cmin = last_locked->own ? HeapTupleHeaderGetCmin(descriptor) :
-		FirstCommandId;
+	(void) st_meta_has_row_groups(rel, &incarnation);
+	g = hash_search(locked_groups, &key, HASH_ENTER, &found);
+	if (!found)
+	{
+		memset((char *) g + sizeof(g->key), 0, sizeof(*g) - sizeof(g->key));
+		dlist_push_head(&by_subid, &g->node);
+		g->nrows = group->nrows;
+		g->group = *group;
+		g->group.incarnation = incarnation;
+		g->last_cid = FirstCommandId;
+		g->subid = GetCurrentSubTransactionId();
+		g->own = TransactionIdIsCurrentTransactionId(group->xmin);
+		g->cmin = g->own ? HeapTupleHeaderGetCmin(descriptor) : FirstCommandId;
+	}
+	set_last_locked(g);
+}
+
+static void
+forget_group(StLockedGroup *g)
+{
+	if (g->buried != NULL)
+		pfree(g->buried);
+	dlist_delete(&g->node);
+	hash_search(locked_groups, &g->key, HASH_REMOVE, NULL);
 }
 
 static void
@@ -226,6 +270,8 @@ own_xact_callback(XactEvent event, void *arg)
 		/* It lives in TopTransactionContext. */
 		locked_groups = NULL;
 		last_locked = NULL;
+		dlist_init(&by_subid);
+		last_changed_in = InvalidSubTransactionId;
 	}
 }
 
@@ -233,32 +279,25 @@ static void
 own_subxact_callback(SubXactEvent event, SubTransactionId subid,
 					  SubTransactionId parent, void *arg)
 {
-	HASH_SEQ_STATUS seq;
-	StLockedGroup *g;
+	dlist_mutable_iter iter;
 
-	if (locked_groups == NULL ||
-		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
+	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
 		return;
-
 	last_locked = NULL;
-	hash_seq_init(&seq, locked_groups);
-	while ((g = hash_seq_search(&seq)) != NULL)
+	/* Newer ones are its own subtransactions. */
+	if (event == SUBXACT_EVENT_ABORT_SUB && last_changed_in >= subid)
+		aborts++;
+
+	dlist_foreach_modify(iter, &by_subid)
 	{
-		if (event == SUBXACT_EVENT_ABORT_SUB &&
-			(g->buried != NULL || g->nfew > 0))
-		{
-			if (g->buried != NULL)
-				pfree(g->buried);
-			g->buried = NULL;
-			g->nfew = 0;
-			g->forgotten = true;
-		}
+		StLockedGroup *g = dlist_container(StLockedGroup, node, iter.cur);
+
 		if (g->subid != subid)
-			continue;
+			break;
 		if (event == SUBXACT_EVENT_COMMIT_SUB)
 			g->subid = parent;
 		else
-			hash_search(locked_groups, &g->key, HASH_REMOVE, NULL);
+			forget_group(g);
 	}
 }
 
@@ -275,7 +314,7 @@ st_own_changes_forget(Relation rel)
 	while ((g = hash_seq_search(&seq)) != NULL)
 	{
 		if (RelFileLocatorEquals(g->key.locator, st_relation_locator(rel)))
-			hash_search(locked_groups, &g->key, HASH_REMOVE, NULL);
+			forget_group(g);
 	}
 }
 

@@ -11,6 +11,10 @@
  * nothing of other sessions.  What there is to do is found
  * out by the worker, and what no session sees, autovacuum does (st_am_vacuum.c).
  *
+ * Entries are a stack.  A subtransaction that runs has pushed those on top, as
+ * what its own subtransactions have pushed is gone or has become its own.  So
+ * its end looks at no others, and a table's newest entry is found by hash.
+ *
  * The decision is made before the commit, when the catalogs can still be read
  * and an error is an ordinary one.  Afterwards nothing may fail: the worker is
  * only registered then, which neither allocates memory nor reads anything, and
@@ -29,6 +33,7 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
+#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -40,53 +45,101 @@
 /* Workers that one commit starts, at most. */
 #define MAX_STARTS	8
 
-/*
- * Rows of a table: those that a subtransaction has written, or those that were
- * committed since the session's last worker for it (no subid).  First come
- * entries of the latter kind.
- */
+/* Rows of a table that a subtransaction has written. */
 typedef struct Growth
 {
 	Oid			relid;
 	SubTransactionId subid;
 	uint64		rows;
+	int			below;			/* the table's entry before, or -1 */
 } Growth;
 
-static Growth *growth = NULL;	/* in TopMemoryContext */
+typedef struct GrowthTable
+{
+	Oid			relid;			/* first: hash key */
+	uint64		committed;		/* rows since the session's last worker for it */
+	int			newest;			/* its entry in growth, or -1 */
+} GrowthTable;
+
+/* Both live as long as the session. */
+static HTAB *tables = NULL;
+static Growth *growth = NULL;
 static int	ngrowth = 0;
-static int	ncommitted = 0;
 static int	maxgrowth = 0;
 
 static StCompactionWanted compaction_wanted = NULL;
 static BackgroundWorker starts[MAX_STARTS];
 static int	nstarts = 0;
 
+static GrowthTable *
+table_of(Oid relid)
+{
+	return hash_search(tables, &relid, HASH_FIND, NULL);
+}
+
+static GrowthTable *
+table_enter(Oid relid)
+{
+	GrowthTable *table;
+	bool		found;
+
+	if (tables == NULL)
+	{
+		HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(GrowthTable)};
+
+		ctl.hcxt = TopMemoryContext;
+		tables = hash_create("tables whose delta grows", 16, &ctl,
+							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	table = hash_search(tables, &relid, HASH_ENTER, &found);
+	if (!found)
+	{
+		table->committed = 0;
+		table->newest = -1;
+	}
+	return table;
+}
+
+static void
+make_room(void)
+{
+	int			n = Max(16, maxgrowth * 2);
+
+	if (ngrowth < maxgrowth)
+		return;
+	growth = growth == NULL ?
+		MemoryContextAlloc(TopMemoryContext, n * sizeof(Growth)) :
+		repalloc_huge(growth, n * sizeof(Growth));
+	maxgrowth = n;
+}
+
 void
 st_delta_grew(Relation rel, uint64 rows)
 {
 	Oid			relid = RelationGetRelid(rel);
 	SubTransactionId subid = GetCurrentSubTransactionId();
+	int			newest = ngrowth - 1;
+	GrowthTable *table = NULL;
 
-	for (int i = ngrowth - 1; i >= ncommitted; i--)
+	/* Most often the table is the one of the row before. */
+	if (newest < 0 || growth[newest].relid != relid)
 	{
-		if (growth[i].relid == relid && growth[i].subid == subid)
-		{
-			growth[i].rows += rows;
-			return;
-		}
+		table = table_enter(relid);
+		newest = table->newest;
 	}
-	if (ngrowth == maxgrowth)
+	if (newest >= 0 && growth[newest].subid == subid)
 	{
-		int			n = Max(16, maxgrowth * 2);
-
-		growth = growth == NULL ?
-			MemoryContextAlloc(TopMemoryContext, n * sizeof(Growth)) :
-			repalloc_huge(growth, n * sizeof(Growth));
-		maxgrowth = n;
+		growth[newest].rows += rows;
+		return;
 	}
+	make_room();
+	if (table == NULL)
+		table = table_of(relid);
 	growth[ngrowth].relid = relid;
 	growth[ngrowth].subid = subid;
-	growth[ngrowth++].rows = rows;
+	growth[ngrowth].rows = rows;
+	growth[ngrowth].below = newest;
+	table->newest = ngrowth++;
 }
 
 /*
@@ -98,31 +151,35 @@ static void
 count_committed(const Growth *g)
 {
 	Relation	rel = try_relation_open(g->relid, AccessShareLock);
-	int			i = 0;
+	GrowthTable *table = table_of(g->relid);
 
 	if (rel == NULL)
 		return;
 	if (compaction_wanted != NULL && st_relation_format(rel) != NULL)
 	{
-		while (i < ncommitted && growth[i].relid != g->relid)
-			i++;
-		if (i < ncommitted)
-			growth[i].rows += g->rows;
-		else
+		table->committed += g->rows;
+		if (table->committed >= ST_WORKER_ROWS && nstarts < MAX_STARTS)
 		{
-			/* it has a place of its own, here or further on */
-			growth[ncommitted].relid = g->relid;
-			growth[ncommitted].rows = g->rows;
-			growth[ncommitted++].subid = InvalidSubTransactionId;
-		}
-		if (growth[i].rows >= ST_WORKER_ROWS && nstarts < MAX_STARTS)
-		{
-			growth[i].rows = 0;
+			table->committed = 0;
 			if (compaction_wanted(rel, &starts[nstarts]))
 				nstarts++;
 		}
 	}
 	relation_close(rel, NoLock);
+}
+
+/* The transaction has ended: what is on the stack counts no more. */
+static void
+forget_growth(void)
+{
+	for (int i = 0; i < ngrowth; i++)
+		table_of(growth[i].relid)->newest = -1;
+	ngrowth = 0;
+	if (tables != NULL && hash_get_num_entries(tables) > MAX_TABLES)
+	{
+		hash_destroy(tables);
+		tables = NULL;
+	}
 }
 
 static void
@@ -133,17 +190,15 @@ growth_xact_callback(XactEvent event, void *arg)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-			for (int i = ncommitted; i < ngrowth; i++)
+			for (int i = 0; i < ngrowth; i++)
 			{
 				Growth		g = growth[i];
 
 				count_committed(&g);
 			}
-			if (ncommitted > MAX_TABLES)
-				ncommitted = 0;
-			ngrowth = ncommitted;
 			break;
 		case XACT_EVENT_COMMIT:
+			forget_growth();
 			nstarts = 0;
 			for (int i = 0; i < n; i++)
 				(void) RegisterDynamicBackgroundWorker(&starts[i], NULL);
@@ -152,7 +207,7 @@ growth_xact_callback(XactEvent event, void *arg)
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PARALLEL_COMMIT:
 		case XACT_EVENT_PARALLEL_ABORT:
-			ngrowth = ncommitted;
+			forget_growth();
 			nstarts = 0;
 			break;
 		default:
@@ -164,26 +219,30 @@ static void
 growth_subxact_callback(SubXactEvent event, SubTransactionId subid,
 						SubTransactionId parent, void *arg)
 {
-	int			kept = ncommitted;
+	int			first = ngrowth;
+	int			kept;
 
-	if (ngrowth == ncommitted ||
-		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
+	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
 		return;
-	for (int i = ncommitted; i < ngrowth; i++)
+	while (first > 0 && growth[first - 1].subid == subid)
+		first--;
+	kept = first;
+	for (int i = first; i < ngrowth; i++)
 	{
-		Growth	   *last = kept > ncommitted ? &growth[kept - 1] : NULL;
+		Growth		g = growth[i];
+		GrowthTable *table = table_of(g.relid);
 
-		if (growth[i].subid == subid)
-		{
-			if (event == SUBXACT_EVENT_ABORT_SUB)
-				continue;
-			growth[i].subid = parent;
-		}
-		if (last != NULL && last->relid == growth[i].relid &&
-			last->subid == growth[i].subid)
-			last->rows += growth[i].rows;
+		table->newest = g.below;
+		if (event == SUBXACT_EVENT_ABORT_SUB)
+			continue;
+		if (g.below >= 0 && growth[g.below].subid == parent)
+			growth[g.below].rows += g.rows;
 		else
-			growth[kept++] = growth[i];
+		{
+			g.subid = parent;
+			table->newest = kept;
+			growth[kept++] = g;
+		}
 	}
 	ngrowth = kept;
 }

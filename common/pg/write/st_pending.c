@@ -30,6 +30,7 @@
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_index.h"
+#include "lib/ilist.h"
 #include "miscadmin.h"
 #include "nodes/plannodes.h"
 #include "pgstat.h"
@@ -59,6 +60,7 @@ typedef struct StPendingKey
 struct StPending
 {
 	StPendingKey key;			/* first: hash key */
+	dlist_node	node;			/* in entries */
 
 	/* whose rows these are */
 	TransactionId xid;
@@ -80,12 +82,23 @@ struct StPending
 	uint32		nversions;		/* of these, new versions of updated rows */
 	Size		memory;
 	StRowLog   *log;			/* for logical decoding, or NULL */
+	bool		told;			/* log is NULL or has no rows */
+	dlist_node	untold_node;	/* in untold otherwise */
 	bool		flushing;		/* in a flush, or a flush failed */
 
 	StGrowth	updated;		/* old versions of rows, see st_update_many.c */
 };
 
 static HTAB *pendings = NULL;	/* of the running transaction */
+
+/*
+ * The same in another order: those of the running subtransaction come first,
+ * so that its end looks at no others.
+ */
+static dlist_head entries = DLIST_STATIC_INIT(entries);
+
+/* Those whose log may have rows. */
+static dlist_head untold = DLIST_STATIC_INIT(untold);
 static Oid	held_relid = InvalidOid;	/* see st_catalog_hold() */
 static int	active_writers = 0;
 static Size pending_memory = 0;
@@ -114,12 +127,34 @@ pending_find(Relation rel)
 	return hash_search(pendings, &key, HASH_FIND, NULL);
 }
 
+static void
+pending_set_told(StPending *p, bool told)
+{
+	if (p->told == told)
+		return;
+	p->told = told;
+	if (told)
+		dlist_delete(&p->untold_node);
+	else
+		dlist_push_head(&untold, &p->untold_node);
+}
+
+static void
+pending_tell_rows(StPending *p, Relation rel)
+{
+	if (p->told)
+		return;
+	st_row_log_write(p->log, rel);
+	pending_set_told(p, true);
+}
+
 /* Drops the group under construction, written or not. */
 static void
 pending_end_group(StPending *p)
 {
 	if (p->writer == NULL)
 		return;
+	pending_set_told(p, true);
 	pending_memory -= p->memory;
 	active_writers--;
 	p->writer = NULL;
@@ -171,8 +206,7 @@ pending_flush(StPending *p, Relation rel, bool forced)
 	 * while the descriptor, inserted by another subtransaction, stays.
 	 */
 	st_extent_write(rel, img, &group, 1, foreign ? 0 : MaxBlockNumber);
-	if (p->log != NULL)
-		st_row_log_write(p->log, rel);
+	pending_tell_rows(p, rel);
 
 	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
 		elog(ERROR, "relation \"%s\" has lost its TOAST relation",
@@ -382,8 +416,13 @@ st_pending_get(Relation rel, CommandId cid)
 		return p->delta_only ? NULL : p;
 
 	if (found)
+	{
 		pending_flush(p, rel, true);
+		dlist_delete(&p->node);
+	}
 	memset((char *) p + sizeof(p->key), 0, sizeof(*p) - sizeof(p->key));
+	p->told = true;
+	dlist_push_head(&entries, &p->node);
 	p->xid = xid;
 	p->subid = GetCurrentSubTransactionId();
 	p->cid = cid;
@@ -476,6 +515,7 @@ st_pending_add(StPending *p, Relation rel, TupleTableSlot *slot, CommandId cid,
 	memory = p->format->writer_memory(p->writer);
 	if (p->log != NULL)
 	{
+		pending_set_told(p, false);
 		st_row_log_add(p->log, rel, slot);
 		memory += st_row_log_memory(p->log);
 	}
@@ -553,22 +593,19 @@ st_flush_all_pending(void)
 static void
 pendings_log_rows(void)
 {
-	HASH_SEQ_STATUS seq;
-	StPending  *p;
+	dlist_mutable_iter iter;
 
-	if (active_writers == 0)
-		return;
-	hash_seq_init(&seq, pendings);
-	while ((p = hash_seq_search(&seq)) != NULL)
+	dlist_foreach_modify(iter, &untold)
 	{
+		StPending  *p = dlist_container(StPending, untold_node, iter.cur);
 		Relation	rel;
 
-		if (p->log == NULL || st_row_log_is_empty(p->log) || p->flushing ||
+		if (p->flushing ||
 			!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(p->key.relid)))
 			continue;
 		rel = table_open(p->key.relid, NoLock);
 		if (p->key.file == st_locator_number(st_relation_locator(rel)))
-			st_row_log_write(p->log, rel);
+			pending_tell_rows(p, rel);
 		table_close(rel, NoLock);
 	}
 }
@@ -611,6 +648,8 @@ pending_xact_callback(XactEvent event, void *arg)
 		case XACT_EVENT_PARALLEL_ABORT:
 			/* all of it lives in TopTransactionContext, which is about to go */
 			pendings = NULL;
+			dlist_init(&entries);
+			dlist_init(&untold);
 			active_writers = 0;
 			pending_memory = 0;
 			break;
@@ -621,24 +660,24 @@ static void
 pending_subxact_callback(SubXactEvent event, SubTransactionId subid,
 						 SubTransactionId parent, void *arg)
 {
-	HASH_SEQ_STATUS seq;
-	StPending  *p;
+	dlist_mutable_iter iter;
 
 	held_relid = InvalidOid;
-	if (pendings == NULL ||
-		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
+	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
 		return;
 
-	hash_seq_init(&seq, pendings);
-	while ((p = hash_seq_search(&seq)) != NULL)
+	dlist_foreach_modify(iter, &entries)
 	{
+		StPending  *p = dlist_container(StPending, node, iter.cur);
+
 		if (p->subid != subid)
-			continue;
+			break;
 		if (event == SUBXACT_EVENT_COMMIT_SUB)
 			p->subid = parent;
 		else
 		{
 			pending_end_group(p);
+			dlist_delete(&p->node);
 			hash_search(pendings, &p->key, HASH_REMOVE, NULL);
 		}
 	}

@@ -19,6 +19,7 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/pg_class_d.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type_d.h"
 #include "nodes/extensible.h"
 #include "miscadmin.h"
@@ -293,13 +294,18 @@ add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 	}
 }
 
-/* A table or materialized view, or a sample of one. */
+/*
+ * A table or materialized view, or a sample of one.  Not a parent by itself:
+ * TimescaleDB, which scans the children of its hypertables in its own way, asks
+ * for them as ONLY does.
+ */
 static bool
 is_table(RelOptInfo *rel, RangeTblEntry *rte)
 {
 	return rte->rtekind == RTE_RELATION && !rte->inh && !IS_DUMMY_REL(rel) &&
 		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW) &&
-		(rel->reloptkind == RELOPT_BASEREL || rel->reloptkind == RELOPT_OTHER_MEMBER_REL);
+		(rel->reloptkind == RELOPT_OTHER_MEMBER_REL ||
+		 (rel->reloptkind == RELOPT_BASEREL && !has_subclass(rte->relid)));
 }
 
 /* One whose rows are all to be read. */
