@@ -5,8 +5,8 @@
 # common/core, and on a throwaway server the SQL of each extension, every type
 # beside heap, and a data directory (tests/test_carried.py).
 #
-#   CPU=qemu64   on such a processor of this architecture, which qemu-user emulates:
-#                this one is the oldest of amd64, without AVX
+#   CPU=qemu64   the unit tests alone, on such a processor of this architecture, which
+#                qemu-user emulates: this one is the oldest of amd64, without AVX
 #   GOLDEN=file  gets what the unit tests say of golden bytes
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,6 +26,8 @@ make -s -j "$(nproc)" -C common/core BUILDDIR="build/$(cc -dumpmachine)" check-o
 	tee "$work/log" >&2
 [ -z "${GOLDEN:-}" ] || grep golden "$work/log" >"$GOLDEN" || true
 
+# qemu 7.2 runs no server of amd64 on amd64, with or without extensions.
+[ -z "${CPU:-}" ] || exit 0
 [ $# -gt 0 ] || set -- tests/test_carried.py tests/test_types.py tests/test_build.py \
 	tests/test_regress.py -k "not isolation and not core_library and not uninstall"
 ci/check.sh "$@"
