@@ -717,6 +717,94 @@ def test_a_step_in_vain_makes_no_index_entries(database, am):
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
+def test_entries_are_made_in_the_order_of_keys(database, am):
+    """Pages that a step adds to a btree stand in the file as their keys are ordered."""
+    with database.connect() as conn:
+        conn.execute("CREATE EXTENSION pageinspect")
+        conn.execute(f"CREATE TABLE t (id int, k int) USING {am}")
+        conn.execute(
+            "INSERT INTO t SELECT i, i::bigint * 7919 % 60013"
+            " FROM generate_series(1, 60000) i"
+        )
+        conn.execute("DELETE FROM t WHERE id % 3 = 0")
+        conn.execute("CREATE INDEX k ON t (k) WITH (fillfactor = 100)")
+        pages = size(conn, "k") // 8192
+        conn.execute(f"CALL {am}.merge('t')")
+        chain = conn.execute(
+            """WITH RECURSIVE leaf (place, block, next) AS (
+                 SELECT 1, blkno, btpo_next
+                   FROM generate_series(1, %s) AS b, bt_page_stats('k', b)
+                   WHERE type = 'l' AND btpo_prev = 0
+                 UNION ALL SELECT place + 1, blkno, btpo_next
+                   FROM leaf, bt_page_stats('k', next) WHERE next <> 0)
+               SELECT block FROM leaf WHERE block >= %s ORDER BY place""",
+            (pages - 1, pages),
+        ).fetchall()
+        assert len(chain) > pages / 2
+        assert chain == sorted(chain)
+
+
+def test_indexes_of_many_kinds_lead_to_rows_that_moved(database, am):
+    """More entries than fit into memory; each index alone finds what the twin has."""
+    indexes = {
+        "UNIQUE INDEX ON t (id)": "id BETWEEN 5000 AND 9000",
+        "UNIQUE INDEX ON t (half) INCLUDE (id)": "half > 7000",
+        "INDEX ON t (nick DESC NULLS LAST, id)": "nick > 'nick5'",
+        "INDEX ON t (long)": "long < repeat('3', 900)",
+        "INDEX ON t (lower(long)) WHERE id % 3 = 1": (
+            "lower(long) > repeat('7', 900) AND id % 3 = 1"
+        ),
+        "INDEX ON t (((id % 7)))": "id % 7 = 3",
+        "INDEX ON t USING gin (words)": "words @> '{w5}'",
+        "INDEX ON t USING gist (place)": "place <@ box '((0,0),(30,300))'",
+    }
+    with database.connect() as conn:
+        conn.execute("SET maintenance_work_mem = '1MB'")
+        for table, access in (("twin", "heap"), ("t", am)):
+            conn.execute(
+                f"CREATE TABLE {table} (id int NOT NULL, half int, nick name, long text,"
+                f" words text[], place point) USING {access}"
+            )
+            # the first rows into a row group, the others into the delta
+            for first, last in (
+                (1, 6000),
+                *((n, n + 499) for n in range(6001, 15000, 500)),
+            ):
+                conn.execute(
+                    f"""INSERT INTO {table} SELECT i, CASE WHEN i % 2 = 0 THEN i END,
+                          'nick' || i % 900, repeat(md5(i::text), 30),
+                          ARRAY['w' || i % 50, 'w' || i % 7], point(i % 100, i % 1000)
+                        FROM generate_series({first}, {last}) i"""
+                )
+        for index in indexes:
+            conn.execute(f"CREATE {index}")
+        for table in ("twin", "t"):
+            conn.execute(f"DELETE FROM {table} WHERE id % 5 = 0")
+        conn.execute(f"CALL {am}.merge('t')")
+        (delta,) = conn.execute(
+            f"SELECT 12000 - sum(rows) FROM {am}.row_groups('t')"
+        ).fetchone()
+        assert delta == 0
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+        conn.execute("SET enable_seqscan = off")
+        conn.execute(f"SET {am}.enable_custom_scan = off")
+        for condition in indexes.values():
+            ours, theirs = (
+                f"SELECT id, half, nick, long FROM {table} WHERE {condition}"
+                for table in ("t", "twin")
+            )
+            plan = conn.execute(f"EXPLAIN {ours}").fetchall()
+            assert "Index" in str(plan), plan
+            for one, other in ((ours, theirs), (theirs, ours)):
+                rows = f"({one}) EXCEPT ALL ({other})"
+                assert conn.execute(f"SELECT count(*) FROM ({rows}) d").fetchone() == (
+                    0,
+                )
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            conn.execute("INSERT INTO t (id) VALUES (7001)")
+        conn.execute("INSERT INTO t (id) VALUES (7000)")
+
+
 def test_schedule_on_pg_cron(make_cluster, server, am):
     """Jobs of a real pg_cron, whose commands do what they should."""
     if not (server.pkglibdir / "pg_cron.so").exists():

@@ -105,7 +105,7 @@ def test_a_fetch_pays_for_the_deletions_near_it(twin):
     assert buffers(conn, scattered) < 19 * 12
     neighbours = "SELECT v FROM t WHERE id BETWEEN 30001 AND 30100"
     twin.same(neighbours)
-    assert buffers(conn, neighbours) < 2048
+    assert buffers(conn, neighbours) < 400
     twin.check()
 
 

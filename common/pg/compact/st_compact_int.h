@@ -3,7 +3,8 @@
  * st_compact_int.h
  *	  What the files of compaction share: st_compact.c (steps),
  *	  st_compact_plan.c (what to do next), st_compact_delta.c (rows of the
- *	  delta), st_compact_write.c (new row groups and their index entries).
+ *	  delta), st_compact_write.c (new row groups), st_compact_index.c (their
+ *	  index entries).
  *
  *-------------------------------------------------------------------------
  */
@@ -20,10 +21,7 @@
 #include "st_read.h"
 #include "st_space.h"
 
-/* ---- new row groups: st_compact_write.c ---- */
-
-/* Marks StMoved.old as a row number, not a place in the delta. */
-#define ST_OLD_IS_ROW	(UINT64CONST(1) << 63)
+/* ---- index entries of rows that have moved: st_compact_index.c ---- */
 
 typedef struct StCompactIndexes
 {
@@ -32,6 +30,7 @@ typedef struct StCompactIndexes
 	IndexInfo **infos;
 	EState	   *estate;
 	TupleTableSlot *slot;
+	Tuplesortstate **sorts;		/* of each; NULL: entries are made at once */
 	bool	   *needed;			/* columns, or NULL for all */
 	bool		no_order;		/* one that others check has no order of TIDs */
 } StCompactIndexes;
@@ -40,8 +39,21 @@ typedef struct StCompactIndexes
 extern void st_indexes_open(StCompactIndexes *ix, Relation rel);
 extern void st_indexes_close(StCompactIndexes *ix);
 
-/* Entries for the row in the slot. */
+/*
+ * Entries for the row in the slot.  Some indexes have theirs only when _finish()
+ * is called: once, after the last row.
+ */
 extern void st_index_row(StCompactIndexes *ix, Relation rel);
+extern void st_index_finish(StCompactIndexes *ix, Relation rel);
+
+/* Entries for all rows of groups that were just written. */
+extern void st_index_groups(StCompactIndexes *ix, Relation rel, const StGroup *groups,
+							uint32 n);
+
+/* ---- new row groups: st_compact_write.c ---- */
+
+/* Marks StMoved.old as a row number, not a place in the delta. */
+#define ST_OLD_IS_ROW	(UINT64CONST(1) << 63)
 
 typedef struct StCompactSink
 {

@@ -23,173 +23,20 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/nbtree.h"
 #include "access/xact.h"
-#include "catalog/index.h"
-#include "catalog/pg_am_d.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/relcache.h"
 
 #include "st_compact_int.h"
 #include "st_compat.h"
 #include "st_options.h"
 
-/* GiST's function that says which operator is equality, from PostgreSQL 17 on. */
-#define GIST_EQUALITY_PROC	12
-
 /* Progress is reported after so many rows. */
 #define PROGRESS_ROWS	1000
-
-/* ---- indexes ---- */
-
-/* Columns that any of the indexes needs; NULL for all. */
-static bool *
-needed_columns(Relation rel, const StCompactIndexes *ix)
-{
-	int			natts = RelationGetNumberOfAttributes(rel);
-	bool	   *all = palloc0(Max(natts, 1) * sizeof(bool));
-
-	for (int i = 0; i < ix->n; i++)
-	{
-		bool	   *one = st_index_needed_columns(rel, ix->infos[i]);
-
-		if (one == NULL)
-			return NULL;
-		for (int a = 0; a < natts; a++)
-			all[a] |= one[a];
-		pfree(one);
-	}
-	return all;
-}
-
-/*
- * Do equal keys stand in the order of their TIDs?  Not in a btree from before
- * PostgreSQL 12, which pg_upgrade has brought here.
- */
-static bool
-has_order(Relation index)
-{
-	bool		heapkeyspace;
-	bool		allequalimage;
-
-	if (index->rd_rel->relam != BTREE_AM_OID)
-		return false;
-	_bt_metaversion(index, &heapkeyspace, &allequalimage);
-	return heapkeyspace;
-}
-
-/*
- * May logical replication look for a row by this index, with a dirty snapshot?
- * It does where the publisher has REPLICA IDENTITY FULL, by indexes that know
- * equality: btree, hash, and operator classes of GiST that say so.
- */
-static bool
-finds_equal_rows(Relation index, const IndexInfo *info)
-{
-	if (info->ii_Predicate != NIL || info->ii_IndexAttrNumbers[0] == 0)
-		return false;
-	return index->rd_rel->relam == BTREE_AM_OID || index->rd_rel->relam == HASH_AM_OID ||
-		(index->rd_rel->relam == GIST_AM_OID &&
-		 index->rd_indam->amsupport >= GIST_EQUALITY_PROC &&
-		 OidIsValid(index_getprocid(index, 1, GIST_EQUALITY_PROC)));
-}
-
-void
-st_indexes_open(StCompactIndexes *ix, Relation rel)
-{
-	List	   *list = RelationGetIndexList(rel);
-	ListCell   *lc;
-
-	memset(ix, 0, sizeof(*ix));
-	if (list == NIL)
-		return;
-	ix->relations = palloc(list_length(list) * sizeof(Relation));
-	ix->infos = palloc(list_length(list) * sizeof(IndexInfo *));
-	ix->estate = CreateExecutorState();
-	foreach(lc, list)
-	{
-		Relation	index = index_open(lfirst_oid(lc), RowExclusiveLock);
-		IndexInfo  *info = BuildIndexInfo(index);
-
-		if (!info->ii_ReadyForInserts)
-		{
-			index_close(index, NoLock);
-			continue;
-		}
-		info->ii_PredicateState = info->ii_Predicate == NIL ? NULL :
-			ExecPrepareQual(info->ii_Predicate, ix->estate);
-		ix->no_order |= info->ii_ExclusionOps != NULL ||
-			((info->ii_Unique || finds_equal_rows(index, info)) && !has_order(index));
-		ix->relations[ix->n] = index;
-		ix->infos[ix->n++] = info;
-	}
-	list_free(list);
-	ix->slot = table_slot_create(rel, NULL);
-	GetPerTupleExprContext(ix->estate)->ecxt_scantuple = ix->slot;
-	ix->needed = needed_columns(rel, ix);
-}
-
-void
-st_indexes_close(StCompactIndexes *ix)
-{
-	for (int i = 0; i < ix->n; i++)
-		index_close(ix->relations[i], NoLock);
-	if (ix->slot != NULL)
-		ExecDropSingleTupleTableSlot(ix->slot);
-	if (ix->estate != NULL)
-		FreeExecutorState(ix->estate);
-}
-
-void
-st_index_row(StCompactIndexes *ix, Relation rel)
-{
-	ExprContext *econtext = GetPerTupleExprContext(ix->estate);
-
-	ResetPerTupleExprContext(ix->estate);
-	for (int i = 0; i < ix->n; i++)
-	{
-		IndexInfo  *info = ix->infos[i];
-		Datum		values[INDEX_MAX_KEYS];
-		bool		isnull[INDEX_MAX_KEYS];
-		MemoryContext oldcxt;
-
-		if (info->ii_PredicateState != NULL &&
-			!ExecQual(info->ii_PredicateState, econtext))
-			continue;
-		oldcxt = MemoryContextSwitchTo(GetPerTupleMemoryContext(ix->estate));
-		FormIndexDatum(info, ix->slot, ix->estate, values, isnull);
-		(void) index_insert(ix->relations[i], values, isnull,
-							&ix->slot->tts_tid, rel, UNIQUE_CHECK_NO, false,
-							info);
-		MemoryContextSwitchTo(oldcxt);
-	}
-}
-
-/* Entries for all rows of a group that was just written. */
-static void
-index_group(StCompactSink *sink, const StGroup *group)
-{
-	StCompactIndexes *ix = &sink->indexes;
-	StRowReader rows;
-
-	if (ix->n == 0)
-		return;
-	st_row_reader_init(&rows, sink->rel, ix->needed);
-	for (uint32 row = 0; row < group->nrows; row++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		st_row_reader_fetch(&rows, group, row, ix->slot);
-		st_index_row(ix, sink->rel);
-	}
-	ExecClearTuple(ix->slot);
-	st_row_reader_end(&rows);
-}
 
 /* ---- groups ---- */
 
@@ -420,8 +267,7 @@ st_sink_write(StCompactSink *sink)
 void
 st_sink_link(StCompactSink *sink, const StGroupVersion *groups, int ngroups)
 {
-	for (uint32 i = 0; i < sink->groups; i++)
-		index_group(sink, &sink->written[i]);
+	st_index_groups(&sink->indexes, sink->rel, sink->written, sink->groups);
 	write_origins(sink, groups, ngroups);
 }
 

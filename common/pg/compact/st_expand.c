@@ -154,6 +154,7 @@ st_expand_step(Relation rel, StCompactJob *job)
 		if (versions->v[i].state == HEAPTUPLE_LIVE && versions->v[i].finished)
 			expand_group(&e, &versions->v[i].group);
 	}
+	st_index_finish(&e.indexes, rel);
 	(void) use_slot(&e, before);
 	st_indexes_close(&e.indexes);
 	ExecDropSingleTupleTableSlot(e.slot);

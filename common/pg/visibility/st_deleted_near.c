@@ -8,7 +8,9 @@
  * by a probe for its own deletion.  The second one reads all deletions of
  * the window, as the MVCC snapshot sees them, into a bitmap.  So many fetches
  * of one window cost a look at a bit each, and fetches all over the group one
- * probe each.
+ * probe each.  A deletion that is read in vain costs a tenth of a search for
+ * them, so windows are small; while few deletions are found, more and more
+ * windows behind are read with one search.
  *
  * A snapshot for which every row of the group is deleted notes that the group
  * is dead, so that no later statement reads its tombstones.
@@ -22,8 +24,12 @@
 
 #include "st_visibility.h"
 
-/* Rows of a window. */
-#define WINDOW_ROWS		2048
+/* Rows of a window, and the windows that are read together at most. */
+#define WINDOW_ROWS		256
+#define MAX_AHEAD		64
+
+/* Deletions that cost no more than a search for them. */
+#define FEW_DELETIONS	12
 
 /* What a session knows of a window's deletions. */
 enum
@@ -51,19 +57,29 @@ begin(StDeletedNear *near, StCatalog *cat, const StGroup *group, Snapshot snapsh
 	{
 		near->known = ST_NEAR_SOME;
 		near->windows = MemoryContextAllocZero(mcxt, window_count(group));
+		near->ahead = 1;
 	}
 }
 
+/* Reads the deletions of a window, and of those behind it that were not read yet. */
 static void
-load_window(StDeletedNear *near, StCatalog *cat, const StGroup *group, uint32 window,
-			Snapshot snapshot, MemoryContext mcxt)
+load_windows(StDeletedNear *near, StCatalog *cat, const StGroup *group, uint32 window,
+			 Snapshot snapshot, MemoryContext mcxt)
 {
+	uint32		end = Min(window + near->ahead, window_count(group));
 	uint32		first = window * WINDOW_ROWS;
+	uint32		found;
 
-	near->ndeleted += st_mark_deleted(cat, group, first,
-									  Min(first + WINDOW_ROWS, group->nrows) - 1,
-									  snapshot, mcxt, &near->bitmap, &near->newest);
-	near->windows[window] = WINDOW_LOADED;
+	while (window < end && near->windows[window] != WINDOW_LOADED)
+		window++;
+	found = st_mark_deleted(cat, group, first,
+							Min(window * WINDOW_ROWS, group->nrows) - 1,
+							snapshot, mcxt, &near->bitmap, &near->newest);
+	for (uint32 w = first / WINDOW_ROWS; w < window; w++)
+		near->windows[w] = WINDOW_LOADED;
+	near->ahead = found <= FEW_DELETIONS ? Min(near->ahead * 2, MAX_AHEAD) :
+		Max(near->ahead / 2, 1);
+	near->ndeleted += found;
 	if (near->ndeleted == group->nrows)
 		st_group_note_dead(cat, group, snapshot, near->newest);
 }
@@ -85,7 +101,7 @@ st_deleted_near(StDeletedNear *near, StCatalog *cat, const StGroup *group, uint6
 		return st_deletion_seen(cat, row, snapshot, st_group_mown(group));
 	}
 	if (near->windows[window] == WINDOW_PROBED)
-		load_window(near, cat, group, window, snapshot, mcxt);
+		load_windows(near, cat, group, window, snapshot, mcxt);
 	return near->bitmap != NULL &&
 		(near->bitmap[off >> 6] & (UINT64CONST(1) << (off & 63))) != 0;
 }

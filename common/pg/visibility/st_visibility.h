@@ -113,6 +113,7 @@ typedef struct StDeletedNear
 {
 	StNearKnown known;
 	uint8	   *windows;
+	uint32		ahead;			/* windows to be loaded together, at most */
 	uint64	   *bitmap;			/* of the windows that are loaded */
 	uint32		ndeleted;		/* in these */
 	TransactionId newest;		/* their newest deleter */
