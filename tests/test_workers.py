@@ -332,34 +332,3 @@ def test_a_table_recovers_by_itself(make_cluster, am):
     log = cluster.log_since(begin, 1_000_000_000)
     assert "index vacuuming" in log or "scanned index" in log
     assert "parallel vacuum worker" not in log
-
-
-def test_tidying_is_one_round(make_cluster, am):
-    """A hundredth of each row group is deleted, which is too little for a rewrite
-    beside writers.  When nobody writes, one round rewrites all, and one VACUUM
-    follows, however long that takes."""
-    cluster = make_cluster("tidy", autovacuum="off")
-    rows = 800_000
-    with cluster.connect() as conn:
-        conn.execute(f"CREATE EXTENSION {am}")
-        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, a int, b int) USING {am}")
-        conn.execute(f"SELECT {am}.set_options('t', row_group_rows => 20000)")
-        conn.execute(
-            "INSERT INTO t SELECT i, i::bigint * 7919 % 1000003, i % 1000"
-            f" FROM generate_series(1, {rows}) i"
-        )
-        conn.execute("CREATE INDEX ON t (a)")
-        conn.execute("CREATE INDEX ON t (b, a)")
-        assert working(conn, am) == 0
-        conn.execute("DELETE FROM t WHERE id % 64 = 0")
-
-        def tidy() -> bool:
-            return conn.execute(
-                f"SELECT sum(deleted_rows) = 0 FROM {am}.row_groups('t')"
-            ).fetchone()[0]
-
-        wait_until(tidy, "the worker tidies", 180)
-        vacuums = "SELECT vacuum_count FROM pg_stat_user_tables WHERE relname = 't'"
-        assert conn.execute(vacuums).fetchone()[0] <= 1
-        assert conn.execute("SELECT count(*) FROM t").fetchone() == (rows - rows // 64,)
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []

@@ -79,8 +79,8 @@
 #define MAX_VAIN_MS			600000
 
 /*
- * A round is over after so long, unless it tidies, so that VACUUM follows, and rests
- * as long as it took, but a moment at least: what comes meanwhile is taken together.
+ * A round is over after so long, so that VACUUM follows, and rests as long as it
+ * took, but a moment at least: what comes meanwhile is taken together.
  */
 #define ROUND_MS			5000
 #define MIN_ROUND_NAP_MS	1000
@@ -116,7 +116,7 @@ typedef struct Served
 	TransactionId job_horizon;
 	TransactionId vacuum_horizon;
 	bool		vacuum_due;
-	bool		quiet;			/* the last round has left nothing to do */
+	bool		quiet;			/* the last round has changed nothing */
 	bool		tidied;
 	bool		done;			/* until due it is not looked at */
 	int			busy;			/* rounds in which somebody else had it */
@@ -182,6 +182,26 @@ processor_ms(void)
 		(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
 }
 
+/* Steps of a round, with rests. */
+static TurnResult
+run_steps(Oid relid, StCompactJob *job)
+{
+	TimestampTz begin = GetCurrentTimestamp();
+
+	for (;;)
+	{
+		TimestampTz start = GetCurrentTimestamp();
+		long		before = processor_ms();
+		TurnResult	result = run_turn(relid, job, st_compact_step,
+									  ShareUpdateExclusiveLock);
+
+		if (result != TURN_DONE ||
+			(job->progress > 0 && TimestampDifferenceExceeds(begin, start, ROUND_MS)))
+			return result;
+		st_worker_nap(Min(processor_ms() - before, MAX_NAP_MS));
+	}
+}
+
 /* Asks a question about the table; no for an answer if it is busy. */
 static bool
 ask(Oid relid, StCompactFunction question)
@@ -236,7 +256,7 @@ horizon_moved(Oid relid, TransactionId *last)
  * until the horizon has moved, as it does once a holder has ended.
  */
 static void
-begin_round(Served *t, bool tidy)
+begin_round(Served *t)
 {
 	StCompactJob *job = &t->job;
 	StCompactJob next = {.mcxt = job->mcxt};
@@ -256,49 +276,10 @@ begin_round(Served *t, bool tidy)
 		t->job_start = GetCurrentTimestamp();
 	}
 	*job = next;
-	job->tidy = tidy;
-	job->any_order = !tidy && !t->quiet && GetCurrentTimestamp() < t->next_order;
-}
-
-/*
- * May steps be taken that are worth it only if nothing else comes: nobody sees any
- * more what stood where at the mark, so what they leave is free at once?
- */
-static bool
-may_tidy(const Served *t, TransactionId mark)
-{
-	return !t->tidied && ask(t->relid, look_at_horizon) &&
-		TransactionIdFollowsOrEquals(horizon, mark);
-}
-
-/*
- * Steps of a round, with rests.  Tidying goes on while writers leave nothing else
- * to do.
- */
-static TurnResult
-run_steps(Served *t)
-{
-	TimestampTz begin = GetCurrentTimestamp();
-	TransactionId mark = ReadNextTransactionId();
-
-	for (;;)
-	{
-		TimestampTz start = GetCurrentTimestamp();
-		long		before = processor_ms();
-		TurnResult	result = run_turn(t->relid, &t->job, st_compact_step,
-									  ShareUpdateExclusiveLock);
-
-		if (result != TURN_DONE)
-			return result;
-		if (t->job.progress > 0 && TimestampDifferenceExceeds(begin, start, ROUND_MS))
-		{
-			if (!t->job.tidy || ask(t->relid, st_compact_needed) || !may_tidy(t, mark))
-				return result;
-			begin = start;
-			mark = ReadNextTransactionId();
-		}
-		st_worker_nap(Min(processor_ms() - before, MAX_NAP_MS));
-	}
+	/* Does nobody see any more what stood where before the last step? */
+	job->tidy = t->quiet && !t->tidied && ask(t->relid, look_at_horizon) &&
+		TransactionIdFollowsOrEquals(horizon, t->mark);
+	job->any_order = !t->quiet && GetCurrentTimestamp() < t->next_order;
 }
 
 /* Is there something that cannot be done yet, and time to wait for it? */
@@ -337,7 +318,7 @@ vacuum_if_due(Served *t, bool waits, MemoryContext mcxt)
 	if (!t->vacuum_due)
 		t->vacuum_due = vacuum_is_due(t, waits);
 	if (!t->vacuum_due ||
-		(t->job.progress > 0 && !t->job.tidy && GetCurrentTimestamp() < t->next_vacuum))
+		(t->job.progress > 0 && GetCurrentTimestamp() < t->next_vacuum))
 		return;
 	show("vacuums", t->relid);
 	ms = vacuum_table(t->relid, t->job.progress == 0, mcxt);
@@ -365,13 +346,11 @@ static void
 take_round(Served *t, MemoryContext mcxt)
 {
 	long		start = processor_ms();
-	TurnResult	result;
 	bool		waits;
 
 	show("compacts", t->relid);
-	begin_round(t, t->quiet && may_tidy(t, t->mark));
-	result = run_steps(t);
-	if (result == TURN_BUSY)
+	begin_round(t);
+	if (run_steps(t->relid, &t->job) == TURN_BUSY)
 	{
 		t->busy++;
 		set_due(t, t->busy > MAX_BUSY, t->busy > MAX_BUSY ? FORGET_MS : BUSY_NAP_MS,
@@ -389,13 +368,12 @@ take_round(Served *t, MemoryContext mcxt)
 	if (ask(t->relid, st_toast_wastes))
 		(void) run_turn(t->relid, &t->job, st_toast_pack, ShareUpdateExclusiveLock);
 	t->tidied = t->job.progress == 0 && (t->tidied || t->job.tidy);
-	t->quiet = t->job.progress == 0 || (t->job.tidy && result == TURN_NOTHING);
-	if (t->job.progress > 0)
+	t->quiet = t->job.progress == 0;
+	if (!t->quiet)
 	{
 		t->last_progress = GetCurrentTimestamp();
 		t->idle_nap = MIN_IDLE_NAP_MS;
-		set_due(t, false, t->job.tidy ? MIN_ROUND_NAP_MS :
-				Min(Max(processor_ms() - start, MIN_ROUND_NAP_MS), MAX_NAP_MS),
+		set_due(t, false, Min(Max(processor_ms() - start, MIN_ROUND_NAP_MS), MAX_NAP_MS),
 				"rests after a round of");
 	}
 	else if (may_stay(t, waits || !t->tidied))

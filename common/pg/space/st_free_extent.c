@@ -160,8 +160,9 @@ read_all(StCatalog *cat, Snapshot snapshot, int *n)
 
 /* ---- choosing ---- */
 
-/* Pieces of extents that are worth a run of a group's pages. */
+/* Pieces of extents that are worth a run of a group's pages: of a small group less. */
 #define MIN_RUN_BLOCKS	16
+#define MIN_RUN_SHARE	0.25
 
 /* Largest first, of equal ones the first of the file. */
 static int
@@ -216,6 +217,7 @@ static uint32
 choose_runs(FreeExtent *extents, int n, uint32 nblocks, int max_runs)
 {
 	int			first = 0;
+	double		least = Min(MIN_RUN_BLOCKS, nblocks * MIN_RUN_SHARE);
 
 	for (int i = 0; i < n; i++)
 		extents[i].wanted = 0;
@@ -225,7 +227,7 @@ choose_runs(FreeExtent *extents, int n, uint32 nblocks, int max_runs)
 
 		if (extents[first].nblocks < nblocks)
 		{
-			if (run == max_runs - 1 || extents[first].nblocks < MIN_RUN_BLOCKS)
+			if (run == max_runs - 1 || extents[first].nblocks < least)
 				break;
 			extents[first].wanted = extents[first].nblocks;
 			nblocks -= extents[first++].nblocks;
