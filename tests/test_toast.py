@@ -84,7 +84,12 @@ def load(twin: Twin) -> None:
 
 
 def churn(twin: Twin, remainder: int = 0) -> None:
-    twin.ok(f"UPDATE t SET k = k + 1 WHERE id % 3 = {remainder}")
+    """By commands that are small enough for a tombstone of each row."""
+    for low in range(0, BULK + 1, 5000):
+        twin.ok(
+            f"UPDATE t SET k = k + 1 WHERE id % 3 = {remainder}"
+            f" AND id BETWEEN {low} AND {low + 4999}"
+        )
     twin.ok(f"DELETE FROM t WHERE id % 20 = {remainder}")
 
 
