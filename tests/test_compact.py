@@ -221,7 +221,7 @@ def test_merge_alone_brings_the_size_of_a_fresh_table_back(database, am):
             for low in range(0, 100_000, 10_000):  # small commands write to the delta
                 conn.execute(
                     f"UPDATE t SET k = k + 1 WHERE id % 10 = {number}"
-                    f" AND id BETWEEN {low} AND {low + 9999}"
+                    f" AND id BETWEEN {low + 1} AND {low + 10_000}"
                 )
             assert size() > 1.2 * fresh
             if limit is None:
@@ -659,7 +659,11 @@ def test_merge_in_a_block_leaves_vacuum_to_a_worker(database, am, auto):
         fresh = size()
         # Nobody starts a worker before merge does.
         conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
-        conn.execute("UPDATE t SET k = k + 1 WHERE id % 3 = 0")
+        for low in range(0, 100_000, 5000):  # small commands write to the delta
+            conn.execute(
+                "UPDATE t SET k = k + 1 WHERE id % 3 = 0"
+                f" AND id BETWEEN {low + 1} AND {low + 5000}"
+            )
         conn.execute(f"SELECT {am}.set_options('t', auto_compact => {auto})")
         assert size() > 1.3 * fresh
         conn.execute(f"DO $$ BEGIN CALL {am}.merge('t'); END $$")
