@@ -233,12 +233,21 @@ class Table:
         if conn.closed or error.sqlstate in (None, "57014", "57P02"):
             raise error
 
+    def connect(self) -> psycopg.Connection:
+        """Where the server is starting anew, a process of its own has met what an
+        earlier flip had left in memory: this one is not read yet."""
+        try:
+            return self.cluster.connect()
+        except psycopg.OperationalError:
+            self.cluster.wait_ready()
+            return self.cluster.connect()
+
     def flip(self, keeper, file: File, at: int, bit: int) -> None:
         what = f"{file.name}, byte {at} (block {at // BLOCK}, {at % BLOCK}), bit {bit}"
         covered = file.is_covered(at)
         self.damage(keeper, file, at, file.content[at] ^ 1 << bit)
         try:
-            with self.cluster.connect() as conn:
+            with self.connect() as conn:
                 conn.execute("SET statement_timeout = '60s'")
                 outcome = self.look(conn)
                 if outcome == "right" and covered and self.finds(conn):
