@@ -85,6 +85,8 @@ class Disk:
 def disk(workdir, server):
     if os.getuid() != 0:
         pytest.skip("only root can mount a file system")
+    if not shutil.which("mount"):
+        pytest.skip("there is no command mount")
     disk = Disk(workdir / f"{len(list(workdir.iterdir()))}-disk", server)
     yield disk
     disk.remove()
