@@ -23,11 +23,11 @@
 #include "optimizer/planner.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "sf_library.h"
 #include "st_bitmap_scan.h"
+#include "st_error.h"
 #include "st_scan_columns.h"
 #include "vx_engine.h"
 #include "vx_vec.h"
@@ -164,8 +164,7 @@ refuse_repack_concurrently(const Node *stmt)
 				 errdetail("The server rewrites only tables of access method heap beside writers."),
 				 errhint("CALL %s.merge(%s) writes the table anew beside them.",
 						 st_relation_format(rel)->am_name,
-						 quote_literal_cstr(quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
-																	   RelationGetRelationName(rel))))));
+						 quote_literal_cstr(st_qualified_name(RelationGetRelid(rel))))));
 	if (rel != NULL)
 		relation_close(rel, AccessShareLock);
 }

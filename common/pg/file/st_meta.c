@@ -37,10 +37,10 @@
 #include "storage/lmgr.h"
 #include "storage/smgr.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "st_checksum.h"
+#include "st_error.h"
 #include "st_file.h"
 #include "st_wal.h"
 
@@ -89,8 +89,7 @@ st_error_not_ours(Relation rel, const char *am_name)
 	bool		heap = rel->rd_rel->relam == HEAP_TABLE_AM_OID &&
 		RelationGetRelid(rel) >= FirstNormalObjectId;
 
-	char	   *name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
-												  RelationGetRelationName(rel));
+	char	   *name = st_qualified_name(RelationGetRelid(rel));
 
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),

@@ -165,7 +165,7 @@ st_update_begin_swath(StPending *pending, StRowOp *op)
 	StGrowth   *g = st_pending_updated(pending);
 	bool		worth_it = is_worth_it(g, op->row);
 	StGroup		group;
-	bool		begun = false;
+	bool		begun;
 
 	g->growing = false;
 	g->row_before = op->row;

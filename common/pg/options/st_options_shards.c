@@ -33,6 +33,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "st_error.h"
 #include "st_options.h"
 #include "st_options_shards.h"
 
@@ -167,13 +168,6 @@ table_of_library(Oid relid, const char *provider)
 	return found;
 }
 
-static char *
-qualified_name(Oid relid)
-{
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-									  get_rel_name(relid));
-}
-
 /*
  * Citus takes SECURITY LABEL to all nodes, in the transaction.  There the
  * provider must be loaded: an ALTER TABLE that changes nothing goes ahead by
@@ -190,9 +184,9 @@ st_options_label_everywhere(Oid relid, const char *provider, const char *label)
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	SPI_connect();
 	if (OidIsValid(opened))
-		run(psprintf("ALTER TABLE %s RESET (strata_loads_its_library)", qualified_name(opened)));
+		run(psprintf("ALTER TABLE %s RESET (strata_loads_its_library)", st_qualified_name(opened)));
 	run(psprintf("SECURITY LABEL FOR %s ON TABLE %s IS %s", quote_identifier(provider),
-				 qualified_name(relid), label == NULL ? "NULL" : quote_literal_cstr(label)));
+				 st_qualified_name(relid), label == NULL ? "NULL" : quote_literal_cstr(label)));
 	SPI_finish();
 	AtEOXact_GUC(false, nest);
 }

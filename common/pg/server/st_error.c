@@ -9,6 +9,8 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/resowner.h"
 
 #include "st_error.h"
@@ -86,4 +88,11 @@ st_try(StTryStep step, void *arg, MemoryContext mcxt)
 	MemoryContextSwitchTo(old);
 	CurrentResourceOwner = owner;
 	return error;
+}
+
+char *
+st_qualified_name(Oid relid)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+									  get_rel_name(relid));
 }

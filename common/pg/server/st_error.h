@@ -27,6 +27,9 @@
 pg_noreturn extern void st_raise_status(StStatus status, Relation rel, BlockNumber block,
 										uint64 offset, const char *what);
 
+/* schema.relation, quoted for SQL; palloc'd. */
+extern char *st_qualified_name(Oid relid);
+
 /*
  * Runs step(arg) in a subtransaction, with mcxt as the current context.  NULL,
  * or the error that it raised, copied to mcxt, with all undone that it did.

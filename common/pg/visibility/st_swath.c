@@ -6,10 +6,10 @@
  * A swath stands for as many tombstones as it has bits, all of one command: a
  * tuple with the bits of up to ST_SWATH_ROWS rows, the first of which is its
  * key.  Its rows were all deleted, or all updated; their new versions then have
- * row numbers that follow one another as the rows do.  So it is found by a scan of the keys from
- * ST_SWATH_ROWS - 1 rows before a row up to the row.  A row has a tombstone or
- * is in a swath, as seen by any one snapshot, and never both.  A swath holds
- * rows of one row group and of one piece (st_piece.c).
+ * row numbers that follow one another as the rows do.  The swaths of a row are
+ * found by a scan of the keys from ST_SWATH_ROWS - 1 rows before it up to the
+ * row.  A row has a tombstone or is in a swath, as seen by any one snapshot, and
+ * never both.  A swath holds rows of one row group and of one piece (st_piece.c).
  *
  * That there may be swaths is noted in the group's descriptor before the first
  * is made, in place.  MVCC snapshots that see a swath were taken later, and

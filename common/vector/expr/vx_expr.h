@@ -65,8 +65,8 @@ extern VxExprSet *vx_exprs_create(TupleDesc desc, Index varno, PlanState *node);
 /*
  * Compiles an expression.  NULL if it has to be left to the server as a
  * whole: a volatile or set-returning function, a subquery (but for [NOT] column
- * IN by a hash table), an aggregate, a whole-row or system column.  Checks the right to execute functions, as
- * ExecInitExpr does.
+ * IN by a hash table), an aggregate, a whole-row or system column.  Checks the
+ * right to execute functions, as ExecInitExpr does.
  */
 extern VxExpr *vx_expr_compile(VxExprSet *set, Expr *expr, int flags);
 

@@ -65,7 +65,8 @@ vx_subplan_is_known(const VxExprSet *set, Node *clause)
 	Oid			left;
 	Oid			right;
 
-	if (!vx_enable_vector_expressions || subplan == NULL || subplan->subLinkType != ANY_SUBLINK || !subplan->useHashTable ||
+	if (!vx_enable_vector_expressions || subplan == NULL ||
+		subplan->subLinkType != ANY_SUBLINK || !subplan->useHashTable ||
 		subplan->testexpr == NULL || !IsA(subplan->testexpr, OpExpr))
 		return false;
 	test = (OpExpr *) subplan->testexpr;
