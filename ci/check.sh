@@ -8,7 +8,6 @@
 #
 #   PG_CONFIG=path   server to test on (default: the newest installed)
 #   JOBS=n           parallel test workers (default: CPUs, at most 4)
-#   EMULATOR=command runs the server's program: another processor, for one
 #   KEEP=1           keep the work directory, for a look at what failed
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,16 +18,6 @@ pg_config=$(find_pg_config)
 make_workdir check
 
 build_and_install "$pg_config" "$work/server"
-
-if [ -n "${EMULATOR:-}" ]; then
-	server=$(dirname "$copy")/postgres
-	mv "$server" "$server.bin"
-	cat >"$server" <<-END
-		#!/bin/sh
-		exec $EMULATOR -0 "\$0" "\$0.bin" "\$@"
-	END
-	chmod 755 "$server"
-fi
 
 step "tests"
 if [ $# -eq 0 ]; then
