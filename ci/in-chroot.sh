@@ -104,9 +104,10 @@ if [ -n "${GIVE:-}" ]; then
 	mkdir -p "$tree/srv/given"
 	cp -a "$GIVE/." "$tree/srv/given/"
 fi
+commit=$(git -c safe.directory="$root" -C "$root" describe --always --dirty 2>/dev/null || true)
 step "$* on Debian $suite"
 chroot "$tree" env -u PG_CONFIG -u TMPDIR HOME=/root LC_ALL=C.UTF-8 \
-	STRATA_OLD_PG_CONFIG="${old:+/$old}" ${next_major:+SERVER_MAJOR=$next_major} \
+	STRATA_COMMIT="$commit" STRATA_OLD_PG_CONFIG="${old:+/$old}" ${next_major:+SERVER_MAJOR=$next_major} \
 	sh -c 'cd /root/strata && exec "$@"' sh "$@"
 if [ -n "${TAKE:-}" ]; then
 	mkdir -p "$TO"
