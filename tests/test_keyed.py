@@ -7,6 +7,7 @@ import time
 
 import psycopg
 import pytest
+from strata.queries import share
 from test_vector_queries import (
     load_joins,
     same_rows,
@@ -16,7 +17,7 @@ from test_vector_queries import (
     without_scale,
 )
 
-QUERIES = 40
+QUERIES = share(40)
 
 
 def plan_of(conn, sql: str, options: str = "") -> list[dict]:

@@ -15,10 +15,11 @@ import os
 import re
 import time
 
+from strata.queries import share
 from test_vector_queries import same_rows, set_joins, show_text, switches, without_scale
 from test_vector_windows import load_windows
 
-QUERIES = 80
+QUERIES = share(80)
 
 # Columns that b has too, and those that only tables of ours have.
 SHARED = ("k8", "k4", "n", "f", "t", "d")

@@ -29,10 +29,10 @@ from decimal import Decimal
 import psycopg
 import pytest
 from psycopg.types.string import TextLoader
-from strata.queries import COLUMNS, Generator, rows_sql
+from strata.queries import COLUMNS, Generator, rows_sql, share
 
 ROWS = 12000
-QUERIES = 150
+QUERIES = share(150)
 INDEXES = "(i4) (j4) (t) (d) (n2) gin(a) gin(j)"
 FORCE_BITMAPS = (
     "SET enable_seqscan = off",
@@ -268,6 +268,7 @@ def is_up(conn) -> bool:
     return conn.execute("SELECT true").fetchone() == (True,)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("sqlsmith"), reason="sqlsmith is not installed")
 def test_sqlsmith(db, conn, am, rng):
     """Nothing that sqlsmith makes up crashes the server, which would end conn.
@@ -299,7 +300,7 @@ def test_sqlsmith(db, conn, am, rng):
     conn.execute("DROP ROLE smith")
 
 
-JOINS = 120
+JOINS = share(120)
 OTHERS = """CREATE TABLE b AS SELECT i AS id, i % 250 * 3 AS k8, i % 90 AS k4,
  'x' || i % 60 AS t, CASE i % 4 WHEN 0 THEN 'NaN'::numeric WHEN 1 THEN 1.0
  WHEN 2 THEN NULL ELSE i % 25 END AS n, CASE i % 4 WHEN 0 THEN 'NaN'::float8

@@ -11,6 +11,7 @@ import time
 
 import psycopg
 import pytest
+from strata.queries import share
 from test_vector_queries import (
     JOIN_ROWS,
     JOIN_TABLE,
@@ -22,7 +23,7 @@ from test_vector_queries import (
     without_scale,
 )
 
-WINDOWS = 120
+WINDOWS = share(120)
 
 # Columns of JOIN_TABLE, and "id", which is unique.
 KEYS = ("k8", "k4", "k2", "n", "f", "t", "c", "bp", "d", "k8 % 7", "lower(t)")

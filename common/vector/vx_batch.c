@@ -188,3 +188,20 @@ vx_selection_rows(const uint64 *selection, int nrows, uint16 *rows)
 	}
 	return n;
 }
+
+TupleTableSlot *
+vx_batch_fill_slot(VxBatch *batch, int row, TupleTableSlot *slot)
+{
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
+	for (int i = 0; i < batch->ncolumns; i++)
+	{
+		VxBatchColumn *column = &batch->columns[i];
+
+		if (column->access == VX_ACCESS_NONE)
+			vx_batch_decode(batch, column);
+		vx_batch_value(column, row, &slot->tts_values[column->attno - 1],
+					   &slot->tts_isnull[column->attno - 1]);
+	}
+	return ExecStoreVirtualTuple(slot);
+}

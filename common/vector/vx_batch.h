@@ -16,6 +16,7 @@
 
 #include "postgres.h"
 
+#include "executor/tuptable.h"
 #include "nodes/bitmapset.h"
 #include "port/pg_bitutils.h"
 
@@ -97,6 +98,9 @@ extern void vx_batch_set_rows(VxBatch *batch, int n);
 
 /* Takes deleted rows away; deleted is the row group's bitmap. */
 extern uint32 vx_batch_remove_deleted(VxBatch *batch, const uint64 *deleted);
+
+/* Puts a row of the batch into a slot; columns that the batch lacks are NULL. */
+extern TupleTableSlot *vx_batch_fill_slot(VxBatch *batch, int row, TupleTableSlot *slot);
 
 /* Decodes a column of the batch if it is not yet. */
 extern void vx_batch_decode(VxBatch *batch, VxBatchColumn *column);

@@ -9,7 +9,14 @@ column or two of every type: one with few distinct values, one with many.
 
 from __future__ import annotations
 
+import os
 import random
+
+
+def share(queries: int) -> int:
+    """How many of a test's random queries are asked: RANDOM_QUERIES of them, or all."""
+    return int(queries * float(os.environ.get("RANDOM_QUERIES", 1)))
+
 
 COLUMNS = """
     k int NOT NULL, i2 int2, i4 int4, i8 int8, j4 int4 NOT NULL, f4 float4, f8 float8,

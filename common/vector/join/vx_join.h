@@ -128,11 +128,6 @@ extern void vx_join_init(void);
 /* The node, if it is such a join, or NULL. */
 extern VxJoinState *vx_join_state(PlanState *ps);
 
-/* ---- vx_join_node.c ---- */
-
-/* Puts a row of the node's batch into the scan slot. */
-extern TupleTableSlot *vx_join_fill_slot(VxJoinState *state, int row);
-
 /* Rows of the probe side, or of the build side, without a match come out. */
 static inline bool
 vx_join_keeps_probe(const VxJoinState *state)

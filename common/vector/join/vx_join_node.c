@@ -177,26 +177,6 @@ begin_join(CustomScanState *node, EState *estate, int eflags)
 
 /* ---- rows ---- */
 
-TupleTableSlot *
-vx_join_fill_slot(VxJoinState *state, int row)
-{
-	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	VxBatch    *batch = state->producer.batch;
-
-	ExecClearTuple(slot);
-	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
-	for (int i = 0; i < batch->ncolumns; i++)
-	{
-		VxBatchColumn *column = &batch->columns[i];
-
-		if (column->access == VX_ACCESS_NONE)
-			vx_batch_decode(batch, column);
-		vx_batch_value(column, row, &slot->tts_values[column->attno - 1],
-					   &slot->tts_isnull[column->attno - 1]);
-	}
-	return ExecStoreVirtualTuple(slot);
-}
-
 static TupleTableSlot *
 exec_join(CustomScanState *node)
 {
@@ -220,7 +200,7 @@ exec_join(CustomScanState *node)
 	}
 	row = state->word * 64 + __builtin_ctzll(state->left);
 	state->left &= state->left - 1;
-	slot = vx_join_fill_slot(state, row);
+	slot = vx_batch_fill_slot(state->producer.batch, row, state->css.ss.ss_ScanTupleSlot);
 	if (projection == NULL)
 		return slot;
 	econtext->ecxt_scantuple = slot;

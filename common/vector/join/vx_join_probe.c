@@ -176,7 +176,8 @@ run_on_rows(VxJoinState *state, ExprState *qual, uint64 *selection)
 	VX_FOREACH_ROW(row, selection, (state->producer.batch->nrows + 63) / 64)
 	{
 		CHECK_FOR_INTERRUPTS();
-		econtext->ecxt_scantuple = vx_join_fill_slot(state, row);
+		econtext->ecxt_scantuple = vx_batch_fill_slot(state->producer.batch, row,
+													  state->css.ss.ss_ScanTupleSlot);
 		if (!ExecQual(qual, econtext))
 			vx_rows_clear(selection, row);
 		ResetExprContext(econtext);

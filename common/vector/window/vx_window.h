@@ -209,9 +209,6 @@ extern void vx_window_show(VxWindowState *state, uint32 position);
 /* The node's next batch. */
 extern bool vx_window_next_batch(CustomScanState *node);
 
-/* Puts a row of it into the scan slot. */
-extern TupleTableSlot *vx_window_fill_slot(VxWindowState *state, int row);
-
 /* The server's next row; its columns in the slot of the node's rows. */
 extern TupleTableSlot *vx_window_server_row(VxWindowState *state);
 

@@ -228,7 +228,7 @@ exec_window(CustomScanState *node)
 	if (row < 0)
 		return ExecClearTuple(projection ? projection->pi_state.resultslot :
 							  node->ss.ss_ScanTupleSlot);
-	slot = vx_window_fill_slot(state, row);
+	slot = vx_batch_fill_slot(state->producer.batch, row, state->css.ss.ss_ScanTupleSlot);
 	if (projection == NULL)
 		return slot;
 	econtext->ecxt_scantuple = slot;

@@ -77,26 +77,6 @@ vx_window_output_init(VxWindowState *state)
 	}
 }
 
-TupleTableSlot *
-vx_window_fill_slot(VxWindowState *state, int row)
-{
-	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	VxBatch    *batch = state->producer.batch;
-
-	ExecClearTuple(slot);
-	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
-	for (int i = 0; i < batch->ncolumns; i++)
-	{
-		VxBatchColumn *column = &batch->columns[i];
-
-		if (column->access == VX_ACCESS_NONE)
-			vx_batch_decode(batch, column);
-		vx_batch_value(column, row, &slot->tts_values[column->attno - 1],
-					   &slot->tts_isnull[column->attno - 1]);
-	}
-	return ExecStoreVirtualTuple(slot);
-}
-
 /* ---- conditions ---- */
 
 static void
@@ -108,7 +88,8 @@ run_on_rows(VxWindowState *state, ExprState *qual)
 	VX_FOREACH_ROW(row, batch->selection, (batch->nrows + 63) / 64)
 	{
 		CHECK_FOR_INTERRUPTS();
-		econtext->ecxt_scantuple = vx_window_fill_slot(state, row);
+		econtext->ecxt_scantuple = vx_batch_fill_slot(state->producer.batch, row,
+													  state->css.ss.ss_ScanTupleSlot);
 		if (!ExecQual(qual, econtext))
 			vx_rows_clear(batch->selection, row);
 		ResetExprContext(econtext);
