@@ -216,6 +216,10 @@ def compare(conn, generator: Generator, query: str) -> str | None:
         )
         return fault and f"heap raises {heap_state}, ours {state}: {fault}"
     if state:
+        # A plan in order of the groups ends at the LIMIT, before rows that raise errors.
+        whole = re.sub(r" LIMIT .*", "", query)
+        if whole != query and outcome(conn, whole.replace("TBL", "heap"))[1] == state:
+            return None
         return f"heap gives {len(heap)} rows, ours raises {state}"
     if re.search(r"DISTINCT|GROUP BY|min\(|max\(", query):
         ours, heap = without_scale(ours), without_scale(heap)
