@@ -90,6 +90,7 @@ def test_incremental_backup(make_cluster, server, am):
     check(whole.start(), all_rows(twin), am)
 
 
+@pytest.mark.slow
 def test_pgbackrest(make_cluster, server, am):
     program = shutil.which("pgbackrest")
     if program is None:

@@ -171,6 +171,7 @@ def core_library(*targets: str) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_core_library():
     """Unit tests and golden bytes, of the code that ships."""
     core_library("check-opt")

@@ -310,6 +310,7 @@ def test_change_of_type(t):
 # ---- big values ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["row group", "delta"])
 def test_value_of_300_mb(t, way):
     """Compared inside the server: by length, and by hash piece by piece."""

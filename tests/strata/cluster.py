@@ -28,6 +28,8 @@ SETTINGS = {
     "log_error_verbosity": "verbose",
     "timezone": "UTC",
     "dynamic_shared_memory_type": "mmap",
+    # Disabled plans cost so much that each small query would be compiled.
+    "jit": "off",
 }
 
 # Lines of the server's log that make any test fail unless it says that it
