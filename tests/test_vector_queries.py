@@ -423,6 +423,7 @@ def test_joins(conn, am, rng):
     names = switches(conn, am)
     joins = Joins(rng)
     vectors = 0
+    parallel = 0
     done = 0
     end = time.monotonic() + float(os.environ.get("SECONDS", 0))
     while done < JOINS or time.monotonic() < end:
@@ -432,16 +433,18 @@ def test_joins(conn, am, rng):
         ours = query.replace("TBL", "ours").replace("OTH", rng.choice(("b", "b_ours")))
         plan = "\n".join(line for (line,) in conn.execute(f"EXPLAIN {ours}"))
         vectors += f"({am.capitalize()}Join)" in plan
+        parallel += f"Parallel Custom Scan ({am.capitalize()}Join)" in plan
         rows = without_scale(conn.execute(ours).fetchall())
         heap = query.replace("TBL", "heap").replace("OTH", "b")
         expected = without_scale(conn.execute(heap).fetchall())
         assert same_rows(rows, expected), "\n".join([*settings, ours, plan])
     assert vectors > done / 4
+    assert parallel > done / 20
 
 
 MANY = """CREATE TABLE many (id int, few int, t text) USING {am};
  INSERT INTO many SELECT i, i % 5, 't' || i FROM generate_series(1, 30000) i;
- CREATE FUNCTION endless() RETURNS SETOF int ROWS 10 LANGUAGE sql VOLATILE AS
+ CREATE FUNCTION endless() RETURNS SETOF int ROWS 10 LANGUAGE sql VOLATILE PARALLEL SAFE AS
  'SELECT generate_series(1, 1000000000)';
  ANALYZE many"""
 LONG = {
@@ -453,15 +456,19 @@ LONG = {
 }
 
 
+@pytest.mark.parametrize("workers", (0, 2))
 @pytest.mark.parametrize("what", LONG)
-def test_join_cancelled(conn, am, what):
+def test_join_cancelled(conn, am, what, workers):
     """A join of vectors ends soon after it was cancelled, in memory and on disk."""
     conn.execute(MANY.format(am=am))
-    for setting in ("max_parallel_workers_per_gather = 0", "enable_mergejoin = off",
-                    "enable_nestloop = off", "work_mem = '2MB'"):  # fmt: skip
+    for setting in (f"max_parallel_workers_per_gather = {workers}", "enable_mergejoin = off",
+                    "enable_nestloop = off", "work_mem = '2MB'", "parallel_setup_cost = 0",
+                    "min_parallel_table_scan_size = 0"):  # fmt: skip
         conn.execute(f"SET {setting}")
     plan = "\n".join(line for (line,) in conn.execute(f"EXPLAIN {LONG[what]}"))
     assert f"({am.capitalize()}Join)" in plan, plan
+    parallel = f"Parallel Custom Scan ({am.capitalize()}Join)" in plan
+    assert parallel == (workers > 0), plan
     conn.execute("SET statement_timeout = '1s'")
     start = time.monotonic()
     with pytest.raises(psycopg.errors.QueryCanceled):

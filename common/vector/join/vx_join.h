@@ -8,6 +8,7 @@
  *	 vx_join_batches.c	they come as vectors
  *	 vx_join_spill.c	both sides in parts on disk
  *	 vx_join_probe.c	the probe side: from a batch of it to batches of the join
+ *	 vx_join_parallel.c	participants of a parallel plan
  *
  *-------------------------------------------------------------------------
  */
@@ -48,6 +49,23 @@ typedef struct VxJoinQual
 	VxExpr	   *program;
 	ExprState  *state;
 } VxJoinQual;
+
+/* What a join did, for EXPLAIN. */
+typedef struct VxJoinStats
+{
+	uint64		built;			/* rows of the build side */
+	uint64		probed;			/* rows of the probe side, */
+	uint64		unmatched;		/* and those without candidates */
+	uint64		parts;			/* on disk */
+	Size		peak;			/* memory of the table: the largest one */
+} VxJoinStats;
+
+/* In shared memory: counters of the workers. */
+typedef struct VxSharedJoin
+{
+	uint32		nworkers;
+	VxJoinStats stats[FLEXIBLE_ARRAY_MEMBER];
+} VxSharedJoin;
 
 typedef struct VxJoinBatches VxJoinBatches;
 typedef struct VxJoinSpill VxJoinSpill;
@@ -114,10 +132,10 @@ typedef struct VxJoinState
 	uint64		left;
 
 	/* for EXPLAIN */
-	uint64		total_built;
-	uint64		total_probed;
-	uint64		total_unmatched;	/* probe side's rows without candidates */
-	Size		peak;
+	VxJoinStats *stats;			/* this process counts here: own_stats, or shared */
+	VxJoinStats own_stats;
+	VxJoinStats workers;		/* of earlier set-ups */
+	VxSharedJoin *shared;		/* leader of a parallel plan, until shutdown */
 } VxJoinState;
 
 extern CustomScanMethods vx_join_methods;
@@ -206,9 +224,6 @@ extern VxBatch *vx_join_spilled_batch(VxJoinState *state);
 extern bool vx_join_spill_is_used(const VxJoinState *state);
 extern void vx_join_spill_reset(VxJoinState *state);
 
-/* Parts on disk so far. */
-extern uint64 vx_join_parts(const VxJoinState *state);
-
 /* ---- vx_join_probe.c ---- */
 
 extern void vx_join_probe_init(VxJoinState *state);
@@ -221,5 +236,17 @@ extern bool vx_join_next_batch(CustomScanState *node);
  * the null row of the build side.
  */
 extern void vx_join_pass(VxJoinState *state, const uint64 *selection);
+
+/* ---- vx_join_parallel.c: callbacks of the node ---- */
+
+extern Size vx_join_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
+extern void vx_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt,
+								   void *coordinate);
+extern void vx_join_initialize_worker(CustomScanState *node, shm_toc *toc,
+									  void *coordinate);
+extern void vx_join_shutdown(CustomScanState *node);
+
+/* Of all participants. */
+extern VxJoinStats vx_join_total_stats(const VxJoinState *state);
 
 #endif							/* VX_JOIN_H */

@@ -217,7 +217,7 @@ add_batch(VxJoinState *state)
 	uint64	   *rows = b->batch->selection;
 	uint64		hashes[ST_VECTOR_SIZE];
 
-	state->total_built += vx_selection_count(source->selection, source->nrows);
+	state->stats->built += vx_selection_count(source->selection, source->nrows);
 	vx_batch_set_rows(b->batch, source->nrows);
 	b->batch->first_row = b->source->group;
 	memcpy(rows, source->selection, (source->nrows + 63) / 64 * sizeof(uint64));

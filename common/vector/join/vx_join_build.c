@@ -111,7 +111,7 @@ next_build_row(VxJoinState *state)
 	slot = ExecProcNode(state->inner);
 	if (TupIsNull(slot))
 		return NULL;
-	state->total_built++;
+	state->stats->built++;
 	return slot;
 }
 
@@ -181,7 +181,7 @@ read_build(VxJoinState *state)
 		read_rows(state);
 	if (!state->overflown)
 		vx_hash_finish(hash);
-	state->peak = Max(state->peak, vx_hash_memory(hash));
+	state->stats->peak = Max(state->stats->peak, vx_hash_memory(hash));
 	/* what was known of the columns' dictionaries is void */
 	state->producer.group++;
 	return !state->overflown;
@@ -248,7 +248,7 @@ vx_join_probe_batch(VxJoinState *state)
 		if (state->probe_group != state->probe->group)
 			state->producer.group++;
 		state->probe_group = state->probe->group;
-		state->total_probed += vx_selection_count(batch->selection, batch->nrows);
+		state->stats->probed += vx_selection_count(batch->selection, batch->nrows);
 	}
 	state->probe_batch = batch;
 	state->nrows = batch->nrows;

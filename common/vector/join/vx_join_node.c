@@ -46,6 +46,10 @@ static CustomExecMethods exec_methods = {
 	.ExecCustomScan = exec_join,
 	.EndCustomScan = end_join,
 	.ReScanCustomScan = rescan_join,
+	.EstimateDSMCustomScan = vx_join_estimate_dsm,
+	.InitializeDSMCustomScan = vx_join_initialize_dsm,
+	.InitializeWorkerCustomScan = vx_join_initialize_worker,
+	.ShutdownCustomScan = vx_join_shutdown,
 	.ExplainCustomScan = explain_join,
 };
 
@@ -157,6 +161,7 @@ begin_join(CustomScanState *node, EState *estate, int eflags)
 	state->probe = vx_producer(state->outer);
 	if (state->probe == NULL)
 		elog(ERROR, "a join of vectors needs a source of vectors");
+	state->stats = &state->own_stats;
 	state->producer = (VxProducer) {vx_join_next_batch, INDEX_VAR, state->desc, NULL, 1};
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
@@ -286,6 +291,7 @@ explain_join(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	VxJoinState *state = (VxJoinState *) node;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	VxJoinStats stats;
 
 	ExplainPropertyText("Join Type", type_name(state->jointype), es);
 	explain_clauses("Hash Cond", state->clauses, node, ancestors, es);
@@ -293,12 +299,13 @@ explain_join(CustomScanState *node, List *ancestors, ExplainState *es)
 					ancestors, es);
 	if (!es->analyze || state->hash == NULL)
 		return;
-	ExplainPropertyUInteger("Build Rows", NULL, state->total_built, es);
-	ExplainPropertyUInteger("Probe Rows", NULL, state->total_probed, es);
-	ExplainPropertyUInteger("Probe Rows Without Match", NULL, state->total_unmatched, es);
-	if (vx_join_parts(state) > 0 || es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyUInteger("Parts On Disk", NULL, vx_join_parts(state), es);
-	ExplainPropertyUInteger("Memory", "kB", (state->peak + 1023) / 1024, es);
+	stats = vx_join_total_stats(state);
+	ExplainPropertyUInteger("Build Rows", NULL, stats.built, es);
+	ExplainPropertyUInteger("Probe Rows", NULL, stats.probed, es);
+	ExplainPropertyUInteger("Probe Rows Without Match", NULL, stats.unmatched, es);
+	if (stats.parts > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyUInteger("Parts On Disk", NULL, stats.parts, es);
+	ExplainPropertyUInteger("Memory", "kB", (stats.peak + 1023) / 1024, es);
 }
 
 void

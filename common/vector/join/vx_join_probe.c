@@ -258,7 +258,7 @@ begin_probe(VxJoinState *state)
 				vx_rows_clear(state->pending, row);
 		}
 	}
-	state->total_unmatched += vx_selection_count(state->rows, state->nrows) -
+	state->stats->unmatched += vx_selection_count(state->rows, state->nrows) -
 		vx_selection_count(state->pending, state->nrows);
 	if (!vx_join_keeps_probe(state))
 		vx_join_probe_narrow(state, state->pending);

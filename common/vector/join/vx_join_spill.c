@@ -51,7 +51,6 @@ struct VxJoinSpill
 	Part		parts[PARTS];	/* being written */
 	List	   *pending;		/* of Part, to be joined */
 	Part	   *input;			/* being joined, or NULL: the plans below are */
-	uint64		nparts;
 	bool		used;			/* rows have gone to disk since the last reset */
 
 	TupleTableSlot *build_write;	/* virtual */
@@ -199,7 +198,7 @@ vx_join_look_at_memory(VxJoinState *state)
 	used = vx_hash_memory(hash);
 	if (used <= get_hash_memory_limit())
 		return;
-	state->peak = Max(state->peak, used);
+	state->stats->peak = Max(state->stats->peak, used);
 	spill_table(state);
 	state->overflown = true;
 }
@@ -291,7 +290,7 @@ vx_join_spill_finish(VxJoinState *state)
 		*done = *part;
 		memset(part, 0, sizeof(*part));
 		spill->pending = lcons(done, spill->pending);
-		spill->nparts++;
+		state->stats->parts++;
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -363,10 +362,4 @@ vx_join_spill_reset(VxJoinState *state)
 		free_part(lfirst(lc));
 	list_free_deep(spill->pending);
 	spill->pending = NIL;
-}
-
-uint64
-vx_join_parts(const VxJoinState *state)
-{
-	return state->spill ? state->spill->nparts : 0;
 }

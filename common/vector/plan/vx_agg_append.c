@@ -11,7 +11,8 @@
  *
  * Where states cannot be put together (DISTINCT, percentiles, aggregates of
  * the server's), and above joins, rows that the plan below returns become
- * vectors in one node that aggregates them all.
+ * vectors in one node that aggregates them all, or above joins in a node of each
+ * participant (vx_agg_parallel_path.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -90,9 +91,9 @@ can_feed(const VxAggQuery *query)
 	return true;
 }
 
-static CustomPath *
-make_feed_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,
-			   const VxAggQuery *query, VxAggMode mode, Path *below)
+CustomPath *
+vx_agg_make_feed_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,
+					  const VxAggQuery *query, VxAggMode mode, Path *below)
 {
 	List	   *columns;
 	PathTarget *operands = feed_target(root, query, &columns);
@@ -170,8 +171,8 @@ child_path(PlannerInfo *root, RelOptInfo *child, const VxAggQuery *parent_query,
 		if (below == NULL || below->param_info != NULL || !can_feed(query) ||
 			is_asynchronous(child, below))
 			return NULL;
-		cpath = make_feed_path(root, child, vx_agg_partial_target(), query, VX_AGG_PARTIAL,
-							   below);
+		cpath = vx_agg_make_feed_path(root, child, vx_agg_partial_target(), query,
+									  VX_AGG_PARTIAL, below);
 	}
 	ngroups = vx_agg_count_groups(root, query, below->rows);
 	cpath->path.parallel_safe = child->consider_parallel && below->parallel_safe;
@@ -285,29 +286,36 @@ add_append_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	return true;
 }
 
-/*
- * Rows of the cheapest plan below become vectors in the one node; those of a
- * join of vectors are such already, so that it costs less here than it says.
- */
+Path *
+vx_agg_feed_source(Path *cheapest, List *paths, Cost *saved)
+{
+	Cost		cost;
+	Path	   *vectors = vx_join_vector_path(paths, &cost);
+
+	*saved = 0;
+	if (vectors == NULL || cost >= cheapest->total_cost)
+		return cheapest;
+	*saved = vectors->total_cost - cost;
+	return vectors;
+}
+
+/* Rows of the cheapest plan below become vectors in the one node. */
 static void
 add_feed_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 			  const VxAggQuery *query)
 {
 	Path	   *below = input_rel->cheapest_total_path;
-	Cost		cost;
-	Path	   *vectors = vx_join_vector_path(input_rel, &cost);
-	Cost		saved = 0;
+	Cost		saved;
 	CustomPath *cpath;
 
-	if (vectors && below && cost < below->total_cost)
-	{
-		saved = vectors->total_cost - cost;
-		below = vectors;
-	}
-	if (below == NULL || below->param_info != NULL || !can_feed(query) ||
-		!vx_agg_values_fit(root, query, below->rows))
+	if (below == NULL || !can_feed(query))
 		return;
-	cpath = make_feed_path(root, grouped_rel, query->target, query, VX_AGG_PLAIN, below);
+	vx_agg_add_parallel_paths(root, input_rel, grouped_rel, NULL, query);
+	below = vx_agg_feed_source(below, input_rel->pathlist, &saved);
+	if (below->param_info != NULL || !vx_agg_values_fit(root, query, below->rows))
+		return;
+	cpath = vx_agg_make_feed_path(root, grouped_rel, query->target, query, VX_AGG_PLAIN,
+								  below);
 	vx_agg_cost_path(root, cpath, query, below->rows,
 					 vx_agg_count_groups(root, query, below->rows));
 	cpath->path.startup_cost -= saved;

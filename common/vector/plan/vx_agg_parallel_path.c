@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * vx_agg_parallel_path.c
- *	  Aggregation of one table's vectors in parallel plans.
+ *	  Aggregation of one table's vectors in parallel plans; of joins', too.
  *
  * Few groups: each participant aggregates what it reads, and hands the states
  * of its groups to a final node above Gather, which puts them together.  That
@@ -49,27 +49,51 @@
 /* Share of parallel_setup_cost that partitions add to it. */
 #define VX_PARTITIONS_COST	0.5
 
-/* The participants' scan of vectors, or NULL. */
+/*
+ * An aggregation in each participant, of what it reads of the table, or of
+ * its share of another plan's rows.  NULL: there is no such plan.  Costs are
+ * still to be set, less *saved.
+ */
 static CustomPath *
-parallel_scan(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-			  Relation relation, const VxAggQuery *query)
+participants_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+				  Relation relation, PathTarget *target, const VxAggQuery *query,
+				  VxAggMode mode, Cost *saved)
 {
-	int			workers;
+	CustomPath *path;
+	Path	   *below;
 
 	if (!grouped_rel->consider_parallel || input_rel->partial_pathlist == NIL)
 		return NULL;
-	workers = ((Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
-	return workers > 0 ?
-		vx_make_vector_scan_path(root, input_rel, relation, vx_agg_scan_target(root, query),
-								 workers) : NULL;
+	below = linitial(input_rel->partial_pathlist);
+	*saved = 0;
+	if (relation == NULL)
+	{
+		below = vx_agg_feed_source(below, input_rel->partial_pathlist, saved);
+		path = vx_agg_make_feed_path(root, grouped_rel, target, query, mode, below);
+	}
+	else
+	{
+		below = (Path *) vx_make_vector_scan_path(root, input_rel, relation,
+												  vx_agg_scan_target(root, query),
+												  below->parallel_workers);
+		if (below == NULL)
+			return NULL;
+		path = vx_agg_make_path(grouped_rel, target, query, mode, NIL, below);
+	}
+	path->path.parallel_safe = true;
+	path->path.parallel_workers = below->parallel_workers;
+	return path;
 }
 
 static void
 add_final_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 			   Relation relation, const VxAggQuery *query)
 {
-	CustomPath *scan = parallel_scan(root, input_rel, grouped_rel, relation, query);
-	CustomPath *partial;
+	Cost		saved;
+	CustomPath *partial = participants_path(root, input_rel, grouped_rel, relation,
+											vx_agg_partial_target(), query, VX_AGG_PARTIAL,
+											&saved);
+	Path	   *below;
 	CustomPath *final;
 	Path	   *gather;
 	double		ngroups;
@@ -77,18 +101,15 @@ add_final_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel
 	double		rows;
 	Cost		cost;
 
-	if (scan == NULL)
+	if (partial == NULL)
 		return;
+	below = linitial(partial->custom_paths);
 	ngroups = vx_agg_count_groups(root, query, input_rel->rows);
-	nstates = Min(ngroups, scan->path.rows) * vx_parallel_divisor(&scan->path);
-
-	partial = vx_agg_make_path(grouped_rel, vx_agg_partial_target(), query, VX_AGG_PARTIAL,
-							   NIL, &scan->path);
-	partial->path.parallel_safe = true;
-	partial->path.parallel_workers = scan->path.parallel_workers;
-	vx_agg_cost_path(root, partial, query,
-					 vx_agg_discount_footers(input_rel, relation, query, &scan->path) ? 0 :
-					 scan->path.rows, Min(ngroups, scan->path.rows));
+	nstates = Min(ngroups, below->rows) * vx_parallel_divisor(below);
+	vx_agg_cost_path(root, partial, query, relation &&
+					 vx_agg_discount_footers(input_rel, relation, query, below) ? 0 :
+					 below->rows, Min(ngroups, below->rows));
+	partial->path.startup_cost -= saved;
 	/* no rows are made of groups: what states cost is the final node's */
 	partial->path.total_cost = partial->path.startup_cost;
 	rows = ceil(nstates * VX_AGG_STATE_BYTES / BLCKSZ);
@@ -99,8 +120,8 @@ add_final_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel
 	vx_agg_cost_path(root, final, query, nstates,
 					 vx_agg_count_results(root, query, input_rel->rows));
 	cost = cpu_operator_cost * (nstates * VX_STATE_COST + VX_VALUE_COST *
-								vx_agg_count_values(root, query, scan->path.rows) *
-								vx_parallel_divisor(&scan->path));
+								vx_agg_count_values(root, query, below->rows) *
+								vx_parallel_divisor(below));
 	final->path.startup_cost += cost;
 	final->path.total_cost += cost;
 	if (query->sets != NIL)
@@ -113,33 +134,32 @@ static void
 add_partitioned_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 					 Relation relation, const VxAggQuery *query)
 {
-	CustomPath *scan;
 	CustomPath *path;
+	Path	   *below;
 	double		ngroups;
 	double		divisor;
 	double		rows;
+	Cost		saved;
 	Cost		cost;
 
 	if (!vx_enable_partitioned_aggregate || query->keys == NIL || query->sets != NIL)
 		return;
-	scan = parallel_scan(root, input_rel, grouped_rel, relation, query);
-	if (scan == NULL)
-		return;
-	divisor = vx_parallel_divisor(&scan->path);
 	ngroups = vx_agg_count_groups(root, query, input_rel->rows);
 	if (ngroups < VX_LEAST_GROUPS)
 		return;
-
-	path = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_SHARED, NIL, &scan->path);
+	path = participants_path(root, input_rel, grouped_rel, relation, query->target, query,
+							 VX_AGG_SHARED, &saved);
+	if (path == NULL)
+		return;
+	below = linitial(path->custom_paths);
+	divisor = vx_parallel_divisor(below);
 	path->path.parallel_aware = true;
-	path->path.parallel_safe = true;
-	path->path.parallel_workers = scan->path.parallel_workers;
-	vx_agg_cost_path(root, path, query, scan->path.rows, clamp_row_est(ngroups / divisor));
+	vx_agg_cost_path(root, path, query, below->rows, clamp_row_est(ngroups / divisor));
 	cost = VX_PARTITIONS_COST * parallel_setup_cost +
-		cpu_operator_cost * Min(ngroups, scan->path.rows) *
+		cpu_operator_cost * Min(ngroups, below->rows) *
 		(VX_PART_STATE_COST + VX_PART_VALUE_COST * vx_agg_numbered_keys(query)) +
 		cpu_operator_cost * VX_VALUE_COST *
-		vx_agg_count_values(root, query, scan->path.rows);
+		vx_agg_count_values(root, query, below->rows) - saved;
 	path->path.startup_cost += cost;
 	path->path.total_cost += cost;
 	add_partial_path(grouped_rel, &path->path);
@@ -179,7 +199,8 @@ void
 vx_agg_add_parallel_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 						  Relation relation, const VxAggQuery *query)
 {
-	if (!vx_agg_can_combine(query->aggregates, query->sets == NIL) ||
+	/* of a join's rows nobody knows how many values they bring at most */
+	if (!vx_agg_can_combine(query->aggregates, relation && query->sets == NIL) ||
 		!values_can_be_sent(input_rel, query))
 		return;
 	add_final_path(root, input_rel, grouped_rel, relation, query);

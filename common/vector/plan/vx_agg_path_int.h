@@ -4,7 +4,7 @@
  *	  What the files that make paths of aggregation share.
  *
  *	 vx_agg_path.c		the hook; one table
- *	 vx_agg_parallel_path.c	the same in parallel
+ *	 vx_agg_parallel_path.c	the same in parallel, and joins
  *	 vx_agg_append.c	many: partitions, children, arms of UNION ALL, joins
  *
  *-------------------------------------------------------------------------
@@ -88,7 +88,10 @@ extern double vx_agg_count_results(PlannerInfo *root, const VxAggQuery *query, d
 extern bool vx_agg_discount_footers(RelOptInfo *rel, Relation relation,
 									const VxAggQuery *query, Path *scan);
 
-/* vx_agg_parallel_path.c: the table's participants aggregate vectors. */
+/*
+ * vx_agg_parallel_path.c: participants aggregate vectors of the table, or, if
+ * relation is NULL, what they get of another plan.
+ */
 extern void vx_agg_add_parallel_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									  RelOptInfo *grouped_rel, Relation relation,
 									  const VxAggQuery *query);
@@ -123,7 +126,20 @@ extern void vx_agg_set_topn(CustomPath *path, int entry, bool descending,
 extern void vx_agg_add_topn_paths(PlannerInfo *root, RelOptInfo *input_rel,
 								  RelOptInfo *ordered_rel);
 
-/* vx_agg_append.c */
+/*
+ * vx_agg_append.c.  An aggregation of what another plan returns: rows, or
+ * vectors of a join.
+ */
+extern CustomPath *vx_agg_make_feed_path(PlannerInfo *root, RelOptInfo *parent,
+										 PathTarget *target, const VxAggQuery *query,
+										 VxAggMode mode, Path *below);
+
+/*
+ * The best of the paths for that.  saved: a join of vectors costs so much less
+ * than it says, as no rows are made of them.
+ */
+extern Path *vx_agg_feed_source(Path *cheapest, List *paths, Cost *saved);
+
 extern void vx_agg_add_append_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									RelOptInfo *grouped_rel, const VxAggQuery *query);
 

@@ -9,6 +9,12 @@
  * equality must be hashable; what else the join says are conditions on its
  * rows.
  *
+ * In a parallel plan the probe side is partial: the participants' scan, or
+ * such a join of theirs.  Each participant runs the build side's plan by itself,
+ * which its costs say, so that a large one is better shared by the server's
+ * Parallel Hash, or read by one process.  Not so right and full joins: every
+ * participant would return the build side's rows without a match.
+ *
  * Columns in expressions above an outer join are marked as such (from 16
  * on).  The node's scan tuple has its columns as they are above it, and its
  * own conditions are changed to that; nobody evaluates the mark.
@@ -51,6 +57,12 @@
 
 /* Share of cpu_tuple_cost for a row of the build side that comes as vectors. */
 #define VX_BUILD_ROW_COST	0.3
+
+/*
+ * Share of the build side's cost for each participant more that runs it, too:
+ * tables made at the same time share caches, and processors that others want.
+ */
+#define VX_BUILD_AGAIN_COST	0.25
 
 /* Share of a condition's cost when it runs on vectors. */
 #define VX_QUAL_COST	0.5
@@ -429,12 +441,12 @@ made_rows_cost(const Path *path)
 }
 
 Path *
-vx_join_vector_path(const RelOptInfo *rel, Cost *cost)
+vx_join_vector_path(List *paths, Cost *cost)
 {
 	Path	   *best = NULL;
 	ListCell   *lc;
 
-	foreach(lc, rel->pathlist)
+	foreach(lc, paths)
 	{
 		Path	   *path = lfirst(lc);
 
@@ -446,16 +458,22 @@ vx_join_vector_path(const RelOptInfo *rel, Cost *cost)
 	return best;
 }
 
-/* A path that hands out vectors of the relation's columns, and what it costs so. */
+/*
+ * A path that hands out vectors of the relation's columns, to all participants
+ * of a parallel plan if it is to be partial, and what it costs so; or NULL.
+ */
 static Path *
-vector_path(PlannerInfo *root, RelOptInfo *rel, Cost *cost)
+vector_path(PlannerInfo *root, RelOptInfo *rel, bool partial, Cost *cost)
 {
 	RangeTblEntry *rte;
 	Relation	relation;
 	Path	   *path = NULL;
+	int			workers = 0;
 
+	if (partial && rel->partial_pathlist == NIL)
+		return NULL;
 	if (IS_JOIN_REL(rel))
-		return vx_join_vector_path(rel, cost);
+		return vx_join_vector_path(partial ? rel->partial_pathlist : rel->pathlist, cost);
 	if (!IS_SIMPLE_REL(rel))
 		return NULL;
 	rte = planner_rt_fetch(rel->relid, root);
@@ -464,7 +482,11 @@ vector_path(PlannerInfo *root, RelOptInfo *rel, Cost *cost)
 	/* The planner holds a lock on it. */
 	relation = table_open(rte->relid, NoLock);
 	if (st_relation_format(relation) == vx_format->store)
-		path = (Path *) vx_make_vector_scan_path(root, rel, relation, rel->reltarget, 0);
+	{
+		if (partial)
+			workers = ((Path *) linitial(rel->partial_pathlist))->parallel_workers;
+		path = (Path *) vx_make_vector_scan_path(root, rel, relation, rel->reltarget, workers);
+	}
 	table_close(relation, NoLock);
 	if (path)
 		*cost = path->total_cost;
@@ -472,21 +494,23 @@ vector_path(PlannerInfo *root, RelOptInfo *rel, Cost *cost)
 }
 
 /*
- * The build side's plan: one that hands out vectors, or the cheapest; cost: of
- * its rows until they are in the table, but for the keys.  NULL: there is none.
+ * The build side's plan: one that hands out vectors, or the cheapest, which
+ * each participant runs if the join is partial; cost: of its rows until they are
+ * in the table, but for the keys.  NULL: there is none.
  */
 static Path *
-build_path(PlannerInfo *root, RelOptInfo *rel, Cost *cost)
+build_path(PlannerInfo *root, RelOptInfo *rel, bool partial, Cost *cost)
 {
-	Path	   *path = rel->cheapest_total_path;
+	Path	   *path = partial ? get_cheapest_parallel_safe_total_inner(rel->pathlist) :
+		rel->cheapest_total_path;
 	Path	   *vectors;
 	Cost		vectors_cost;
 
 	if (path == NULL || path->param_info != NULL)
 		return NULL;
 	*cost = path->total_cost + cpu_tuple_cost * path->rows;
-	vectors = has_columns_only(rel) ? vector_path(root, rel, &vectors_cost) : NULL;
-	if (vectors == NULL)
+	vectors = has_columns_only(rel) ? vector_path(root, rel, false, &vectors_cost) : NULL;
+	if (vectors == NULL || (partial && !vectors->parallel_safe))
 		return path;
 	vectors_cost += VX_BUILD_ROW_COST * cpu_tuple_cost * vectors->rows;
 	if (vectors_cost > *cost)
@@ -499,14 +523,14 @@ build_path(PlannerInfo *root, RelOptInfo *rel, Cost *cost)
 
 /* Rows that the keys alone let through. */
 static double
-candidate_rows(PlannerInfo *root, const JoinQuery *query)
+candidate_rows(PlannerInfo *root, const JoinQuery *query, const Path *outer)
 {
-	double		rows = query->outer->rows * query->inner->rows *
+	double		rows = outer->rows * query->inner->rows *
 		clauselist_selectivity(root, query->rinfos, 0, JOIN_INNER, NULL);
 
 	/* one that matches is mostly found at once, where one is enough */
 	if (query->type == JOIN_SEMI || query->type == JOIN_ANTI)
-		rows = Min(rows, query->outer->rows);
+		rows = Min(rows, outer->rows);
 	return clamp_row_est(rows);
 }
 
@@ -521,7 +545,7 @@ cost_of_quals(PlannerInfo *root, List *quals, double rows)
 
 /* As the server does for a hash table that has no room in memory. */
 static Cost
-spill_cost(const JoinQuery *query, const Path *inner)
+spill_cost(const Path *outer, const Path *inner)
 {
 	double		bytes = inner->rows * (MAXALIGN(inner->pathtarget->width) + 64);
 	double		pages = 0;
@@ -529,9 +553,8 @@ spill_cost(const JoinQuery *query, const Path *inner)
 	if (bytes <= (double) get_hash_memory_limit())
 		return 0;
 	pages += ceil(inner->rows * (inner->pathtarget->width + 24) / BLCKSZ);
-	pages += ceil(query->outer->rows * (query->outer->reltarget->width + 24) / BLCKSZ);
-	return seq_page_cost * 2 * pages +
-		cpu_tuple_cost * (inner->rows + query->outer->rows);
+	pages += ceil(outer->rows * (outer->pathtarget->width + 24) / BLCKSZ);
+	return seq_page_cost * 2 * pages + cpu_tuple_cost * (inner->rows + outer->rows);
 }
 
 static void
@@ -539,7 +562,7 @@ cost_join(PlannerInfo *root, Path *path, const JoinQuery *query, Path *outer,
 		  Cost outer_cost, Path *inner, Cost inner_cost)
 {
 	int			nkeys = list_length(query->keys);
-	double		candidates = candidate_rows(root, query);
+	double		candidates = candidate_rows(root, query, outer);
 	Cost		startup = inner_cost + inner->rows * cpu_operator_cost * nkeys;
 	Cost		run = outer_cost;
 
@@ -548,33 +571,27 @@ cost_join(PlannerInfo *root, Path *path, const JoinQuery *query, Path *outer,
 		(VX_ROW_COST + VX_COLUMN_COST * list_length(path->pathtarget->exprs));
 	run += cost_of_quals(root, query->conditions, candidates);
 	run += cost_of_quals(root, query->filters, path->rows);
-	run += spill_cost(query, inner);
+	run += spill_cost(outer, inner);
 	run += made_rows_cost(path) + path->pathtarget->cost.per_tuple * path->rows;
 	path->startup_cost = startup + path->pathtarget->cost.startup;
 	path->total_cost = path->startup_cost + run;
 	st_path_inherit_disabled(path, outer, inner);
 }
 
-void
-vx_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-					 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+/* ---- the hook ---- */
+
+/* NULL: there is no plan for the build side. */
+static Path *
+make_join(PlannerInfo *root, const JoinQuery *query, Path *outer, Cost outer_cost)
 {
-	JoinQuery	query = {joinrel, outerrel, innerrel, jointype};
-	Path	   *inner;
-	Path	   *outer;
-	Cost		inner_cost;
-	Cost		outer_cost;
+	bool		partial = outer->parallel_workers > 0;
+	RelOptInfo *joinrel = query->joinrel;
 	CustomPath *cpath;
+	Cost		inner_cost;
+	Path	   *inner = build_path(root, query->inner, partial, &inner_cost);
 
-	vx_join_weigh_loops(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (!vx_enable_vector_join || !enable_hashjoin || !is_ours(root, &query))
-		return;
-	outer = vector_path(root, outerrel, &outer_cost);
-	if (outer == NULL || !sort_clauses(root, &query, extra->restrictlist) ||
-		!all_safe_ahead(root, &query) ||
-		(inner = build_path(root, innerrel, &inner_cost)) == NULL)
-		return;
-
+	if (inner == NULL)
+		return NULL;
 	cpath = makeNode(CustomPath);
 	cpath->path.pathtype = T_CustomScan;
 	cpath->path.parent = joinrel;
@@ -582,15 +599,57 @@ vx_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerre
 	cpath->path.rows = joinrel->rows;
 	cpath->path.parallel_safe = joinrel->consider_parallel && outer->parallel_safe &&
 		inner->parallel_safe;
+	if (partial)
+	{
+		cpath->path.parallel_aware = true;
+		cpath->path.parallel_workers = outer->parallel_workers;
+		cpath->path.rows = clamp_row_est(joinrel->rows / vx_parallel_divisor(outer));
+		inner_cost *= 1 + VX_BUILD_AGAIN_COST * (vx_parallel_divisor(outer) - 1);
+	}
 	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	cpath->methods = &path_methods;
 	cpath->custom_paths = list_make2(outer, inner);
-	cpath->custom_private = list_make5(query.keys, query.kinds, query.conditions,
-									   query.filters, list_make1_int(jointype));
+	cpath->custom_private = list_make5(query->keys, query->kinds, query->conditions,
+									   query->filters, list_make1_int(query->type));
 	/* the relation's target may be replaced by what the query puts out */
 	cpath->custom_private = lappend(cpath->custom_private, joinrel->reltarget->exprs);
-	cost_join(root, &cpath->path, &query, outer, outer_cost, inner, inner_cost);
-	add_path(joinrel, &cpath->path);
+	cost_join(root, &cpath->path, query, outer, outer_cost, inner, inner_cost);
+	return &cpath->path;
+}
+
+static bool
+may_be_partial(const JoinQuery *query)
+{
+	return query->joinrel->consider_parallel && query->type != JOIN_RIGHT &&
+		query->type != JOIN_FULL;
+}
+
+void
+vx_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+					 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	JoinQuery	query = {joinrel, outerrel, innerrel, jointype};
+	Path	   *outer;
+	Path	   *partial = NULL;
+	Path	   *path;
+	Cost		outer_cost;
+	Cost		partial_cost;
+
+	vx_join_weigh_loops(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (!vx_enable_vector_join || !enable_hashjoin || !is_ours(root, &query))
+		return;
+	outer = vector_path(root, outerrel, false, &outer_cost);
+	if (may_be_partial(&query))
+		partial = vector_path(root, outerrel, true, &partial_cost);
+	if ((outer == NULL && partial == NULL) ||
+		!sort_clauses(root, &query, extra->restrictlist) || !all_safe_ahead(root, &query))
+		return;
+	path = outer ? make_join(root, &query, outer, outer_cost) : NULL;
+	if (path)
+		add_path(joinrel, path);
+	path = partial ? make_join(root, &query, partial, partial_cost) : NULL;
+	if (path)
+		add_partial_path(joinrel, path);
 }
 
 void

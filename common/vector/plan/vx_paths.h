@@ -162,10 +162,10 @@ extern void vx_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel,
 								 JoinType jointype, JoinPathExtraData *extra);
 
 /*
- * The best join of vectors among the relation's paths, and what it costs for a
+ * The best join of vectors among the paths of a relation, and what it costs for a
  * node that takes its vectors; or NULL.
  */
-extern Path *vx_join_vector_path(const RelOptInfo *rel, Cost *cost);
+extern Path *vx_join_vector_path(List *paths, Cost *cost);
 
 /*
  * vx_join_risk.c: nested loops among the join's paths that bet on few rows are
