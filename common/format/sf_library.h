@@ -40,7 +40,7 @@ extern const TableAmRoutine *sf_tableam_routine(void);
 /* column_chunks(relation): see VxColumnInfo. */
 extern Datum sf_column_chunks(FunctionCallInfo fcinfo);
 
-/* verify(relation): sf_verify.c */
+/* verify(relation), attno 0: zones of expressions: sf_verify.c */
 extern List *sf_check_column(Relation rel, const StGroup *group, AttrNumber attno);
 
 #define SF_LIBRARY_FUNCTIONS(c) \

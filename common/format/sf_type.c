@@ -151,6 +151,15 @@ sf_column_type(Form_pg_attribute att, SfColumnType *type)
 	}
 }
 
+void
+sf_expression_type(Oid typid, SfColumnType *type)
+{
+	FormData_pg_attribute att = {.atttypid = typid};
+
+	get_typlenbyvalalign(typid, &att.attlen, &att.attbyval, &att.attalign);
+	sf_column_type(&att, type);
+}
+
 int64
 sf_change_sign(const SfColumnType *type, int64 v)
 {

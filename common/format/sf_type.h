@@ -76,6 +76,9 @@ typedef struct SfColumnType
 
 extern void sf_column_type(Form_pg_attribute att, SfColumnType *type);
 
+/* The same of an expression's type. */
+extern void sf_expression_type(Oid typid, SfColumnType *type);
+
 /* oid over a column written as int4, or the other way round. */
 extern int64 sf_change_sign(const SfColumnType *type, int64 v);
 

@@ -113,6 +113,17 @@ typedef struct StReader StReader;
 struct StOptions;				/* st_options.h */
 
 /*
+ * Expressions of which a row group keeps zones, as it does of columns: their
+ * identities (st_order_expr_id(); 0: none of this one) and types.
+ */
+typedef struct StKeys
+{
+	int			n;
+	uint64		ids[INDEX_MAX_KEYS];
+	Oid			types[INDEX_MAX_KEYS];
+} StKeys;
+
+/*
  * What an access method's row-group format provides.
  *
  * Writer: rows are added one by one (values are copied if kept; varlena
@@ -123,6 +134,9 @@ struct StOptions;				/* st_options.h */
  * pre-commit (no catalog writes, no CommandCounterIncrement).  The options are
  * those of the table, or what somebody asks about: a writer looks at no others,
  * and copies what it keeps.  column_bytes() reads a finished image's footer.
+ * Who has values of expressions beside the rows, because they were sorted by
+ * them, says so by keys() before the first row, and hands them in by
+ * add_keys() with each row, before add().
  *
  * Reader: opened on one group; row() returns the values of one row (0-based
  * in the group).  needed is NULL for all columns or natts booleans; values
@@ -143,6 +157,8 @@ typedef struct StFormat
 
 	StWriter   *(*writer_create) (Relation rel, const struct StOptions *options,
 								  MemoryContext mcxt);
+	void		(*writer_keys) (StWriter *w, const StKeys *keys);
+	void		(*writer_add_keys) (StWriter *w, const Datum *values, const bool *isnull);
 	void		(*writer_add) (StWriter *w, const Datum *values, const bool *isnull);
 	Size		(*writer_memory) (const StWriter *w);
 	bool		(*writer_full) (const StWriter *w);

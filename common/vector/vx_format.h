@@ -19,6 +19,7 @@
 
 #include "postgres.h"
 
+#include "st_options.h"
 #include "st_store.h"
 #include "st_zone.h"
 #include "vx_path.h"
@@ -136,6 +137,10 @@ typedef struct VxFormat
 	 * at all is known.  Datums stay valid until close.
 	 */
 	bool		(*zone) (StReader *r, AttrNumber attno, int64 vecno, StZone *zone);
+
+	/* The same of an expression that rows were sorted by. */
+	bool		(*key_zone) (StReader *r, const StOrderExpr *key, int64 vecno,
+							 StZone *zone);
 
 	/*
 	 * Sum of the row group's values that are not null, times 10^scale: of

@@ -55,7 +55,8 @@ typedef struct GroupWriter
 	StWriter   *writer;			/* NULL: none begun */
 	uint32		nrows;
 	uint32		max_rows;
-	uint64		order_hash;		/* of the order in which rows come, or 0 */
+	const StOrder *order;		/* in which rows come, or NULL */
+	uint64		order_hash;
 	MemoryContext mcxt;			/* of the group under construction */
 } GroupWriter;
 
@@ -120,12 +121,20 @@ group_writer_finish(GroupWriter *w)
 static void
 group_writer_add(GroupWriter *w, const Datum *values, const bool *isnull)
 {
+	bool		computes = w->order != NULL && st_order_computes(w->order);
+
 	if (w->writer == NULL)
 	{
 		w->writer = w->format->writer_create(w->from, st_options_get(w->from),
 											 w->mcxt);
+		if (computes)
+			w->format->writer_keys(w->writer, st_order_zoned(w->order));
 		w->nrows = 0;
 	}
+	if (computes)
+		w->format->writer_add_keys(w->writer,
+								   values + RelationGetNumberOfAttributes(w->from),
+								   isnull + RelationGetNumberOfAttributes(w->from));
 	w->format->writer_add(w->writer, values, isnull);
 	w->nrows++;
 	if (w->nrows >= w->max_rows || w->format->writer_full(w->writer))
@@ -377,7 +386,7 @@ next_sorted(ClusterCopy *c, TupleTableSlot *sorted)
 
 	if (c->order != NULL)
 	{
-		int			natts = RelationGetNumberOfAttributes(c->from);
+		int			natts = sorted->tts_tupleDescriptor->natts;
 
 		if (!tuplesort_gettupleslot(c->sort, true, false, sorted, NULL))
 			return false;
@@ -424,6 +433,7 @@ write_sorted(ClusterCopy *c)
 		ExecDropSingleTupleTableSlot(c->order_slot);
 	st_order_end(c->order);
 	c->order = NULL;
+	c->out.order = NULL;
 }
 
 static bool
@@ -446,6 +456,7 @@ begin_order_sort(ClusterCopy *c)
 	TupleDesc	desc;
 
 	c->order = st_order_begin(c->from);
+	c->out.order = c->order;
 	c->out.order_hash = st_order_hash(c->order);
 	if (c->order == NULL)
 		return;
@@ -675,8 +686,9 @@ cluster_begin(ClusterCopy *c, Relation from, Relation to,
 	c->to = to;
 	c->oldest_xmin = oldest_xmin;
 	c->slot = table_slot_create(from, NULL);
-	c->values = palloc(natts * sizeof(Datum));
-	c->isnull = palloc(natts * sizeof(bool));
+	/* with what an order computes */
+	c->values = palloc((natts + ST_MAX_ORDERBY) * sizeof(Datum));
+	c->isnull = palloc((natts + ST_MAX_ORDERBY) * sizeof(bool));
 	c->deaths_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 										   "deleted rows",
 										   ALLOCSET_SMALL_SIZES);

@@ -22,6 +22,8 @@
 #include "utils/sortsupport.h"
 #include "utils/tuplesort.h"
 
+#include "st_store.h"
+
 /*
  * The wishes of one call of compact() or merge(), and what it has done so far.
  * Zeroed at the start.
@@ -180,6 +182,15 @@ extern void st_order_end(StOrder *order);	/* NULL is allowed */
 
 /* Identifies the order, with its types; 0 for NULL. */
 extern uint64 st_order_hash(const StOrder *order);
+
+/* Are there expressions among its keys? */
+extern bool st_order_computes(const StOrder *order);
+
+/*
+ * The keys of which row groups have zones.  Rows out of the sort have the
+ * values behind their columns, if the order computes any.
+ */
+extern const StKeys *st_order_zoned(const StOrder *order);
 
 /*
  * The type of rows to be sorted: desc, whose first columns are those of the

@@ -13,7 +13,8 @@
  *
  * Whether the rows of a group are sorted stands in its descriptor.  If it
  * does not, because the group was loaded, the rows are compared until two of
- * them are in the wrong order; if there are none, that is noted there.
+ * them are in the wrong order; if there are none, that is noted there.  Where
+ * the order has expressions such a group is sorted in any case.
  *
  * The bounds of sorted groups are their first and last rows, deleted or not.
  *
@@ -120,6 +121,9 @@ is_sorted(Ordering *o, StCatalog *catalog, const StGroup *group, bool note)
 
 	if (group->order_hash == o->hash)
 		return true;
+	/* a sort gives it the zones of expressions */
+	if (st_order_computes(o->order))
+		return false;
 
 	/* Two contexts' worth of a row: the previous one must stay. */
 	mcxt = AllocSetContextCreate(CurrentMemoryContext, "rows in order",

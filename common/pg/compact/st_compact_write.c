@@ -106,12 +106,20 @@ static void
 write_row(StCompactSink *sink, const Datum *values, const bool *isnull,
 		  uint64 old)
 {
+	bool		computes = sink->order != NULL && st_order_computes(sink->order);
+
 	if (sink->writer == NULL)
 	{
 		sink->writer = sink->format->writer_create(sink->rel, st_options_get(sink->rel),
 												   sink->group_mcxt);
+		if (computes)
+			sink->format->writer_keys(sink->writer, st_order_zoned(sink->order));
 		sink->nrows = 0;
 	}
+	/* keys stand behind the row's old place */
+	if (computes)
+		sink->format->writer_add_keys(sink->writer, values + sink->natts + 1,
+									  isnull + sink->natts + 1);
 	sink->format->writer_add(sink->writer, values, isnull);
 	remember_move(sink, old);
 	sink->nrows++;

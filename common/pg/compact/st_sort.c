@@ -44,6 +44,7 @@ struct StOrder
 	OrderKey	keys[ST_MAX_ORDERBY];
 	Expr	   *exprs[ST_MAX_ORDERBY];	/* NULL: a column */
 	ExprState  *states[ST_MAX_ORDERBY];
+	StKeys		zoned;			/* the expressions, by key */
 	EState	   *estate;
 	int			natts;			/* columns of sorted rows before the values of
 								 * expressions */
@@ -91,6 +92,18 @@ make_states(StOrder *order)
 	MemoryContextSwitchTo(old);
 }
 
+static void
+set_zoned(StOrder *order)
+{
+	order->zoned.n = order->nkeys;
+	for (int i = 0; i < order->nkeys; i++)
+	{
+		order->zoned.types[i] = order->keys[i].type;
+		if (order->exprs[i] != NULL && st_order_expr_is_zoned(order->exprs[i]))
+			order->zoned.ids[i] = st_order_expr_id(order->exprs[i]);
+	}
+}
+
 StOrder *
 st_order_begin(Relation rel)
 {
@@ -111,6 +124,7 @@ st_order_begin(Relation rel)
 	for (int i = 0; i < order->nkeys; i++)
 		set_key(rel, &orderby.columns[i], &order->keys[i], &order->exprs[i]);
 	make_states(order);
+	set_zoned(order);
 	return order;
 }
 
@@ -198,8 +212,8 @@ st_order_key_type(const StOrder *order, int key, int16 *len, bool *byval)
 
 /* ---- sorts ---- */
 
-static bool
-has_expressions(const StOrder *order)
+bool
+st_order_computes(const StOrder *order)
 {
 	for (int i = 0; i < order->nkeys; i++)
 	{
@@ -216,7 +230,7 @@ st_order_descriptor(StOrder *order, TupleDesc desc)
 	AttrNumber	attno = desc->natts;
 
 	order->natts = desc->natts;
-	if (!has_expressions(order))
+	if (!st_order_computes(order))
 		return desc;
 	result = CreateTemplateTupleDesc(desc->natts + order->nkeys);
 	for (int i = 1; i <= desc->natts; i++)
@@ -228,6 +242,12 @@ st_order_descriptor(StOrder *order, TupleDesc desc)
 	}
 	TupleDescFinalize(result);
 	return result;
+}
+
+const StKeys *
+st_order_zoned(const StOrder *order)
+{
+	return &order->zoned;
 }
 
 Tuplesortstate *
@@ -260,7 +280,7 @@ st_order_put(StOrder *order, Tuplesortstate *sort, TupleTableSlot *slot)
 	Datum		values[ST_MAX_ORDERBY];
 	bool		isnull[ST_MAX_ORDERBY];
 
-	if (has_expressions(order))
+	if (st_order_computes(order))
 	{
 		/* until they are computed, for whoever looks at the slot */
 		memset(slot->tts_isnull + order->natts, true, order->nkeys * sizeof(bool));
@@ -290,13 +310,12 @@ st_order_hash(const StOrder *order)
 	hash = st_checksum64(order->keys, order->nkeys * sizeof(OrderKey), order->nkeys);
 	for (int i = 0; i < order->nkeys; i++)
 	{
-		char	   *text;
+		uint64		id;
 
 		if (order->exprs[i] == NULL)
 			continue;
-		text = nodeToString(order->exprs[i]);
-		hash = st_checksum64(text, strlen(text), hash + i);
-		pfree(text);
+		id = st_order_expr_id(order->exprs[i]);
+		hash = st_checksum64(&id, sizeof(id), hash + i);
 	}
 	return Max(1, hash);
 }

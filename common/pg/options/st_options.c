@@ -41,6 +41,7 @@
 #include "st_callbacks.h"
 #include "st_compat.h"
 #include "st_options.h"
+#include "st_options_order.h"
 #include "st_options_shards.h"
 
 /* Tables in the cache; when there are more, it begins anew. */
@@ -52,6 +53,8 @@ typedef struct OptionsEntry
 	bool		valid;
 	bool		dependent;		/* other tables' labels matter too */
 	StOptions  *options;
+	MemoryContext exprs_mcxt;	/* of exprs; NULL: nobody has asked for them */
+	List	   *exprs;			/* StOrderExpr of orderby */
 } OptionsEntry;
 
 static const StOptionSet *option_set = NULL;
@@ -253,6 +256,15 @@ replace_options(StOptions *cached, const StOptions *options)
 	}
 }
 
+static void
+forget_exprs(OptionsEntry *entry)
+{
+	if (entry->exprs_mcxt != NULL)
+		MemoryContextDelete(entry->exprs_mcxt);
+	entry->exprs_mcxt = NULL;
+	entry->exprs = NIL;
+}
+
 /* Makes or renews the cache entry; work memory goes with the caller's. */
 static OptionsEntry *
 load_entry(Relation rel)
@@ -275,7 +287,9 @@ load_entry(Relation rel)
 	{
 		entry->valid = false;
 		entry->options = NULL;
+		entry->exprs_mcxt = NULL;
 	}
+	forget_exprs(entry);
 	if (entry->options == NULL)
 		entry->options = MemoryContextAllocZero(options_mcxt, option_set->size);
 	replace_options(entry->options, options);
@@ -308,6 +322,59 @@ st_options_get(Relation rel)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 	return entry->options;
+}
+
+static bool
+orders_by_expressions(const StOrderBy *order)
+{
+	for (int i = 0; i < order->ncolumns; i++)
+	{
+		if (order->columns[i].expr != NULL)
+			return true;
+	}
+	return false;
+}
+
+List *
+st_options_order_exprs(Relation rel)
+{
+	const StOptions *options = st_options_get(rel);
+	Oid			relid = RelationGetRelid(rel);
+	uint64		before = invalidations;
+	OptionsEntry *entry;
+	StOrderBy	order;
+	MemoryContext mcxt;
+	MemoryContext old;
+	List	   *exprs;
+
+	if (!orders_by_expressions(&options->orderby))
+		return NIL;
+	entry = hash_search(options_cache, &relid, HASH_FIND, NULL);
+	if (entry->exprs_mcxt != NULL)
+		return entry->exprs;
+
+	mcxt = AllocSetContextCreate(CurrentMemoryContext, "expressions of orderby",
+								 ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(mcxt);
+	/* analysis may renew the entry */
+	order = options->orderby;
+	for (int i = 0; i < order.ncolumns; i++)
+	{
+		if (order.columns[i].expr != NULL)
+			order.columns[i].expr = pstrdup(order.columns[i].expr);
+	}
+	exprs = st_order_exprs_make(rel, &order);
+	MemoryContextSwitchTo(old);
+
+	/* else they are the caller's alone, and still mean what they say */
+	entry = hash_search(options_cache, &relid, HASH_FIND, NULL);
+	if (before == invalidations && entry != NULL && entry->exprs_mcxt == NULL)
+	{
+		MemoryContextSetParent(mcxt, options_mcxt);
+		entry->exprs_mcxt = mcxt;
+		entry->exprs = exprs;
+	}
+	return exprs;
 }
 
 const StOptions *

@@ -210,6 +210,28 @@ extern bool st_option_orderby_computes(const char *text, const char *name);
  */
 extern Expr *st_order_expr_analyse(Relation rel, const char *text);
 
+/*
+ * Identifies an analysed expression by its meaning: what it computes of which
+ * columns (by number), with the types and collations that they have.
+ */
+extern uint64 st_order_expr_id(const Expr *expr);
+
+/* May row groups have zones of it?  Not if its values may depend on settings. */
+extern bool st_order_expr_is_zoned(const Expr *expr);
+
+/* An expression of orderby of which row groups may have zones. */
+typedef struct StOrderExpr
+{
+	uint64		id;				/* st_order_expr_id() */
+	Expr	   *expr;			/* simplified as the planner does with conditions */
+} StOrderExpr;
+
+/*
+ * List of StOrderExpr of the table, kept in the cache of options: to be copied
+ * before anything else looks at options.
+ */
+extern List *st_options_order_exprs(Relation rel);
+
 /* ---- st_options_ddl.c, st_options_sql.c: bodies of hooks and SQL functions ---- */
 
 /* Of object_access_hook, after the previous hook was called. */

@@ -57,4 +57,7 @@ extern List *st_order_expr_columns(const char *expr);
 extern char *st_order_expr_rename(const char *expr, const char *oldname,
 								  const char *newname);
 
+/* What st_options_order_exprs() keeps, in the current memory context. */
+extern List *st_order_exprs_make(Relation rel, const StOrderBy *order);
+
 #endif							/* ST_OPTIONS_ORDER_H */

@@ -24,6 +24,7 @@
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_collate.h"
@@ -36,6 +37,8 @@
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
+#include "st_checksum.h"
+#include "st_compat.h"
 #include "st_options_order.h"
 
 /* What makes an order list a statement that the server's parser takes. */
@@ -61,6 +64,11 @@ begin_text(void)
 
 	set_for_text("search_path", "pg_catalog, pg_temp");
 	set_for_text("standard_conforming_strings", "on");
+	set_for_text("DateStyle", "ISO");
+	set_for_text("IntervalStyle", "postgres");
+	set_for_text("TimeZone", "GMT");
+	set_for_text("bytea_output", "hex");
+	set_for_text("extra_float_digits", "1");
 	return nest;
 }
 
@@ -329,6 +337,157 @@ st_order_expr_analyse(Relation rel, const char *text)
 	AtEOXact_GUC(true, nest);
 	error_context_stack = callback.previous;
 	return (Expr *) expr;
+}
+
+/* ---- identity ---- */
+
+/*
+ * Types whose text is the same under all settings.  The server calls the
+ * output of floats, bytea and the like immutable, too.
+ */
+static bool
+has_one_text(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case OIDOID:
+		case NUMERICOID:
+		case CHAROID:
+		case NAMEOID:
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+		case UUIDOID:
+		case JSONOID:
+		case JSONBOID:
+		case INETOID:
+		case CIDROID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * May a value depend on a setting, though all functions are immutable?  What
+ * has rules of its own for texts, as SQL/JSON and XML have, counts as such.
+ */
+static bool
+depends_on_settings(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_CoerceViaIO:
+			if (!has_one_text(exprType((Node *) ((CoerceViaIO *) node)->arg)))
+				return true;
+			break;
+		case T_FuncExpr:
+			if (((FuncExpr *) node)->funcresulttype == CSTRINGOID)
+				return true;
+			break;
+		case T_List:
+		case T_Var:
+		case T_Const:
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+		case T_ScalarArrayOpExpr:
+		case T_BoolExpr:
+		case T_RelabelType:
+		case T_CollateExpr:
+		case T_CaseExpr:
+		case T_CaseWhen:
+		case T_CaseTestExpr:
+		case T_CoalesceExpr:
+		case T_MinMaxExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_SubscriptingRef:
+		case T_ArrayExpr:
+		case T_ArrayCoerceExpr:
+			break;
+		default:
+			return true;
+	}
+	return expression_tree_walker(node, depends_on_settings, context);
+}
+
+/* Puts parameters in place of columns; their types go to the text. */
+static Node *
+number_columns(Node *node, void *text)
+{
+	Var		   *var = (Var *) node;
+	Param	   *param;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var))
+		return expression_tree_mutator(node, number_columns, text);
+	param = makeNode(Param);
+	param->paramkind = PARAM_EXTERN;
+	param->paramid = var->varattno;
+	param->paramtype = var->vartype;
+	param->paramtypmod = -1;
+	param->paramcollid = var->varcollid;
+	param->location = -1;
+	appendStringInfo((StringInfo) text, "%d %u %u,", var->varattno, var->vartype,
+					 var->varcollid);
+	return (Node *) param;
+}
+
+bool
+st_order_expr_is_zoned(const Expr *expr)
+{
+	return !depends_on_settings((Node *) expr, NULL);
+}
+
+uint64
+st_order_expr_id(const Expr *expr)
+{
+	StringInfoData text;
+	Node	   *numbered;
+	uint64		id;
+	int			nest;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "%u %u,", exprType((Node *) expr),
+					 exprCollation((Node *) expr));
+	numbered = number_columns((Node *) expr, &text);
+	nest = begin_text();
+	appendStringInfoString(&text, deparse_expression(numbered, NIL, false, true));
+	AtEOXact_GUC(true, nest);
+	id = st_checksum64(text.data, text.len, 0);
+	pfree(text.data);
+	return Max(1, id);
+}
+
+List *
+st_order_exprs_make(Relation rel, const StOrderBy *order)
+{
+	List	   *exprs = NIL;
+
+	for (int i = 0; i < order->ncolumns; i++)
+	{
+		StOrderExpr *expr;
+		Expr	   *analysed;
+
+		if (order->columns[i].expr == NULL)
+			continue;
+		analysed = st_order_expr_analyse(rel, order->columns[i].expr);
+		if (!st_order_expr_is_zoned(analysed))
+			continue;
+		expr = palloc(sizeof(StOrderExpr));
+		expr->id = st_order_expr_id(analysed);
+		expr->expr = (Expr *) eval_const_expressions(NULL, (Node *) analysed);
+		exprs = lappend(exprs, expr);
+	}
+	return exprs;
 }
 
 /* The expression as the option keeps it. */

@@ -87,7 +87,8 @@ extern List *st_check_index(Relation rel, Oid indexoid, Snapshot snapshot);
 
 
 /*
- * Decodes column attno of a row group and compares it with its zones.
+ * Decodes column attno of a row group and compares it with its zones; attno 0:
+ * computes the expressions that have zones.
  * Returns a list of StProblem *, in the current context, which also takes
  * the work memory; raises what the reader raises for damaged bytes.
  */

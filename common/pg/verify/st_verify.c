@@ -284,6 +284,7 @@ verify_groups(VerifyState *state)
 		run_step(state, check_extent);
 		run_step(state, check_pages);
 		run_step(state, check_deletions);
+		run_step(state, check_column);	/* the expressions */
 		for (int a = 1; a <= desc->natts; a++)
 		{
 			state->attno = a;

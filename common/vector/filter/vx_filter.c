@@ -38,6 +38,7 @@
 
 typedef struct ZoneSource
 {
+	const VxKeys *keys;
 	StReader   *reader;
 	int64		vecno;			/* -1: the whole row group */
 	int			natts;			/* of the table */
@@ -95,9 +96,21 @@ init_path_clause(VxQual *qual, VxPathSet *paths, PlanState *node)
 	qual->path_state = ExecInitExprWithParams(clause, node->state->es_param_list_info);
 }
 
+/* Predicates: of vectors, whose columns are those of batches, and of zones. */
+static void
+init_preds(VxFilter *filter, VxQual *qual, Index varno, PlanState *node)
+{
+	Expr	   *zoned = vx_keys_replace(filter->keys, qual->clause);
+
+	qual->pred = st_pred_create(vector_clause(qual), varno, node, filter->values_mcxt);
+	qual->cheap = qual->pred && vx_select_is_cheap(qual->pred);
+	qual->zone_pred = zoned == qual->clause ? qual->pred :
+		st_pred_create(zoned, varno, node, filter->values_mcxt);
+}
+
 VxFilter *
-vx_filter_create(List *quals, Index varno, PlanState *node, TupleTableSlot *slot,
-				 VxPathSet *paths)
+vx_filter_create(List *quals, Relation rel, Index varno, PlanState *node,
+				 TupleTableSlot *slot, VxPathSet *paths)
 {
 	VxFilter   *filter = palloc0(sizeof(VxFilter));
 	TupleDesc	desc;
@@ -108,6 +121,7 @@ vx_filter_create(List *quals, Index varno, PlanState *node, TupleTableSlot *slot
 	filter->deferred = palloc0(sizeof(VxQual *) * (filter->nquals + 1));
 	filter->econtext = node->ps_ExprContext;
 	filter->slot = slot;
+	filter->keys = vx_keys_create(rel, varno);
 	filter->values_mcxt = AllocSetContextCreate(CurrentMemoryContext,
 												"vector qual values",
 												ALLOCSET_SMALL_SIZES);
@@ -118,8 +132,7 @@ vx_filter_create(List *quals, Index varno, PlanState *node, TupleTableSlot *slot
 		qual->clause = lfirst(lc);
 		qual->state = ExecInitQual(list_make1(qual->clause), node);
 		init_path_clause(qual, paths, node);
-		qual->pred = st_pred_create(vector_clause(qual), varno, node, filter->values_mcxt);
-		qual->cheap = qual->pred && vx_select_is_cheap(qual->pred);
+		init_preds(filter, qual, varno, node);
 	}
 	desc = vx_path_set_desc(paths);
 	for (int i = 0; i < filter->nquals; i++)
@@ -141,6 +154,8 @@ vx_filter_rescan(VxFilter *filter)
 
 		if (qual->pred)
 			st_pred_reset(qual->pred);
+		if (qual->zone_pred)
+			st_pred_reset(qual->zone_pred);
 	}
 	MemoryContextReset(filter->values_mcxt);
 	vx_exprs_rescan(filter->exprs);
@@ -154,20 +169,22 @@ lookup_zone(void *arg, AttrNumber attno, StZone *zone)
 {
 	ZoneSource *source = arg;
 
-	if (attno > source->natts)
+	if (attno > source->natts && attno < VX_FIRST_KEY)
 		return false;			/* a path column */
-	return vx_format->zone(source->reader, attno, source->vecno, zone);
+	return vx_keys_zone(source->keys, source->reader, attno, source->vecno, zone);
 }
 
 static StZoneMatch
 test_zones(VxFilter *filter, VxQual *qual, StReader *reader, int64 vecno)
 {
-	ZoneSource	source = {reader, vecno, filter->slot->tts_tupleDescriptor->natts};
+	ZoneSource	source = {
+		filter->keys, reader, vecno, filter->slot->tts_tupleDescriptor->natts
+	};
 	StZoneMatch match;
 
-	if (qual->pred == NULL || !vx_enable_pruning)
+	if (qual->zone_pred == NULL || !vx_enable_pruning)
 		return ST_ZONE_SOME;
-	match = st_zone_test(qual->pred, lookup_zone, &source);
+	match = st_zone_test(qual->zone_pred, lookup_zone, &source);
 	if (match != ST_ZONE_SOME)
 		filter->zone_quals |= qual_bit(filter, qual);
 	return match;

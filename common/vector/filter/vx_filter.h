@@ -15,6 +15,7 @@
 
 #include "vx_path_expr.h"
 #include "vx_expr.h"
+#include "vx_key.h"
 #include "vx_topn.h"
 #include "st_qual.h"
 
@@ -28,6 +29,7 @@ typedef struct VxQual
 	Expr	   *path_clause;	/* the clause with path columns, or NULL */
 	ExprState  *path_state;
 	StPred	   *pred;			/* or NULL */
+	StPred	   *zone_pred;		/* the same for zones, which expressions have, too */
 	bool		cheap;			/* worth trying before all others */
 	int			ncolumns;
 	AttrNumber *attnos;			/* columns that the clause refers to */
@@ -50,6 +52,7 @@ typedef struct VxFilter
 	TupleTableSlot *path_slot;	/* those with path columns, or NULL */
 	MemoryContext values_mcxt;	/* values of right sides, until rescan */
 	VxExprSet  *exprs;
+	VxKeys	   *keys;			/* expressions that have zones */
 	VxTopN	   *topn;			/* ORDER BY ... LIMIT above, or NULL */
 	List	   *joins;			/* VxJoinFilter of hash joins above */
 	int			ndeferred;
@@ -63,12 +66,13 @@ typedef struct VxFilter
 
 /*
  * Makes a filter of a scan's implicitly ANDed quals; varno is the scanned
- * relation, node the plan state that owns the expressions.  Rows are put
+ * relation rel, node the plan state that owns the expressions.  Rows are put
  * into slot for quals that need one.  Path expressions get columns of paths,
  * which the batches must have (vx_path_set_attach()).
  */
-extern VxFilter *vx_filter_create(List *quals, Index varno, PlanState *node,
-								  TupleTableSlot *slot, VxPathSet *paths);
+extern VxFilter *vx_filter_create(List *quals, Relation rel, Index varno,
+								  PlanState *node, TupleTableSlot *slot,
+								  VxPathSet *paths);
 
 /* Parameters may have changed. */
 extern void vx_filter_rescan(VxFilter *filter);

@@ -39,7 +39,8 @@ struct VxTopN
 	Oid			type;			/* base type of the key */
 	bool		descending;
 	bool		nulls_first;
-	AttrNumber	attno;			/* the key is this column, or 0 */
+	AttrNumber	attno;			/* the key is this column, or key column, or 0 */
+	const VxKeys *keys;
 	VxRanks    *ranks;
 	uint64		removed;
 };
@@ -78,7 +79,8 @@ vx_topn_add_paths(CustomScan *plan, VxPathSet *paths)
 }
 
 VxTopN *
-vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs, VxPathSet *paths)
+vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs, VxPathSet *paths,
+			   const VxKeys *keys)
 {
 	VxTopN	   *topn;
 	List	   *fields = list_nth(plan->custom_private, VX_SCAN_TOPN);
@@ -93,8 +95,9 @@ vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs, VxPathSet *p
 	if (topn->key == NULL)
 		return NULL;
 	topn->attno = vx_expr_plain_column(topn->key);
-	if (topn->attno > paths->desc->natts)
-		topn->attno = InvalidAttrNumber;	/* path columns have no zones */
+	topn->keys = keys;
+	if (topn->attno == InvalidAttrNumber || topn->attno > paths->desc->natts)
+		topn->attno = vx_keys_find(keys, topn->key_expr);	/* paths have no zones */
 	topn->type = getBaseType(exprType((Node *) topn->key_expr));
 	topn->descending = list_nth_int(fields, VX_TOPN_DESCENDING);
 	topn->nulls_first = list_nth_int(fields, VX_TOPN_NULLS_FIRST);
@@ -253,7 +256,7 @@ vx_topn_best(VxTopN *topn, StReader *reader, int64 vecno)
 	StZone		zone;
 
 	if (topn->attno == InvalidAttrNumber ||
-		!vx_format->zone(reader, topn->attno, vecno, &zone))
+		!vx_keys_zone(topn->keys, reader, topn->attno, vecno, &zone))
 		return PG_INT64_MIN;
 	if (zone.nnulls == zone.nrows)
 		return null_rank(topn);

@@ -19,6 +19,7 @@
 
 #include "vx_batch.h"
 #include "vx_expr.h"
+#include "vx_key.h"
 #include "vx_path_expr.h"
 #include "vx_ranks.h"
 
@@ -30,7 +31,7 @@ typedef struct VxTopN VxTopN;
  * current memory context.
  */
 extern VxTopN *vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs,
-							  VxPathSet *paths);
+							  VxPathSet *paths, const VxKeys *keys);
 
 /* Path columns of the key, for vx_exprs_create() and all that knows them by number. */
 extern void vx_topn_add_paths(CustomScan *plan, VxPathSet *paths);
@@ -53,7 +54,7 @@ extern bool vx_topn_may_pass(const VxTopN *topn, int64 rank);
 /* Between participants of a parallel scan: vx_ranks_share(). */
 extern void vx_topn_share(VxTopN *topn, pg_atomic_uint64 *last);
 
-/* The key's zones tell something: it is a plain column. */
+/* The key may have zones: it is a plain column, or one of keys. */
 extern bool vx_topn_has_zones(const VxTopN *topn);
 
 /*

@@ -163,7 +163,7 @@ vx_scan_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	VxQualSet	zone_quals = 0;
 
 	for (int i = 0; i < state->filter->nquals && i < 64; i++)
-		if (state->filter->quals[i].pred && vx_enable_pruning)
+		if (state->filter->quals[i].zone_pred && vx_enable_pruning)
 			zone_quals |= UINT64CONST(1) << i;
 
 	explain_quals("Filter", state, ~UINT64CONST(0), ancestors, es);

@@ -195,10 +195,10 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 
 	state->paths = vx_path_set_create(desc, scanrelid);
 	vx_topn_add_paths(plan, state->paths);
-	state->filter = vx_filter_create(vx_scan_quals(plan), scanrelid, &node->ss.ps,
+	state->filter = vx_filter_create(vx_scan_quals(plan), rel, scanrelid, &node->ss.ps,
 									 node->ss.ss_ScanTupleSlot, state->paths);
 	state->filter->topn = vx_topn_create(plan, &node->ss.ps, state->filter->exprs,
-										 state->paths);
+										 state->paths, state->filter->keys);
 	if (plan->custom_plans != NIL)
 		node->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate,
 												  eflags & ~(EXEC_FLAG_BACKWARD |

@@ -227,6 +227,19 @@ group_rank(VxSource *source, uint32 group)
 	return rank;
 }
 
+/* Where no zone tells anything, the numbers decide. */
+static void
+spread_unknown(RankedUnit *units, uint32 n)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (units[i].rank != PG_INT64_MIN)
+			return;
+	}
+	for (uint32 i = 0; i < n; i++)
+		units[i].rank = spread_rank(i, n);
+}
+
 void
 vx_source_order_groups(VxSource *source)
 {
@@ -244,8 +257,9 @@ vx_source_order_groups(VxSource *source)
 	{
 		CHECK_FOR_INTERRUPTS();
 		units[i].number = i;
-		units[i].rank = zones ? group_rank(source, i) : spread_rank(i, n);
+		units[i].rank = zones ? group_rank(source, i) : PG_INT64_MIN;
 	}
+	spread_unknown(units, n);
 	source->group_order = numbers_in_order(units, n);
 	MemoryContextSwitchTo(oldcontext);
 }
@@ -257,19 +271,17 @@ vx_source_order_vectors(VxSource *source)
 	uint32		n = vx_format->vectors(source->reader);
 	MemoryContext oldcontext;
 	RankedUnit *units;
-	bool		zones;
 
 	if (!is_ordered(source) || source->vector_order != NULL)
 		return;
-	zones = vx_topn_has_zones(source->filter->topn);
 	oldcontext = MemoryContextSwitchTo(source->group_mcxt);
 	units = palloc(sizeof(RankedUnit) * n);
 	for (uint32 i = 0; i < n; i++)
 	{
 		units[i].number = i;
-		units[i].rank = zones ? vx_topn_best(source->filter->topn, source->reader, i) :
-			spread_rank(i, n);
+		units[i].rank = vx_topn_best(source->filter->topn, source->reader, i);
 	}
+	spread_unknown(units, n);
 	source->vector_order = numbers_in_order(units, n);
 	MemoryContextSwitchTo(oldcontext);
 }

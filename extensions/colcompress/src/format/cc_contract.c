@@ -88,6 +88,7 @@ const VxFormat cc_contract = {
 	.rescan = cc_reader_rescan,
 	.bytes_decoded = cc_reader_bytes_decoded,
 	.zone = cc_reader_zone,
+	.key_zone = cc_reader_key_zone,
 	.column_info = cc_reader_column_info,
 	.sum = cc_reader_sum,
 	.sum_rows = cc_reader_sum_rows,

@@ -105,6 +105,7 @@ struct StReader
 	StCodecCtx *codec_ctx;
 	uint64		bytes_decoded;
 	uint64	   *verified;		/* pages whose checksum was right */
+	struct SfKeyZones *keys;	/* NULL until used */
 	MemoryContext kept_mcxt;	/* bytes that single values were taken of */
 	Size		kept_bytes;
 	uint64		kept_epoch;		/* how often they were forgotten */

@@ -62,6 +62,8 @@ extern bool cc_reader_is_large(StReader *r, AttrNumber attno, uint32 vecno);
 
 /* vecno = -1: the whole column chunk.  False if nothing at all is known. */
 extern bool cc_reader_zone(StReader *r, AttrNumber attno, int64 vecno, StZone *zone);
+extern bool cc_reader_key_zone(StReader *r, const StOrderExpr *key, int64 vecno,
+							   StZone *zone);
 
 /*
  * Sum of the chunk's values that are not null, times 10^scale: of integers

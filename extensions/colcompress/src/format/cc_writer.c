@@ -18,6 +18,7 @@
 #include "cc_column.h"
 #include "cc_reader.h"
 #include "sf_bytes.h"
+#include "sf_key.h"
 #include "st_checksum.h"
 #include "st_compat.h"
 
@@ -32,6 +33,7 @@ struct StWriter
 	int			codec;
 	int			level;
 	CcColumn   *columns;
+	SfKeys	   *keys;			/* NULL: none */
 	StCodecCtx *codec_ctx;
 };
 
@@ -71,6 +73,18 @@ sum_memory(const StWriter *w)
 }
 
 static void
+writer_keys(StWriter *w, const StKeys *keys)
+{
+	w->keys = sf_keys_create(keys, w->mcxt);
+}
+
+static void
+writer_add_keys(StWriter *w, const Datum *values, const bool *isnull)
+{
+	sf_keys_add(w->keys, values, isnull);
+}
+
+static void
 writer_add(StWriter *w, const Datum *values, const bool *isnull)
 {
 	bool		large = false;
@@ -91,13 +105,24 @@ writer_add(StWriter *w, const Datum *values, const bool *isnull)
 static Size
 writer_memory(const StWriter *w)
 {
-	return w->memory;
+	return w->memory + sf_keys_memory(w->keys);
 }
 
 static bool
 writer_full(const StWriter *w)
 {
 	return w->nrows >= w->max_rows || w->memory >= w->max_bytes;
+}
+
+static void
+write_keys(const StWriter *w, StImage *img)
+{
+	uint32		first[CC_MAX_VECTORS + 1];
+	uint32		n = (w->nrows + ST_VECTOR_SIZE - 1) / ST_VECTOR_SIZE;
+
+	for (uint32 i = 0; i <= n; i++)
+		first[i] = Min(i * ST_VECTOR_SIZE, w->nrows);
+	sf_keys_write(w->keys, n, first, img);
 }
 
 static void
@@ -131,6 +156,7 @@ writer_finish(StWriter *w, StImage *img, StGroup *group)
 	group->format_version = CC_FORMAT_VERSION;
 	st_image_append(img, &header, sizeof(header));
 	st_image_append(img, entries, w->natts * sizeof(CcFooterColumn));
+	write_keys(w, img);
 	MemoryContextDelete(work);
 }
 
@@ -148,6 +174,8 @@ const StFormat cc_format = {
 	.am_name = "colcompress",
 	.format_version = CC_FORMAT_VERSION,
 	.writer_create = writer_create,
+	.writer_keys = writer_keys,
+	.writer_add_keys = writer_add_keys,
 	.writer_add = writer_add,
 	.writer_memory = writer_memory,
 	.writer_full = writer_full,

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "cc_reader.h"
+#include "sf_key.h"
 #include "sf_zone.h"
 #include "st_compat.h"
 
@@ -75,4 +76,10 @@ cc_reader_zone(StReader *r, AttrNumber attno, int64 vecno, StZone *zone)
 	if (!sf_zones_get(z, vecno < 0 ? SF_ZONE_WHOLE : (uint32) vecno, zone))
 		cc_corrupt(r, "zones of a column");
 	return true;
+}
+
+bool
+cc_reader_key_zone(StReader *r, const StOrderExpr *key, int64 vecno, StZone *zone)
+{
+	return sf_key_zone(r, &r->keys, r->rel, &r->group, r->mcxt, key, vecno, zone);
 }

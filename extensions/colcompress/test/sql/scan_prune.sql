@@ -294,5 +294,22 @@ ALTER TABLE sp_dom ADD COLUMN empty int;
 SELECT count(*) FROM sp_dom WHERE empty IS NULL;
 SELECT count(*) FROM sp_dom WHERE empty > 0;
 
-DROP TABLE sp, sp_heap, sp_float, sp_float_heap, sp_str, sp_str_heap, sp_dom;
+-- expressions of orderby have zones once rows are sorted by them
+CREATE TABLE sp_doc (id int, doc jsonb) USING colcompress;
+SELECT colcompress.set_options('sp_doc', row_group_rows => 2048,
+	orderby => '(doc->>''kind''), ((doc->>''n'')::bigint)');
+INSERT INTO sp_doc SELECT i, jsonb_build_object('kind', 'kind ' || i % 4, 'n', i)
+	FROM generate_series(1, 16384) i;
+SELECT count(*) FROM sp_doc WHERE doc->>'kind' = 'kind 2';
+SELECT groups FROM sp_read($$SELECT id FROM sp_doc WHERE doc->>'kind' = 'kind 2'$$);
+CALL colcompress.merge('sp_doc');
+SELECT groups, vectors FROM sp_read($$SELECT id FROM sp_doc WHERE doc->>'kind' = 'kind 2'$$);
+SELECT groups, vectors FROM sp_read($$SELECT id FROM sp_doc
+	WHERE doc->>'kind' = 'kind 2' AND (doc->>'n')::bigint BETWEEN 100 AND 200$$);
+SELECT count(*) FROM sp_doc WHERE doc->>'kind' = 'kind 2' AND (doc->>'n')::bigint BETWEEN 100 AND 200;
+SELECT groups FROM sp_read($$SELECT id FROM sp_doc WHERE doc->>'kind' = 'no kind'$$);
+SELECT groups FROM sp_read($$SELECT id FROM sp_doc WHERE doc->>'n' = '7'$$);
+SELECT count(*) FROM colcompress.verify('sp_doc');
+
+DROP TABLE sp, sp_heap, sp_doc, sp_float, sp_float_heap, sp_str, sp_str_heap, sp_dom;
 DROP DOMAIN sp_domain;

@@ -72,6 +72,8 @@ extern Datum rc_vector_value(RcBatch *batch, AttrNumber attno, const VxVector *v
 
 /* batchno = -1: the whole row group.  False if nothing at all is known. */
 extern bool rc_reader_zone(StReader *r, AttrNumber attno, int64 batchno, StZone *zone);
+extern bool rc_reader_key_zone(StReader *r, const StOrderExpr *key, int64 batchno,
+							   StZone *zone);
 
 /* Counters for EXPLAIN. */
 extern uint64 rc_reader_bytes_decoded(const StReader *r);

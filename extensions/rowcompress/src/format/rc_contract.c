@@ -86,6 +86,7 @@ const VxFormat rc_contract = {
 	.is_large = is_large,
 	.bytes_decoded = rc_reader_bytes_decoded,
 	.zone = rc_reader_zone,
+	.key_zone = rc_reader_key_zone,
 	.column_info = rc_reader_column_info,
 	.path = batch_path,
 	.costs = {

@@ -237,6 +237,7 @@ rc_image_write(RcRows *rows, MemoryContext mcxt, StImage *img, StGroup *group)
 	for (int i = 0; i < rows->natts; i++)
 		write_meta(b, i, &entries[i]);
 	write_footer(b, entries, group);
+	sf_keys_write(rows->keys, b->batches.n, b->batches.first, img);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 }

@@ -11,6 +11,7 @@
 
 #include "rc_column.h"
 #include "rc_cut.h"
+#include "sf_key.h"
 
 typedef struct RcRows
 {
@@ -22,6 +23,7 @@ typedef struct RcRows
 	uint32	   *weights;		/* of each row, as heap would store it */
 	RcBatches	loose;			/* cut by these */
 	RcDensity	density;		/* kept from group to group of a load */
+	SfKeys	   *keys;			/* of the group; NULL: none */
 } RcRows;
 
 /* Appends the image, fills in the group's footer; works below mcxt. */

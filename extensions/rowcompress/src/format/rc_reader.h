@@ -81,6 +81,7 @@ struct StReader
 	RcBatch    *current;		/* of the last fetch: not to be evicted */
 	RcBatch    *scanned;		/* of the last vector */
 	bool		has_large;		/* large values, in any column */
+	struct SfKeyZones *keys;	/* NULL until used */
 	MemoryContextCallback release;
 	MemoryContextCallback release_batches;
 };

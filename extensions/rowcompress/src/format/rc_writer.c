@@ -190,11 +190,24 @@ writer_create(Relation rel, const StOptions *options, MemoryContext mcxt)
 	w->rows.codec.level = w->options.store.level;
 	w->rows.codec.group_mcxt = mcxt;
 	w->rows.batch_bytes = w->options.batch_bytes;
+	w->rows.keys = NULL;
 	w->full_weight = rc_cut_group_weight(&w->rows.density, st_image_page_bytes());
 	return w;
 }
 
 /* ---- rows ---- */
+
+static void
+writer_keys(StWriter *w, const StKeys *keys)
+{
+	w->rows.keys = sf_keys_create(keys, w->mcxt);
+}
+
+static void
+writer_add_keys(StWriter *w, const Datum *values, const bool *isnull)
+{
+	sf_keys_add(w->rows.keys, values, isnull);
+}
 
 static pg_noinline void
 grow_weights(StWriter *w)
@@ -234,7 +247,7 @@ writer_add(StWriter *w, const Datum *values, const bool *isnull)
 static Size
 writer_memory(const StWriter *w)
 {
-	return w->totals.memory + w->rows.codec.packed_cap;
+	return w->totals.memory + w->rows.codec.packed_cap + sf_keys_memory(w->rows.keys);
 }
 
 /*
@@ -273,6 +286,8 @@ const StFormat rc_format = {
 	.am_name = "rowcompress",
 	.format_version = RC_FORMAT_VERSION,
 	.writer_create = writer_create,
+	.writer_keys = writer_keys,
+	.writer_add_keys = writer_add_keys,
 	.writer_add = writer_add,
 	.writer_memory = writer_memory,
 	.writer_full = writer_full,

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "rc_reader.h"
+#include "sf_key.h"
 #include "sf_zone.h"
 #include "st_compat.h"
 
@@ -132,4 +133,10 @@ rc_reader_zone(StReader *r, AttrNumber attno, int64 batchno, StZone *zone)
 		!sf_zones_get(&zones->z, batchno < 0 ? SF_ZONE_WHOLE : (uint32) batchno, zone))
 		rc_corrupt(r, "zones of a column");
 	return true;
+}
+
+bool
+rc_reader_key_zone(StReader *r, const StOrderExpr *key, int64 batchno, StZone *zone)
+{
+	return sf_key_zone(r, &r->keys, r->rel, &r->group, r->mcxt, key, batchno, zone);
 }
