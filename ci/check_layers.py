@@ -58,7 +58,7 @@ PUBLIC = {
     "lock": {"st_lock.h"},
     "modify": {"st_modify.h", "st_mow.h"},
     "compact": {"st_compact.h"},
-    "am": {"st_bitmap_scan.h", "st_switch.h"},
+    "am": {"st_bitmap_scan.h", "st_policy.h", "st_switch.h"},
 }
 # Folders of common/vector, likewise; vx_engine.* is on top of them.
 VECTOR_ROOMS = (

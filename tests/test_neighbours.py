@@ -328,6 +328,13 @@ def test_pg_partman(conn, am, need):
         " JOIN pg_am a ON a.oid = relam WHERE inhparent = 'pm'::regclass"
     ).fetchall()
     assert methods == [(am,)]
+    conn.execute(
+        f"SELECT {am}.set_policy('pm', compact_every => '0', schedule => NULL)"
+    )
+    conn.execute(f"CALL {am}.run_policies('pm')")
+    runs = f"SELECT DISTINCT action, outcome FROM {am}.policy_runs"
+    assert conn.execute(runs).fetchall() == [("merge", "done")]
+    conn.execute(f"SELECT {am}.remove_policy('pm')")
     assert conn.execute("SELECT count(*), sum(id) FROM pm").fetchone() == (
         ROWS, ROWS * (ROWS + 1) // 2,
     )  # fmt: skip

@@ -55,6 +55,10 @@ CREATE TABLE public.t (id int PRIMARY KEY, v text) USING {am};
 SELECT {am}.set_options('public.t', orderby => 'id');
 INSERT INTO public.t SELECT i, 'row ' || i FROM generate_series(1, 5000) i;
 DELETE FROM public.t WHERE id % 3 = 0;
+CREATE TABLE public.p (at date, id int) PARTITION BY RANGE (at);
+CREATE TABLE public.p1 PARTITION OF public.p FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') USING heap;
+CREATE TABLE public.p2 PARTITION OF public.p FOR VALUES FROM ('2021-01-01') TO ('2022-01-01') USING heap;
+INSERT INTO public.p SELECT date '2020-01-01' + i % 700, i FROM generate_series(1, 5000) i;
 """
 STORE_CALLS = """
 SELECT {am}.set_options('public.t', compression => 'lz4')
@@ -67,6 +71,15 @@ SELECT * FROM {am}.verify('public.t')
 SELECT * FROM {am}.jobs
 CALL {am}.compact('public.t')
 CALL {am}.merge('public.t')
+SELECT {am}.set_policy('public.p', adopt_after => '1 day', compact_every => '0')
+CALL {am}.run_policies()
+CALL {am}.run_policies('public.p')
+SELECT {am}.set_policy('public.p', drop_after => '1 day')
+SELECT * FROM {am}.policies
+SELECT * FROM {am}.policy_runs
+SELECT * FROM {am}.health()
+CALL {am}.run_policies()
+SELECT {am}.remove_policy('public.p')
 """
 SORTED = """
 CREATE TABLE public.t (id int, v text) USING sorted_heap;
@@ -126,6 +139,16 @@ def test_planted_functions_and_operators_are_not_called(
             except psycopg.Error as error:
                 # a dictionary in use, an operator class that is there
                 assert error.sqlstate in ("55006", "42710"), f"{call}: {error}"
+    if "run_policies" in calls:
+        with cluster.connect() as conn:
+            assert conn.execute(
+                f"SELECT partition, action, outcome, message FROM {extension}.policy_runs"
+                " ORDER BY 1, 2"
+            ).fetchall() == [
+                (f"public.p{n}", action, "done", None)
+                for n in (1, 2)
+                for action in ("adopt", "drop", "merge")
+            ]
 
 
 # ---- who can see and do what (docs/security.md) ----

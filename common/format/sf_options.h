@@ -82,6 +82,24 @@ extern const StOptionEnum sf_codecs[];
 		.description = "whether loads are for logical decoding, too" \
 	}
 
+/* What a partitioned table's policy says: st_policy.c */
+#define SF_POLICY_OPTIONS \
+	{ \
+		.name = "adopt_after", \
+		.type = ST_OPTION_POLICY, \
+		.default_text = "" \
+	}, \
+	{ \
+		.name = "compact_every", \
+		.type = ST_OPTION_POLICY, \
+		.default_text = "" \
+	}, \
+	{ \
+		.name = "drop_after", \
+		.type = ST_OPTION_POLICY, \
+		.default_text = "" \
+	}
+
 /*
  * For StOptionSet.complete: the level must be one of the codec's; not set, it
  * is the codec's default.

@@ -247,16 +247,10 @@ st_switch_compare(Relation rel, const char *am_name, const char *before)
 }
 
 void
-st_adopt_call(FunctionCallInfo fcinfo, const char *am_name)
+st_adopt(Oid relid, bool verify, const Interval *patience, const char *am_name)
 {
-	bool		verify = PG_GETARG_BOOL(1);
-	Relation	rel;
+	Relation	rel = st_switch_open(relid, patience, check_adoptable, am_name);
 
-	PreventCommandIfReadOnly("adopt");
-	PreventCommandDuringRecovery("adopt");
-	PreventCommandIfParallelMode("adopt");
-	rel = st_switch_open(PG_GETARG_OID(0), PG_GETARG_INTERVAL_P(2),
-						 check_adoptable, am_name);
 	if (rel->rd_rel->relam == get_table_am_oid(am_name, false))
 		ereport(NOTICE,
 				(errmsg("\"%s\" is a %s table already",
@@ -273,4 +267,13 @@ st_adopt_call(FunctionCallInfo fcinfo, const char *am_name)
 			st_switch_compare(rel, am_name, before);
 	}
 	relation_close(rel, NoLock);
+}
+
+void
+st_adopt_call(FunctionCallInfo fcinfo, const char *am_name)
+{
+	PreventCommandIfReadOnly("adopt");
+	PreventCommandDuringRecovery("adopt");
+	PreventCommandIfParallelMode("adopt");
+	st_adopt(PG_GETARG_OID(0), PG_GETARG_BOOL(1), PG_GETARG_INTERVAL_P(2), am_name);
 }

@@ -15,6 +15,8 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
+#include "st_error.h"
+
 /* Raises an error if the relation, locked in any mode, is not fit. */
 typedef void (*StSwitchCheck) (Relation rel, const char *am_name);
 
@@ -26,6 +28,15 @@ typedef void (*StSwitchCheck) (Relation rel, const char *am_name);
  */
 extern Relation st_switch_open(Oid relid, const Interval *patience,
 							   StSwitchCheck check, const char *am_name);
+
+/*
+ * Runs a step that wants AccessExclusiveLock of relid, and whatever else, in
+ * subtransactions, with so short a lock_timeout that nobody stands behind it for
+ * long, until it has had all locks or the patience is at an end (then
+ * LOCK_NOT_AVAILABLE): st_switch_lock.c
+ */
+extern void st_switch_in_turns(StTryStep step, void *arg, Oid relid,
+							   const Interval *patience);
 
 /*
  * Checks for adopt(): is it a heap table (or materialized view), and of no
@@ -45,8 +56,10 @@ extern char *st_switch_fingerprint(Relation rel, const char *am_name);
 extern void st_switch_compare(Relation rel, const char *am_name,
 							  const char *before);
 
-/* adopt(relation, verify, patience) */
+/* adopt(relation, verify, patience), and what it does */
 extern void st_adopt_call(FunctionCallInfo fcinfo, const char *am_name);
+extern void st_adopt(Oid relid, bool verify, const Interval *patience,
+					 const char *am_name);
 
 /*
  * obstacles(relation): obstacle, hint, a row for all that adopt() would refuse

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * st_switch_lock.c
- *	  The lock of adopt() and release(): exclusive, for a moment, and without
- *	  a jam behind it.
+ *	  The lock of adopt() and release(), and of who drops a partition: exclusive,
+ *	  for a moment, and without a jam behind it.
  *
  * Who waits for AccessExclusiveLock makes everybody wait who comes later, as
  * long as the longest transaction that has used the table.  So we wait for a
@@ -41,15 +41,15 @@
 /* A turn is long enough to have the server cancel an autovacuum of the table. */
 #define DEADLOCK_MS	"25"
 
-/* One turn. */
+/* What each turn does. */
 typedef struct Turn
 {
-	Oid			relid;
-	int			ms;
+	StTryStep	step;
+	void	   *arg;
 } Turn;
 
 static void
-lock_within(void *arg)
+take_turn(void *arg)
 {
 	const Turn *turn = arg;
 	int			nestlevel = NewGUCNestLevel();
@@ -57,21 +57,21 @@ lock_within(void *arg)
 
 	/* the user's own, if it is shorter */
 	snprintf(text, sizeof(text), "%d",
-			 LockTimeout > 0 ? Min(turn->ms, LockTimeout) : turn->ms);
+			 LockTimeout > 0 ? Min(TURN_MS, LockTimeout) : TURN_MS);
 	(void) set_config_option("lock_timeout", text, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
 	(void) set_config_option("deadlock_timeout", DEADLOCK_MS, PGC_SUSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	LockRelationOid(turn->relid, AccessExclusiveLock);
+	turn->step(turn->arg);
 	AtEOXact_GUC(true, nestlevel);
 }
 
-/* False if others have not let go of the table. */
+/* False if others have not let go of a table. */
 static bool
-try_lock(Oid relid, int ms)
+try_turn(const Turn *turn)
 {
-	Turn		turn = {.relid = relid, .ms = ms};
-	ErrorData  *error = st_try(lock_within, &turn, CurrentMemoryContext);
+	ErrorData  *error = st_try(take_turn, unconstify(Turn *, turn),
+							   CurrentMemoryContext);
 
 	if (error == NULL)
 		return true;
@@ -90,21 +90,15 @@ rest(void)
 	CHECK_FOR_INTERRUPTS();
 }
 
-Relation
-st_switch_open(Oid relid, const Interval *patience, StSwitchCheck check,
-			   const char *am_name)
+void
+st_switch_in_turns(StTryStep step, void *arg, Oid relid, const Interval *patience)
 {
-	TimestampTz until;
-	Relation	rel;
+	Turn		turn = {.step = step, .arg = arg};
+	TimestampTz until = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
+																TimestampTzGetDatum(GetCurrentTimestamp()),
+																IntervalPGetDatum(patience)));
 
-	st_check_owner(relid);
-	rel = relation_open(relid, AccessShareLock);
-	check(rel, am_name);
-	relation_close(rel, AccessShareLock);
-	until = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
-													TimestampTzGetDatum(GetCurrentTimestamp()),
-													IntervalPGetDatum(patience)));
-	while (!try_lock(relid, TURN_MS))
+	while (!try_turn(&turn))
 	{
 		if (GetCurrentTimestamp() >= until)
 			ereport(ERROR,
@@ -115,6 +109,25 @@ st_switch_open(Oid relid, const Interval *patience, StSwitchCheck check,
 					 errhint("Call it when they have ended, or with more patience.")));
 		rest();
 	}
+}
+
+static void
+lock_table(void *arg)
+{
+	LockRelationOid(*(const Oid *) arg, AccessExclusiveLock);
+}
+
+Relation
+st_switch_open(Oid relid, const Interval *patience, StSwitchCheck check,
+			   const char *am_name)
+{
+	Relation	rel;
+
+	st_check_owner(relid);
+	rel = relation_open(relid, AccessShareLock);
+	check(rel, am_name);
+	relation_close(rel, AccessShareLock);
+	st_switch_in_turns(lock_table, &relid, relid, patience);
 	rel = relation_open(relid, NoLock);
 	st_check_owner(relid);
 	check(rel, am_name);

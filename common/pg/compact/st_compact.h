@@ -142,6 +142,13 @@ extern void st_compact_call(FunctionCallInfo fcinfo, const char *am_name);
 extern void st_merge_call(FunctionCallInfo fcinfo, const char *am_name);
 
 /*
+ * merge() of one table that is ours, in transactions of its own, for the body of
+ * another procedure: at top level, with SPI connected for that, and no snapshot
+ * active.  mcxt lives as long as the call.
+ */
+extern void st_merge_table(Oid relid, const char *am_name, MemoryContext mcxt);
+
+/*
  * Set of (pid integer, database oid, relation oid, then as bigint: steps,
  * rows of the delta, rows of groups, groups read, groups written, rows of the
  * running step taken, rows of it written), of every running compaction that

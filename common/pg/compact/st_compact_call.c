@@ -362,6 +362,18 @@ st_merge_call(FunctionCallInfo fcinfo, const char *am_name)
 	run_call(fcinfo, &call);
 }
 
+void
+st_merge_table(Oid relid, const char *am_name, MemoryContext mcxt)
+{
+	CompactCall call = {.verb = "merge", .am_name = am_name};
+
+	call.max_steps = PG_INT32_MAX;
+	call.to_the_end = true;
+	call.may_vacuum = true;
+	call.mcxt = mcxt;
+	compact_table(&call, relid);
+}
+
 /* ---- progress ---- */
 
 void

@@ -398,6 +398,18 @@ st_options_text(Relation rel, int i, const char **source)
 	return st_option_value_text(&option_set->defs[i], st_options_get(rel), rel);
 }
 
+char *
+st_options_policy_text(Oid relid, const char *name)
+{
+	const StOptionDef *def = st_option_find(option_set, name);
+
+	if (def == NULL || def->type != ST_OPTION_POLICY)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a policy says nothing of \"%s\"", name)));
+	return own_settings(relid, 0)[def - option_set->defs];
+}
+
 /* ---- changes ---- */
 
 static void
@@ -487,7 +499,7 @@ make_canonical(Relation rel, char **settings)
 	{
 		const StOptionDef *def = &option_set->defs[i];
 
-		if (settings[i] == NULL)
+		if (settings[i] == NULL || def->type == ST_OPTION_POLICY)
 			continue;
 		(void) st_option_store(def, settings[i], rel, options, ERROR);
 		settings[i] = st_option_value_text(def, options, rel);

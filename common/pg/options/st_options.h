@@ -74,7 +74,8 @@ typedef enum StOptionType
 	ST_OPTION_INT,				/* field is int */
 	ST_OPTION_BYTES,			/* field is int; text may have a unit (kB, MB, GB) */
 	ST_OPTION_ENUM,				/* field is int */
-	ST_OPTION_ORDERBY			/* field is StOrderBy */
+	ST_OPTION_ORDERBY,			/* field is StOrderBy */
+	ST_OPTION_POLICY			/* no field: an interval, see st_options_policy_text() */
 } StOptionType;
 
 typedef struct StOptionEnum
@@ -133,6 +134,13 @@ extern const StOptions *st_options_with(Relation rel, List *changes);
  * "table" (its own label).
  */
 extern char *st_options_text(Relation rel, int i, const char **source);
+
+/*
+ * What the table's own label says of an option of type ST_OPTION_POLICY, palloc'd;
+ * NULL if nothing.  It is in force for the table itself alone: partitions do not
+ * take it from their parent, and it is not among what is shown as options.
+ */
+extern char *st_options_policy_text(Oid relid, const char *name);
 
 /*
  * Changes options of a table: changes is a list of DefElem with a String

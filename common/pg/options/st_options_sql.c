@@ -71,8 +71,11 @@ reset_list(ArrayType *array)
 			continue;
 		}
 		for (int d = 0; d < st_options_set()->ndefs; d++)
-			changes = lappend(changes,
-							  makeDefElem(pstrdup(st_options_set()->defs[d].name), NULL, -1));
+		{
+			if (st_options_set()->defs[d].type != ST_OPTION_POLICY)
+				changes = lappend(changes,
+								  makeDefElem(pstrdup(st_options_set()->defs[d].name), NULL, -1));
+		}
 	}
 	return changes;
 }
@@ -151,6 +154,8 @@ st_options_table_function(FunctionCallInfo fcinfo)
 		Datum		values[5];
 		bool		nulls[5] = {0};
 
+		if (def->type == ST_OPTION_POLICY)
+			continue;
 		values[0] = CStringGetTextDatum(def->name);
 		values[1] = CStringGetTextDatum(st_options_text(rel, i, &source));
 		values[2] = CStringGetTextDatum(source);

@@ -16,6 +16,7 @@
 #include "parser/scansup.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
 #include "st_options_order.h"
@@ -90,7 +91,10 @@ report_unknown(const StOptionSet *set, const char *name, int elevel)
 
 	initStringInfo(&names);
 	for (int i = 0; i < set->ndefs; i++)
-		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", set->defs[i].name);
+	{
+		if (set->defs[i].type != ST_OPTION_POLICY)
+			appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", set->defs[i].name);
+	}
 	ereport(elevel,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized %s option \"%s\"", set->provider, name),
@@ -238,6 +242,26 @@ store_bool(const StOptionDef *def, const char *text, bool *field, int elevel)
 	return false;
 }
 
+/* Has no field; what is in a label has been checked when it was set. */
+static bool
+check_policy(const StOptionDef *def, const char *text, int elevel)
+{
+	Interval	least = {0};
+	Interval	most = {.month = 12 * 10000};
+	Datum		value;
+
+	if (elevel < ERROR)
+		return true;
+	value = DirectFunctionCall3(interval_in, CStringGetDatum(text),
+								ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	if (DatumGetBool(DirectFunctionCall2(interval_lt, value, IntervalPGetDatum(&least))) ||
+		DatumGetBool(DirectFunctionCall2(interval_gt, value, IntervalPGetDatum(&most))))
+		ereport(elevel,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be between 0 and 10000 years", def->name)));
+	return true;
+}
+
 bool
 st_option_store(const StOptionDef *def, const char *text, Relation rel,
 				StOptions *options, int elevel)
@@ -255,6 +279,8 @@ st_option_store(const StOptionDef *def, const char *text, Relation rel,
 			return store_enum(def, text, (int *) field, elevel);
 		case ST_OPTION_ORDERBY:
 			return st_order_store(text, rel, (StOrderBy *) field, elevel);
+		case ST_OPTION_POLICY:
+			return check_policy(def, text, elevel);
 	}
 	elog(ERROR, "unknown type %d of option \"%s\"", def->type, def->name);
 	return false;
@@ -280,6 +306,8 @@ st_option_value_text(const StOptionDef *def, const StOptions *options,
 			break;
 		case ST_OPTION_ORDERBY:
 			return st_order_value_text((const StOrderBy *) field, rel);
+		case ST_OPTION_POLICY:
+			break;
 	}
 	elog(ERROR, "no text for option \"%s\"", def->name);
 	return NULL;

@@ -21,6 +21,7 @@
 #include "st_space.h"
 #include "st_inspect.h"
 #include "st_options.h"
+#include "st_policy.h"
 #include "st_switch.h"
 
 /* A function that SQL can call; body says what it returns, given fcinfo. */
@@ -46,6 +47,10 @@
 	ST_SQL_PROCEDURE(c##_adopt, st_adopt_call(fcinfo, st_options_set()->provider)) \
 	ST_SQL_PROCEDURE(c##_release, st_release_call(fcinfo, st_options_set()->provider)) \
 	ST_SQL_FUNCTION(c##_obstacles, st_obstacles_function(fcinfo, st_options_set()->provider)) \
+	ST_SQL_FUNCTION(c##_health_facts, st_health_facts_function(fcinfo)) \
+	ST_SQL_FUNCTION(c##_policy_setting, st_policy_setting_function(fcinfo)) \
+	ST_SQL_FUNCTION(c##_policy_ranges, st_policy_ranges_function(fcinfo)) \
+	ST_SQL_PROCEDURE(c##_run_policies, st_policy_run_call(fcinfo, st_options_set()->provider)) \
 	ST_SQL_FUNCTION(c##_fingerprint_step, st_fingerprint_step(fcinfo)) \
 	ST_SQL_FUNCTION(c##_fingerprint_combine, st_fingerprint_combine(fcinfo)) \
 	ST_SQL_FUNCTION(c##_fingerprint_serialize, st_fingerprint_serialize(fcinfo)) \

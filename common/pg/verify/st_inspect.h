@@ -67,6 +67,9 @@ extern Datum st_row_groups_function(FunctionCallInfo fcinfo);
  */
 extern Datum st_table_info_function(FunctionCallInfo fcinfo);
 
+/* health_facts(relation): st_health.c */
+extern Datum st_health_facts_function(FunctionCallInfo fcinfo);
+
 /* ---- st_verify.c ---- */
 
 /* A problem that was found in a part of a row group. */

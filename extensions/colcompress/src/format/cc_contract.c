@@ -42,7 +42,8 @@ static const StOptionDef defs[] = {
 		.default_text = "auto",
 		.values = index_scans,
 		.description = "whether the planner prefers indexes (on), avoids them (off) or reckons (auto)"
-	}
+	},
+	SF_POLICY_OPTIONS
 };
 
 const StOptionSet cc_option_set = {

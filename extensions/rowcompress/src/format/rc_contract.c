@@ -27,7 +27,8 @@ static const StOptionDef defs[] = {
 		.max = 1024 * 1024,
 		.description = "bytes of rows that end a batch"
 	},
-	SF_GROUP_OPTIONS
+	SF_GROUP_OPTIONS,
+	SF_POLICY_OPTIONS
 };
 
 const StOptionSet rc_option_set = {
