@@ -116,7 +116,7 @@ def test_pgbackrest(make_cluster, server, am):
             [program, f"--config={config}", "--stanza=s", *map(str, args)],
             capture_output=True, text=True, cwd="/", env=server.environment(), **user,
         )  # fmt: skip
-        if "VersionNotSupportedError" in done.stdout:
+        if "VersionNotSupportedError" in done.stdout + done.stderr:
             pytest.skip("this pgbackrest is older than the server")
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
