@@ -342,3 +342,29 @@ def test_a_damaged_section_is_an_error(make_cluster, am):
         with pytest.raises(psycopg.errors.DataCorrupted):
             conn.execute("SELECT name FROM ours_t WHERE id + 1 = 5")
         assert any("expression" in problem for (problem,) in verify(conn, am))
+
+
+def test_uuid_columns(conn, am):
+    """Zones of columns, too: those of a uuid hold whole values, not a string's prefix."""
+    conn.execute(
+        "CREATE TABLE heap_t AS SELECT g AS id, nullif(g % 50, 7)::text AS name,"
+        " lpad(to_hex(nullif(g, 5000)), 32, '0')::uuid AS u FROM generate_series(1, 8000) g"
+    )
+    make_ours(conn, am, "u")
+    conditions = [
+        f"u {op} lpad(to_hex({number}), 32, '0')::uuid"
+        for op in ("<", "<=", "=", ">=", ">", "<>")
+        for number in (0, 1, 1500, 7999, 8000, 8001)
+    ]
+    conditions += [
+        "u IN (lpad('1000', 32, '0')::uuid, lpad('1f00', 32, '0')::uuid)",
+        "u NOT IN (lpad('1000', 32, '0')::uuid, lpad('1f00', 32, '0')::uuid)",
+        "u IS NULL",
+    ]
+    conn.execute("UPDATE heap_t SET name = '' WHERE name IS NULL")
+    conn.execute("UPDATE ours_t SET name = '' WHERE name IS NULL")
+    same(conn, am, conditions)
+    pruned, read = groups(conn, "u = lpad('1000', 32, '0')::uuid")
+    assert (pruned, read) == (3, 1)
+    pruned, read = groups(conn, "u > lpad('1f00', 32, '0')::uuid")
+    assert (pruned, read) == (3, 1)

@@ -118,6 +118,9 @@ zone_usable(const StPred *pred, const StZone *zone)
 {
 	if (!zone->has_minmax)
 		return false;
+	/* A uuid compares as a string, and its zone has whole values. */
+	if (pred->string && pred->valtype == UUIDOID)
+		return zone->opfamily == pred->opfamily;
 	if (pred->string || zone->byte_order)
 		return pred->string && zone->byte_order;
 	return zone->opfamily == pred->opfamily;
