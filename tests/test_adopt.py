@@ -693,6 +693,8 @@ def test_fingerprint_of_type(heaps, type_):
     """Rows in the delta, in row groups, and in heap; one value less."""
     if not heaps.ours.execute("SELECT to_regtype(%s)", [type_]).fetchone()[0]:
         pytest.skip("a type of later servers")
+    if type_ == "xml" and heaps.run("SELECT '<a/>'::xml").sqlstate == "0A000":
+        pytest.skip("this server was built without XML")
     heaps.ok(f'CREATE TABLE t (n int, v "{type_}", w "{type_}"[])')
     for value in SAMPLES[type_]:
         heaps.ok(f'INSERT INTO t SELECT i, %s::"{type_}", ARRAY[%s::"{type_}", NULL]'

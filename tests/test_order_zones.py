@@ -368,3 +368,46 @@ def test_uuid_columns(conn, am):
     assert (pruned, read) == (3, 1)
     pruned, read = groups(conn, "u > lpad('1f00', 32, '0')::uuid")
     assert (pruned, read) == (3, 1)
+
+
+SETTLED = [
+    ("(at AT TIME ZONE 'EST')", "timezone_abbreviations = 'Australia'",
+     "(at AT TIME ZONE 'EST') = (SELECT min(at AT TIME ZONE 'EST') FROM heap_t)"),
+    ("(quote_ident(replace(lower(name), ' ', '')))", "quote_all_identifiers = on",
+     "quote_ident(replace(lower(name), ' ', '')) = (SELECT min(quote_ident(replace(lower(name), ' ', ''))) FROM heap_t)"),
+    ("(coalesce(c, 'x'))", "work_mem = '4MB'", "coalesce(c, 'x') = 'a' || repeat(' ', 60) || 'b'"),
+    ("(coalesce(c, 'x'))", "work_mem = '4MB'", "coalesce(c, 'x') = 'a'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("order, setting, condition", SETTLED)
+def test_values_that_zones_cannot_hold(conn, am, order, setting, condition):
+    """They depend on settings, or on blanks behind what a zone keeps."""
+    conn.execute(f"CREATE TABLE heap_t AS {DOCUMENTS}")
+    conn.execute(
+        "ALTER TABLE heap_t ADD c char(80);"
+        "UPDATE heap_t SET c = CASE WHEN id % 2 = 0 THEN 'a' ELSE 'a' || repeat(' ', 60) || 'b' END"
+    )
+    make_ours(conn, am, order)
+    conn.execute(f"CALL {am}.merge('ours_t')")
+    conn.execute(f"SET {setting}")
+    same(conn, am, [condition])
+
+
+def test_an_expression_that_cannot_be_computed_beforehand(conn, am):
+    conn.execute(f"CREATE TABLE heap_t AS {DOCUMENTS}")
+    make_ours(conn, am, "(CASE WHEN id > 0 THEN id ELSE 1/0 END)")
+    same(conn, am, ["id = 7", "CASE WHEN id > 0 THEN id ELSE 1 END = 7"])
+
+
+@pytest.mark.parametrize(
+    "order", ("(id OPERATOR(public.<+>) id)", "(length(to_tsvector('public.own'::regconfig, name)))")
+)  # fmt: skip
+def test_what_others_could_replace_is_refused(conn, am, order):
+    conn.execute(f"CREATE TABLE heap_t AS {DOCUMENTS}")
+    conn.execute(
+        "CREATE OPERATOR public.<+> (LEFTARG = int, RIGHTARG = int, FUNCTION = int4pl);"
+        "CREATE TEXT SEARCH CONFIGURATION public.own (COPY = pg_catalog.simple)"
+    )
+    with pytest.raises(psycopg.errors.FeatureNotSupported):
+        make_ours(conn, am, order)

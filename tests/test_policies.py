@@ -200,7 +200,17 @@ def test_kinds_of_keys(conn, am):
         "CREATE TABLE d5 PARTITION OF d FOR VALUES FROM ('infinity', 0) TO (MAXVALUE, MAXVALUE);"
         "CREATE TABLE d6 PARTITION OF d DEFAULT"
     )
-    assert found("d") == [("d1", "2020-01-01 00:00:00-05"), ("d2", "2022-01-01 00:00:00-05")]  # fmt: skip
+    # the bound's own day belongs to it, but for MINVALUE
+    assert found("d") == [("d1", "2020-01-02 00:00:00-05"), ("d2", "2022-01-02 00:00:00-05")]  # fmt: skip
+    conn.execute(
+        "CREATE TABLE h (a date, b int) PARTITION BY RANGE (a, b);"
+        "CREATE TABLE h1 PARTITION OF h FOR VALUES FROM (MINVALUE, MINVALUE) TO ('2020-01-01', MINVALUE);"
+        "CREATE TABLE i (a timestamp, b int) PARTITION BY RANGE (date_trunc('month', a), b);"
+        "CREATE TABLE i1 PARTITION OF i FOR VALUES FROM ('2020-01-01', 0) TO ('2020-02-01', MINVALUE);"
+        "CREATE TABLE i2 PARTITION OF i FOR VALUES FROM ('2020-02-01', 0) TO ('2020-03-01', MAXVALUE)"
+    )
+    assert found("h") == [("h1", "2020-01-01 00:00:00-05")]
+    assert found("i") == [("i1", "2020-02-01 00:00:00-05")]
     conn.execute(
         "CREATE TABLE e (a timestamp) PARTITION BY RANGE ((a::date));"
         "CREATE TABLE e1 PARTITION OF e FOR VALUES FROM ('2020-07-01') TO ('2020-08-01')"
@@ -473,6 +483,7 @@ def test_kill_in_the_middle(make_cluster, am):
         ("SELECT {am}.set_policy('p')", "22023"),
         ("SELECT {am}.set_policy(NULL, adopt_after => '1 day')", "22004"),
         ("SELECT {am}.set_policy('p', adopt_after => '-1 day')", "22023"),
+        ("SELECT {am}.set_policy('p', drop_after => interval '3600000 mons -108000000 days')", "22023"),
         ("SELECT {am}.set_policy('p', adopt_after => '100000 years')", "22023"),
         ("SELECT {am}.set_policy('p', adopt_after => '9 days', drop_after => '8 days')", "22023"),
         ("SELECT {am}.set_policy('p', adopt_after => '9 days', orderby => 'nope')", "42703"),
@@ -595,6 +606,44 @@ def test_a_superuser_runs_nothing_of_the_owner(roles, am):
     assert methods(conn) == {"p2": am}
     failed = runs(conn, am)["p2", "drop"]
     assert failed[0] == "failed" and "must be owner" in failed[2]
+
+
+def test_the_owner_changes_no_settings(roles, db, am):
+    """Functions in keys run while others look at policies; what they set ends with them."""
+    conn, alice, _ = roles
+    conn.execute(
+        "CREATE FUNCTION public.setter(date) RETURNS date IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN"
+        " PERFORM set_config('search_path', 'planted', false), set_config('TimeZone', 'XXX-167', false),"
+        " set_config('statement_timeout', '123456', false); RETURN $1; END $$;"
+        f"SET ROLE {alice};"
+        "CREATE TABLE public.a (at date NOT NULL) PARTITION BY RANGE (coalesce(at, public.setter('2020-01-01')));"
+        "CREATE TABLE public.a1 PARTITION OF public.a FOR VALUES FROM ('2020-01-01') TO ('2020-02-01') USING heap;"
+        f"SELECT {am}.set_policy('public.a', adopt_after => '1 day', schedule => NULL); RESET ROLE; RESET ALL"
+    )
+    names = "SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ('search_path', 'TimeZone', 'statement_timeout') ORDER BY 1"
+    for statement in (f"SELECT * FROM {am}.policies", f"CALL {am}.run_policies()"):
+        fresh = db.connect()
+        before = fresh.execute(names).fetchall()
+        fresh.execute(statement)
+        assert fresh.execute(names).fetchall() == before
+    assert outcomes(conn, am, "a")["a1", "adopt"] == "done"
+
+
+def test_one_owners_error_ends_nobody_elses_run(roles, db, am):
+    """A key that cannot be simplified, an error that looks like a cancel."""
+    conn, alice, _ = roles
+    as_role(conn, alice, f"SELECT {am}.set_policy('p', adopt_after => '1 year', schedule => NULL)")  # fmt: skip
+    conn.execute(
+        "CREATE OR REPLACE FUNCTION public.spy(date) RETURNS date IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN"
+        " IF current_user = 'postgres' THEN RETURN $1; END IF;"
+        " RAISE 'no' USING ERRCODE = 'query_canceled'; END $$"
+    )
+    fresh = db.connect()
+    warnings = []
+    fresh.add_notice_handler(lambda notice: warnings.append(notice.message_primary))
+    fresh.execute(f"CALL {am}.run_policies()")
+    assert 'policy of "k" cannot be run: no' in warnings
+    assert methods(conn)["p2"] == am
 
 
 # ---- names ----

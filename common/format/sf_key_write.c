@@ -109,8 +109,6 @@ keep_bytes(KeyColumn *col, uint32 row, StStr s)
 	KeptBytes  *kept = (KeptBytes *) col->values + row;
 	uint32		len;
 
-	if (col->type.typid == BPCHAROID)
-		s.len = sf_zone_trimmed(&s);
 	if (col->kind == SF_KEY_ZONE_STRING)
 		len = Min(s.len, KEPT_PREFIX);
 	else

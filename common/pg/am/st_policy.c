@@ -25,6 +25,7 @@
 #include "partitioning/partdesc.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
@@ -86,20 +87,42 @@ is_by_time(Relation rel, Oid *type)
 		(*type == DATEOID || *type == TIMESTAMPOID || *type == TIMESTAMPTZOID);
 }
 
-static void
-put_ranges(ReturnSetInfo *rsinfo, Relation rel, Oid type)
+/*
+ * The end of a range that more columns than the first bound.  Unless it ends
+ * with all of their values, it has rows with the bound's own value of the first
+ * column: a day more; nobody knows how much, if that is an expression.
+ */
+static bool
+widen(Relation rel, Oid type, PartitionRangeDatumKind *kinds, Datum *bound)
 {
-	PartitionDesc desc = RelationGetPartitionDesc(rel, true);
+	PartitionKey key = RelationGetPartitionKey(rel);
+
+	if (key->partnatts == 1 || kinds[1] == PARTITION_RANGE_DATUM_MINVALUE)
+		return true;
+	if (key->partattrs[0] == 0)
+		return false;
+	if (type == DATEOID && !DATE_NOT_FINITE(DatumGetDateADT(*bound)))
+		*bound = DateADTGetDatum(DatumGetDateADT(*bound) + 1);
+	return true;
+}
+
+static void
+put_ranges(ReturnSetInfo *rsinfo, Relation rel, Oid type, PartitionDesc desc)
+{
 	PartitionBoundInfo bounds = desc->boundinfo;
 
 	for (int i = 0; desc->nparts > 0 && i < bounds->ndatums; i++)
 	{
 		int			partition = bounds->indexes[i]; /* which has this upper bound */
+		Datum		bound;
 		Datum		values[2];
 		bool		nulls[2] = {0};
 
-		if (partition < 0 || bounds->kind[i][0] != PARTITION_RANGE_DATUM_VALUE ||
-			!bound_time(type, bounds->datums[i][0], &values[1]))
+		if (partition < 0 || bounds->kind[i][0] != PARTITION_RANGE_DATUM_VALUE)
+			continue;
+		bound = bounds->datums[i][0];
+		if (!widen(rel, type, bounds->kind[i], &bound) ||
+			!bound_time(type, bound, &values[1]))
 			continue;
 		values[0] = ObjectIdGetDatum(desc->oids[partition]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
@@ -108,7 +131,8 @@ put_ranges(ReturnSetInfo *rsinfo, Relation rel, Oid type)
 
 /*
  * Expressions of a partition key are simplified when they are first looked at,
- * which runs functions: as the owner of the table.
+ * which runs functions: as the owner of the table, and what settings they
+ * change are as before when times are computed.
  */
 Datum
 st_policy_ranges_function(FunctionCallInfo fcinfo)
@@ -118,6 +142,8 @@ st_policy_ranges_function(FunctionCallInfo fcinfo)
 	bool		complain = PG_GETARG_BOOL(1);
 	Oid			save_userid;
 	int			save_sec_context;
+	int			save_nestlevel;
+	PartitionDesc desc = NULL;
 	Oid			type;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -126,15 +152,20 @@ st_policy_ranges_function(FunctionCallInfo fcinfo)
 	GetUserIdAndSecContext(&save_userid, &save_sec_context);
 	SetUserIdAndSecContext(rel->rd_rel->relowner,
 						   save_sec_context | SECURITY_RESTRICTED_OPERATION);
+	save_nestlevel = NewGUCNestLevel();
+	st_restrict_search_path();
 	if (is_by_time(rel, &type))
-		put_ranges(rsinfo, rel, type);
+		desc = RelationGetPartitionDesc(rel, true);
+	AtEOXact_GUC(false, save_nestlevel);
+	SetUserIdAndSecContext(save_userid, save_sec_context);
+	if (desc != NULL)
+		put_ranges(rsinfo, rel, type, desc);
 	else if (complain)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not partitioned by ranges of time",
 						RelationGetRelationName(rel)),
 				 errdetail("A policy is for a table that is partitioned by RANGE, of date, timestamp or timestamptz.")));
-	SetUserIdAndSecContext(save_userid, save_sec_context);
 	relation_close(rel, AccessShareLock);
 	return (Datum) 0;
 }

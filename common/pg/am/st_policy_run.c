@@ -40,6 +40,7 @@
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "tcop/pquery.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -78,6 +79,15 @@ typedef struct Action
 	const char *verb;			/* adopt, merge, drop */
 	char	   *name;			/* of the partition */
 } Action;
+
+/* What one policy has to do. */
+typedef struct WhatIsDue
+{
+	const Run  *run;
+	Oid			parent;
+	bool		at_once;
+	List	   *actions;
+} WhatIsDue;
 
 /* ---- questions in SQL ---- */
 
@@ -176,6 +186,7 @@ query_as_recorder(const Run *run, const char *sql, int nargs, Oid *types,
 	int			save_nestlevel;
 
 	GetUserIdAndSecContext(&save_userid, &save_sec_context);
+	XactIsoLevel = XACT_READ_COMMITTED; /* others record, too */
 	SetUserIdAndSecContext(run->recorder,
 						   save_sec_context | SECURITY_RESTRICTED_OPERATION);
 	save_nestlevel = NewGUCNestLevel();
@@ -269,6 +280,9 @@ act_as(Oid owner, const Action *action)
 	SetUserIdAndSecContext(owner, save_sec_context | SECURITY_RESTRICTED_OPERATION);
 	save_nestlevel = NewGUCNestLevel();
 	st_restrict_search_path();
+	/* what adopt() opens first; its turns have limits of their own */
+	(void) set_config_option("lock_timeout", "10s", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	act(action);
 	PopActiveSnapshot();
@@ -292,12 +306,16 @@ owner_of(Oid relid)
 }
 
 static void
-perform(const Action *action)
+perform(void *arg)
 {
+	const Action *action = arg;
 	Oid			owner = owner_of(action->parent);
 
 	if (!OidIsValid(owner) || get_rel_name(action->partition) == NULL)
 		return;
+	/* It may have changed hands since the run began. */
+	if (!has_privs_of_role(GetUserId(), owner))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(action->parent));
 	if (strcmp(action->verb, "merge") != 0)
 		act_as(owner, action);
 	else if (object_ownercheck(RelationRelationId, action->partition, owner))
@@ -307,20 +325,23 @@ perform(const Action *action)
 	SPI_commit();
 }
 
-/* The same; returns the error that it ended with, if any, all of it undone. */
+/*
+ * Runs a step, which begins and ends a transaction; returns the error that it
+ * ended with, if any, all of it undone.
+ */
 static ErrorData *
-try_to_perform(const Action *action)
+attempt(const Run *run, void (*step) (void *), void *arg)
 {
 	ErrorData  *volatile error = NULL;
 
 	PG_TRY();
 	{
 		XactIsoLevel = XACT_READ_COMMITTED; /* what a lock was awaited for is seen */
-		perform(action);
+		step(arg);
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(action->run->mcxt);
+		MemoryContextSwitchTo(run->mcxt);
 		error = CopyErrorData();
 		FlushErrorState();
 		/* ends our connection to SPI, and any that the action has left */
@@ -345,6 +366,15 @@ is_refusal(const Action *action, const ErrorData *error)
 		 error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE);
 }
 
+/* A cancel ends the run, but not one that the owner's functions have raised. */
+static void
+rethrow_cancel(ErrorData *error)
+{
+	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED && error->funcname != NULL &&
+		strcmp(error->funcname, "ProcessInterrupts") == 0)
+		ReThrowError(error);
+}
+
 static void
 record_error(const Action *action, ErrorData *error)
 {
@@ -353,13 +383,42 @@ record_error(const Action *action, ErrorData *error)
 		psprintf("%s (%s)", error->message, error->hint);
 
 	record(action, refused ? "refused" : "failed", message);
-	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		ReThrowError(error);
+	rethrow_cancel(error);
 	ereport(WARNING,
 			(errcode(error->sqlerrcode),
 			 errmsg("%s of partition %s %s: %s", action->verb, action->name,
 					refused ? "is refused" : "has failed", error->message),
 			 error->hint == NULL ? 0 : errhint("%s", error->hint)));
+}
+
+static void
+warn_of_policy(Oid parent, ErrorData *error)
+{
+	const char *name = get_rel_name(parent);
+
+	rethrow_cancel(error);
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg("policy of \"%s\" cannot be run: %s", name ? name : "?",
+					error->message),
+			 error->hint == NULL ? 0 : errhint("%s", error->hint)));
+}
+
+/* The action's name, if it is still due, or NULL. */
+static void
+ask(void *arg)
+{
+	Action	   *action = arg;
+	MemoryContext old;
+
+	action->name = NULL;
+	if (is_due(action) && get_rel_name(action->partition) != NULL)
+	{
+		old = MemoryContextSwitchTo(action->run->mcxt);
+		action->name = st_qualified_name(action->partition);
+		MemoryContextSwitchTo(old);
+	}
+	SPI_commit();
 }
 
 /*
@@ -374,11 +433,14 @@ run_action(Action *action)
 
 	CHECK_FOR_INTERRUPTS();
 	MemoryContextSwitchTo(mcxt);
-	if (!is_due(action) || get_rel_name(action->partition) == NULL)
+	error = attempt(action->run, ask, action);
+	MemoryContextSwitchTo(mcxt);
+	if (error != NULL)
+		warn_of_policy(action->parent, error);
+	if (action->name == NULL)
 		return false;
-	action->name = st_qualified_name(action->partition);
 	record(action, "running", NULL);
-	error = try_to_perform(action);
+	error = attempt(action->run, perform, action);
 	MemoryContextSwitchTo(mcxt);
 	if (error != NULL)
 		record_error(action, error);
@@ -399,16 +461,29 @@ set_tag(LOCKTAG *tag, const Run *run, Oid parent)
 }
 
 static void
+find_due(void *arg)
+{
+	WhatIsDue  *due = arg;
+
+	due->actions = due_actions(due->run, due->parent, due->at_once);
+	SPI_commit();
+}
+
+static void
 run_actions(const Run *run, Oid parent, bool at_once)
 {
+	WhatIsDue	due = {run, parent, at_once, NIL};
+	ErrorData  *error;
 	ListCell   *lc;
 
 	tidy_record(run, parent);
-	foreach(lc, due_actions(run, parent, at_once))
+	error = attempt(run, find_due, &due);
+	if (error != NULL)
+		warn_of_policy(parent, error);
+	foreach(lc, due.actions)
 	{
 		Action	   *action = lfirst(lc);
 
-		SPI_commit();
 		if (run_action(action) && strcmp(action->verb, "adopt") == 0)
 		{
 			action->verb = "merge";

@@ -144,7 +144,8 @@ extern void st_merge_call(FunctionCallInfo fcinfo, const char *am_name);
 /*
  * merge() of one table that is ours, in transactions of its own, for the body of
  * another procedure: at top level, with SPI connected for that, and no snapshot
- * active.  mcxt lives as long as the call.
+ * active.  mcxt lives as long as the call.  Raises an error if somebody releases
+ * the table.
  */
 extern void st_merge_table(Oid relid, const char *am_name, MemoryContext mcxt);
 

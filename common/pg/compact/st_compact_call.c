@@ -247,6 +247,18 @@ stay(Relation rel, StCompactJob *job)
 	return true;
 }
 
+/* Who calls this does not know of a release() that somebody has begun. */
+static bool
+check_staying(Relation rel, StCompactJob *job)
+{
+	if (st_meta_leaving(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"%s\" is being released", RelationGetRelationName(rel)),
+				 errhint("CALL merge takes a release back that has not ended.")));
+	return true;
+}
+
 /* VACUUM is worth it, but cannot run here. */
 static bool
 hand_vacuum_on(Relation rel, StCompactJob *job)
@@ -371,6 +383,7 @@ st_merge_table(Oid relid, const char *am_name, MemoryContext mcxt)
 	call.to_the_end = true;
 	call.may_vacuum = true;
 	call.mcxt = mcxt;
+	(void) ask(&call, relid, check_staying);
 	compact_table(&call, relid);
 }
 

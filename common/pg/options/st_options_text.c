@@ -246,15 +246,17 @@ store_bool(const StOptionDef *def, const char *text, bool *field, int elevel)
 static bool
 check_policy(const StOptionDef *def, const char *text, int elevel)
 {
-	Interval	least = {0};
 	Interval	most = {.month = 12 * 10000};
+	Interval   *interval;
 	Datum		value;
 
 	if (elevel < ERROR)
 		return true;
 	value = DirectFunctionCall3(interval_in, CStringGetDatum(text),
 								ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-	if (DatumGetBool(DirectFunctionCall2(interval_lt, value, IntervalPGetDatum(&least))) ||
+	interval = DatumGetIntervalP(value);
+	/* A sum of a bound and fields of both signs may be no time that there is. */
+	if (interval->month < 0 || interval->day < 0 || interval->time < 0 ||
 		DatumGetBool(DirectFunctionCall2(interval_gt, value, IntervalPGetDatum(&most))))
 		ereport(elevel,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -7,8 +7,8 @@
  * pg_catalog alone in the search path, and reads it under the same settings: so
  * the text means the same in every session, and in a restored database.
  *
- * An expression calls nothing but immutable functions that come with the
- * server.  They cannot be dropped or replaced, so a stored expression goes on
+ * An expression calls nothing but immutable functions, by operators, that come
+ * with the server.  They cannot be dropped or replaced, so a stored expression goes on
  * to be valid; and compaction, which runs for whoever starts it, never
  * executes what another user has written.
  *
@@ -32,6 +32,7 @@
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
@@ -69,6 +70,7 @@ begin_text(void)
 	set_for_text("TimeZone", "GMT");
 	set_for_text("bytea_output", "hex");
 	set_for_text("extra_float_digits", "1");
+	set_for_text("quote_all_identifiers", "off");
 	return nest;
 }
 
@@ -235,6 +237,47 @@ function_is_foreign(Oid funcid, void *context)
 	return funcid >= FirstNormalObjectId;
 }
 
+/* The operator by which a node calls its function; it may be dropped alone. */
+static Oid
+operator_of(const Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+			return ((const OpExpr *) node)->opno;
+		case T_ScalarArrayOpExpr:
+			return ((const ScalarArrayOpExpr *) node)->opno;
+		default:
+			return InvalidOid;
+	}
+}
+
+/* A constant that stands for an object, such as a text search configuration. */
+static bool
+names_foreign(const Const *value)
+{
+	switch (value->consttype)
+	{
+		case REGPROCOID:
+		case REGPROCEDUREOID:
+		case REGOPEROID:
+		case REGOPERATOROID:
+		case REGCLASSOID:
+		case REGCOLLATIONOID:
+		case REGTYPEOID:
+		case REGROLEOID:
+		case REGNAMESPACEOID:
+		case REGCONFIGOID:
+		case REGDICTIONARYOID:
+			return !value->constisnull &&
+				DatumGetObjectId(value->constvalue) >= FirstNormalObjectId;
+		default:
+			return false;
+	}
+}
+
 /*
  * Does the expression need anything that does not come with the server?  Types
  * of columns count: functions of arrays and rows call those of their parts.
@@ -244,6 +287,10 @@ uses_foreign(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
+	if (operator_of(node) >= FirstNormalObjectId)
+		return true;
+	if (IsA(node, Const) && names_foreign((Const *) node))
+		return true;
 	if (IsA(node, CollateExpr) && ((CollateExpr *) node)->collOid >= FirstNormalObjectId)
 		return true;
 	if (!IsA(node, List) && exprType(node) >= FirstNormalObjectId)
@@ -318,7 +365,7 @@ analyse(Relation rel, Node *raw)
 	if (uses_foreign(expr, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("an expression in option \"orderby\" cannot use functions, types and collations that do not come with the server"),
+				 errmsg("an expression in option \"orderby\" cannot use functions, operators, types and other objects that do not come with the server"),
 				 errhint("Order the table by a stored generated column.")));
 	check_ordered(rel, expr);
 	return expr;
@@ -372,6 +419,16 @@ has_one_text(Oid type)
 	}
 }
 
+/* Functions that the server calls immutable, and that look at settings. */
+static bool
+function_depends_on_settings(const FuncExpr *func)
+{
+	return func->funcresulttype == CSTRINGOID ||
+		func->funcid == F_TIMEZONE_TEXT_TIMESTAMP ||	/* abbreviations */
+		func->funcid == F_TIMEZONE_TEXT_TIMESTAMPTZ ||
+		func->funcid == F_QUOTE_IDENT;
+}
+
 /*
  * May a value depend on a setting, though all functions are immutable?  What
  * has rules of its own for texts, as SQL/JSON and XML have, counts as such.
@@ -388,7 +445,7 @@ depends_on_settings(Node *node, void *context)
 				return true;
 			break;
 		case T_FuncExpr:
-			if (((FuncExpr *) node)->funcresulttype == CSTRINGOID)
+			if (function_depends_on_settings((FuncExpr *) node))
 				return true;
 			break;
 		case T_List:
@@ -441,10 +498,40 @@ number_columns(Node *node, void *text)
 	return (Node *) param;
 }
 
+/*
+ * Has it parts without columns that the planner computes beforehand?  These may
+ * raise an error, though no row comes to them.
+ */
+static bool
+has_constant_call(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Var:
+		case T_Const:
+		case T_RelabelType:
+		case T_CollateExpr:
+		case T_CaseWhen:
+		case T_CaseTestExpr:
+			break;
+		default:
+			if (!contain_var_clause(node))
+				return true;
+			break;
+	}
+	return expression_tree_walker(node, has_constant_call, context);
+}
+
+/* A bpchar's blanks are no part of it, but may stand where a zone ends. */
 bool
 st_order_expr_is_zoned(const Expr *expr)
 {
-	return !depends_on_settings((Node *) expr, NULL);
+	return getBaseType(exprType((const Node *) expr)) != BPCHAROID &&
+		!depends_on_settings((Node *) expr, NULL) &&
+		!has_constant_call((Node *) expr, NULL);
 }
 
 uint64

@@ -96,8 +96,14 @@ vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs, VxPathSet *p
 		return NULL;
 	topn->attno = vx_expr_plain_column(topn->key);
 	topn->keys = keys;
+	/*
+	 * Paths have no zones.  Nor have expressions of orderby in a parallel plan:
+	 * its participants take vectors in one order, and the option may change
+	 * before the last of them has begun.
+	 */
 	if (topn->attno == InvalidAttrNumber || topn->attno > paths->desc->natts)
-		topn->attno = vx_keys_find(keys, topn->key_expr);	/* paths have no zones */
+		topn->attno = plan->scan.plan.parallel_aware ? InvalidAttrNumber :
+			vx_keys_find(keys, topn->key_expr);
 	topn->type = getBaseType(exprType((Node *) topn->key_expr));
 	topn->descending = list_nth_int(fields, VX_TOPN_DESCENDING);
 	topn->nulls_first = list_nth_int(fields, VX_TOPN_NULLS_FIRST);
