@@ -23,7 +23,8 @@ step "tests"
 if [ $# -eq 0 ]; then
 	set -- --quick tests
 	export STORM_POINTS=${STORM_POINTS:-6} UNIQUE_ROUNDS=${UNIQUE_ROUNDS:-10}
-	export RANDOM_QUERIES=${RANDOM_QUERIES:-0.3} FUZZ_ROUNDS=${FUZZ_ROUNDS:-1} ZSON_DOCUMENTS=${ZSON_DOCUMENTS:-500}
+	export RANDOM_QUERIES=${RANDOM_QUERIES:-0.3} FUZZ_ROUNDS=${FUZZ_ROUNDS:-1}
+	export ZSON_DOCUMENTS=${ZSON_DOCUMENTS:-500}
 fi
 jobs=${JOBS:-$(n=$(nproc); echo $((n > 4 ? 4 : n)))}
 export PG_CONFIG=$copy STRATA_BUILD_PG_CONFIG=$pg_config

@@ -613,7 +613,7 @@ def test_the_owner_changes_no_settings(roles, db, am):
     conn, alice, _ = roles
     conn.execute(
         "CREATE FUNCTION public.setter(date) RETURNS date IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN"
-        " PERFORM set_config('search_path', 'planted', false), set_config('TimeZone', 'XXX-167', false),"
+        " PERFORM set_config('search_path', 'planted', false), set_config('TimeZone', 'OFF-167', false),"
         " set_config('statement_timeout', '123456', false); RETURN $1; END $$;"
         f"SET ROLE {alice};"
         "CREATE TABLE public.a (at date NOT NULL) PARTITION BY RANGE (coalesce(at, public.setter('2020-01-01')));"

@@ -4,8 +4,9 @@
  *	  verify(): values of a column of a row group, or of the expressions that
  *	  its rows are sorted by, against what its zones claim.
  *
- * Decodes every vector, as a scan does, for expressions row by row.  Raises what the reader raises for
- * damaged bytes; returns what decodes but contradicts a zone.
+ * Decodes every vector, as a scan does, for expressions row by row.  Raises what
+ * the reader raises for damaged bytes; returns what decodes but contradicts a
+ * zone.
  *
  *-------------------------------------------------------------------------
  */

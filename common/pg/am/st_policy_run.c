@@ -39,6 +39,7 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
+#include "storage/proc.h"
 #include "tcop/pquery.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -281,8 +282,9 @@ act_as(Oid owner, const Action *action)
 	save_nestlevel = NewGUCNestLevel();
 	st_restrict_search_path();
 	/* what adopt() opens first; its turns have limits of their own */
-	(void) set_config_option("lock_timeout", "10s", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	if (LockTimeout == 0)
+		(void) set_config_option("lock_timeout", "10s", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	act(action);
 	PopActiveSnapshot();

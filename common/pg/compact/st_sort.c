@@ -45,6 +45,7 @@ struct StOrder
 	Expr	   *exprs[ST_MAX_ORDERBY];	/* NULL: a column */
 	ExprState  *states[ST_MAX_ORDERBY];
 	StKeys		zoned;			/* the expressions, by key */
+	uint64		hash;
 	EState	   *estate;
 	int			natts;			/* columns of sorted rows before the values of
 								 * expressions */
@@ -92,16 +93,29 @@ make_states(StOrder *order)
 	MemoryContextSwitchTo(old);
 }
 
+/*
+ * What row groups are told of the order.  Keys of columns alone are hashed as
+ * they always were: row groups on disk have noted it.
+ */
 static void
-set_zoned(StOrder *order)
+set_identity(StOrder *order)
 {
+	order->hash = st_checksum64(order->keys, order->nkeys * sizeof(OrderKey),
+								order->nkeys);
 	order->zoned.n = order->nkeys;
 	for (int i = 0; i < order->nkeys; i++)
 	{
+		uint64		id;
+
 		order->zoned.types[i] = order->keys[i].type;
-		if (order->exprs[i] != NULL && st_order_expr_is_zoned(order->exprs[i]))
-			order->zoned.ids[i] = st_order_expr_id(order->exprs[i]);
+		if (order->exprs[i] == NULL)
+			continue;
+		id = st_order_expr_id(order->exprs[i]);
+		order->hash = st_checksum64(&id, sizeof(id), order->hash + i);
+		if (st_order_expr_is_zoned(order->exprs[i]))
+			order->zoned.ids[i] = id;
 	}
+	order->hash = Max(1, order->hash);
 }
 
 StOrder *
@@ -124,7 +138,7 @@ st_order_begin(Relation rel)
 	for (int i = 0; i < order->nkeys; i++)
 		set_key(rel, &orderby.columns[i], &order->keys[i], &order->exprs[i]);
 	make_states(order);
-	set_zoned(order);
+	set_identity(order);
 	return order;
 }
 
@@ -296,26 +310,8 @@ st_order_put(StOrder *order, Tuplesortstate *sort, TupleTableSlot *slot)
 	tuplesort_puttupleslot(sort, slot);
 }
 
-/*
- * Keys of columns alone are hashed as they always were: row groups on disk
- * have noted it.
- */
 uint64
 st_order_hash(const StOrder *order)
 {
-	uint64		hash;
-
-	if (order == NULL)
-		return 0;
-	hash = st_checksum64(order->keys, order->nkeys * sizeof(OrderKey), order->nkeys);
-	for (int i = 0; i < order->nkeys; i++)
-	{
-		uint64		id;
-
-		if (order->exprs[i] == NULL)
-			continue;
-		id = st_order_expr_id(order->exprs[i]);
-		hash = st_checksum64(&id, sizeof(id), hash + i);
-	}
-	return Max(1, hash);
+	return order == NULL ? 0 : order->hash;
 }

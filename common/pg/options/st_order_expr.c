@@ -7,10 +7,10 @@
  * pg_catalog alone in the search path, and reads it under the same settings: so
  * the text means the same in every session, and in a restored database.
  *
- * An expression calls nothing but immutable functions, by operators, that come
- * with the server.  They cannot be dropped or replaced, so a stored expression goes on
- * to be valid; and compaction, which runs for whoever starts it, never
- * executes what another user has written.
+ * An expression calls nothing but immutable functions that come with the
+ * server, by operators that do, too.  They cannot be dropped or replaced, so a
+ * stored expression goes on to be valid; and compaction, which runs for whoever
+ * starts it, never executes what another user has written.
  *
  * Names of columns are found in the raw parse tree, which needs no catalog:
  * they follow a rename when the catalogs still have the old name.

@@ -96,6 +96,7 @@ vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs, VxPathSet *p
 		return NULL;
 	topn->attno = vx_expr_plain_column(topn->key);
 	topn->keys = keys;
+
 	/*
 	 * Paths have no zones.  Nor have expressions of orderby in a parallel plan:
 	 * its participants take vectors in one order, and the option may change
