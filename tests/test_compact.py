@@ -1,4 +1,4 @@
-"""Compaction beside writers and cancels; what it does about space."""
+"""Compaction beside writers and cancels; what it does to indexes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ import pytest
 from strata.threads import Job, repeated
 from strata.twin import Twin
 from strata.wait import wait_until
-from test_crash import CrashDatabase, verify
+from test_crash import CrashDatabase, crash_database, verify
 
 ROWS = 6000
 
 
 @pytest.fixture
 def database(make_cluster, am) -> CrashDatabase:
-    cluster = make_cluster("compact", full_page_writes="on", autovacuum="off")
-    with cluster.connect() as conn:
-        conn.execute("CREATE DATABASE crash")
-    with cluster.connect("crash") as conn:
-        conn.execute(f"CREATE EXTENSION {am}")
-    return CrashDatabase(cluster, am)
+    return crash_database(make_cluster, am, "compact", full_page_writes="on")
+
+
+def size(conn, table: str = "t") -> int:
+    return conn.execute(f"SELECT pg_relation_size('{table}')").fetchone()[0]
 
 
 def statements(*listed: str) -> Job:
@@ -160,92 +159,6 @@ def test_lock_timeout_is_honoured(database, am):
         other.execute("ROLLBACK")
 
 
-def test_space_is_used_again_and_given_back(database, am):
-    """Rounds of updates, compaction and VACUUM; then everything is deleted."""
-    with database.connect() as conn:
-        size = bulk_table(conn, am)
-        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
-        conn.execute(f"CALL {am}.merge('t')")
-        conn.execute("VACUUM t")
-        fresh, largest = size(), 0
-        for n in range(40):
-            conn.execute(f"UPDATE t SET v = md5(v), k = k + 1 WHERE id % 50 = {n % 50}")
-            conn.execute(f"CALL {am}.compact('t')")
-            conn.execute("VACUUM t")
-            largest = max(largest, size())
-        assert largest < 1.5 * fresh, f"{largest / fresh:.2f} times the fresh size"
-        assert conn.execute("SELECT count(*) FROM t").fetchone() == (100000,)
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
-
-        conn.execute("DELETE FROM t")
-        conn.execute("VACUUM t")
-        assert size() <= 2 * 8192
-        conn.execute("INSERT INTO t SELECT i, 'x', 0 FROM generate_series(1, 20000) i")
-        assert conn.execute("SELECT count(*) FROM t").fetchone() == (20000,)
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
-
-
-def test_merge_puts_groups_where_those_were_that_it_replaced(database, am):
-    """Of a table without an order: all groups are rewritten, one after another."""
-    with database.connect() as conn:
-        size = bulk_table(conn, am)
-        conn.execute("VACUUM t")
-        fresh = size()
-        conn.execute("DELETE FROM t WHERE id % 20 = 0")
-        conn.execute(f"CALL {am}.merge('t')")
-        conn.execute("VACUUM t")
-        assert size() < 1.2 * fresh, f"{size() / fresh:.2f} times the fresh size"
-        assert conn.execute("SELECT count(*), sum(id) FROM t").fetchone() == (
-            95000,
-            sum(i for i in range(1, 100001) if i % 20),
-        )
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
-
-
-def test_merge_alone_brings_the_size_of_a_fresh_table_back(database, am):
-    """It runs VACUUM, but in no transaction but its own."""
-    with database.connect() as conn, database.connect() as old:
-        bulk_table(conn, am)
-        conn.execute("VACUUM t")
-
-        def size() -> int:
-            return conn.execute("SELECT pg_table_size('t')").fetchone()[0]
-
-        fresh = size()
-        calls = {
-            f"CALL {am}.merge('t')": 1.12,  # but for a row group
-            f"DO $$ BEGIN CALL {am}.merge('t'); END $$": 3,
-            f"SET lock_timeout = 0; CALL {am}.merge('t')": None,
-        }
-        for number, (call, limit) in enumerate(calls.items()):
-            for low in range(0, 100_000, 10_000):  # small commands write to the delta
-                conn.execute(
-                    f"UPDATE t SET k = k + 1 WHERE id % 10 = {number}"
-                    f" AND id BETWEEN {low + 1} AND {low + 10_000}"
-                )
-            assert size() > 1.2 * fresh
-            if limit is None:
-                with pytest.raises(psycopg.errors.ActiveSqlTransaction):
-                    conn.execute(call)
-                continue
-            conn.execute(call)
-            assert size() < limit * fresh, call
-            if limit > 2:
-                assert size() > 1.2 * fresh, call
-        # what an old snapshot needs stays, and is there
-        old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-        assert old.execute("SELECT sum(k) FROM t").fetchone() == (4980000,)
-        conn.execute("UPDATE t SET k = k + 1 WHERE id % 10 = 5")
-        conn.execute(f"CALL {am}.merge('t')")
-        assert old.execute("SELECT sum(k) FROM t").fetchone() == (4980000,)
-        old.execute("COMMIT")
-        conn.execute("DELETE FROM t WHERE id % 10 = 6")
-        conn.execute(f"CALL {am}.merge('t')")
-        assert size() < 1.12 * fresh
-        assert conn.execute("SELECT count(*) FROM t").fetchone() == (90000,)
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
-
-
 @pytest.fixture
 def tripping(database, am):
     """A connection, and a table t with an order that has room before its last row group;
@@ -335,276 +248,12 @@ def test_nothing_is_left_of_a_free_extent_that_was_cut_off(database, am):
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
-def test_vacuum_beside_a_load_that_fails_loses_no_space(database, am):
-    """VACUUM does not take the pages for settled, though the descriptor goes before the next."""
-    with database.connect() as conn, database.connect() as loader:
-        conn.execute(f"CREATE TABLE t (i int, v text) USING {am}")
-        conn.execute(
-            "INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 5000) i"
-        )
-        conn.execute("VACUUM t")
-        before = size(conn)
-        loader.execute("BEGIN")
-        loader.execute(
-            "INSERT INTO t SELECT i, md5(i::text) FROM generate_series(5001, 25000) i"
-        )
-        loader.execute("SELECT count(*) FROM t")
-        conn.execute("VACUUM (TRUNCATE off) t")
-        loader.execute("ROLLBACK")
-        toast = conn.execute(
-            "SELECT reltoastrelid::regclass::text FROM pg_class WHERE relname = 't'"
-        ).fetchone()[0]
-        conn.execute(f"VACUUM {toast}")
-        for _ in range(2):
-            conn.execute("VACUUM t")
-        assert size(conn) <= before
-
-
-def load_through_delta(conn, rows: int) -> None:
-    """Commands of few rows each, in one transaction."""
-    conn.execute(
-        "DO $$ BEGIN FOR i IN 0.." + str(rows // 900 - 1) + " LOOP"
-        " INSERT INTO t SELECT i * 900 + g, md5((i * 900 + g)::text), g"
-        " FROM generate_series(1, 900) g; END LOOP; END $$"
-    )
-
-
-def size(conn, table: str = "t") -> int:
-    return conn.execute(f"SELECT pg_relation_size('{table}')").fetchone()[0]
-
-
-def test_table_shrinks_whose_rows_came_through_the_delta(database, am):
-    """Empty pages of the delta become places for row groups."""
-    with database.connect() as conn, database.connect() as old:
-        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text, k int) USING {am}")
-        conn.execute(f"CREATE TABLE fresh (id int, v text, k int) USING {am}")
-        load_through_delta(conn, 45000)
-        conn.execute("INSERT INTO fresh TABLE t")
-        before = conn.execute("TABLE fresh ORDER BY id").fetchall()
-        assert size(conn) > 1.5 * size(conn, "fresh")
-
-        # who has an old snapshot goes on reading the pages of the delta
-        old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-        assert old.execute("SELECT count(*) FROM fresh").fetchone() == (45000,)
-        for _ in range(2):
-            conn.execute(f"CALL {am}.merge('t')")
-            conn.execute("VACUUM t")
-        assert old.execute("TABLE t ORDER BY id").fetchall() == before
-        old.execute("COMMIT")
-
-        conn.execute("VACUUM t")
-        # new rows of the delta, while free extents wait among its pages
-        conn.execute(
-            "INSERT INTO t SELECT 45000 + i, 'late', i FROM generate_series(1, 500) i"
-        )
-        conn.execute(f"CALL {am}.merge('t')")
-        conn.execute("VACUUM t")
-        assert size(conn) < 1.2 * size(conn, "fresh")
-        conn.execute("DELETE FROM t WHERE id > 45000")
-        assert conn.execute("TABLE t ORDER BY id").fetchall() == before
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
-
-        # nothing is left, also of a table that never had a row group
-        conn.execute(f"CREATE TABLE small (id int, v text) USING {am}")
-        conn.execute(
-            "INSERT INTO small SELECT i, repeat('v', 500) FROM generate_series(1, 900) i"
-        )
-        conn.execute("DELETE FROM small")
-        conn.execute("VACUUM small")
-        assert size(conn, "small") <= 2 * 8192
-
-
-def test_pages_of_a_killed_vacuum_are_found_again(database, rng, am):
-    """kill -9 while VACUUM makes extents of empty pages: none is lost."""
-    with database.connect() as conn:
-        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text, k int) USING {am}")
-        load_through_delta(conn, 45000)
-        conn.execute(f"CALL {am}.merge('t')")
-        conn.execute("CHECKPOINT")
-
-    def vacuum() -> None:
-        with contextlib.suppress(psycopg.Error), database.connect() as conn:
-            while True:
-                conn.execute("VACUUM t")
-
-    for _ in range(3):
-        thread = threading.Thread(target=vacuum)
-        thread.start()
-        time.sleep(rng.random() * 0.3)
-        database.cluster.kill()
-        thread.join()
-        database.cluster.start()
-    with database.connect() as conn:
-        for _ in range(2):
-            conn.execute("VACUUM t")
-            conn.execute(f"CALL {am}.merge('t')")
-        conn.execute("VACUUM t")
-        conn.execute(f"CREATE TABLE fresh (LIKE t) USING {am}")
-        conn.execute("INSERT INTO fresh TABLE t")
-        assert size(conn) < 1.2 * size(conn, "fresh")
-        assert conn.execute("SELECT count(*), sum(id) FROM t").fetchone() == (
-            45000,
-            45000 * 45001 // 2,
-        )
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
-
-
-def test_cut_of_the_file_outlives_the_vacuum_that_made_it(database, am):
-    """VACUUM is cancelled behind the cut: no free extent is where no file is."""
-    with database.connect() as conn:
-        conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
-        conn.execute(f"SELECT {am}.set_options('t', row_group_rows => 2000)")
-
-        def insert(first: int, last: int) -> None:
-            conn.execute(
-                "INSERT INTO t SELECT i, md5(i::text) || md5((-i)::text)"
-                f" FROM generate_series({first}, {last}) i"
-            )
-
-        conn.execute(
-            "INSERT INTO t SELECT -i, repeat('delta', 100) FROM generate_series(1, 900) i"
-        )
-        insert(1, 8000)
-        # Two free extents at the end, the first one from an earlier VACUUM.
-        conn.execute("DELETE FROM t WHERE id BETWEEN 5001 AND 7000")
-        conn.execute("VACUUM t")
-        conn.execute("DELETE FROM t WHERE id > 7000")
-        path = (
-            database.cluster.data
-            / (conn.execute("SELECT pg_relation_filepath('t')").fetchone()[0])
-        )
-        before = path.stat().st_size
-        pids, errors = [], []
-
-        def vacuum() -> None:
-            with database.connect() as other:
-                pids.append(other.info.backend_pid)
-                # Slow behind the cut, where it counts rows of the delta.
-                other.execute("SET vacuum_cost_delay = 4")
-                other.execute("SET vacuum_cost_limit = 1")
-                try:
-                    other.execute("VACUUM t")
-                except psycopg.errors.QueryCanceled as error:
-                    errors.append(error)
-
-        thread = threading.Thread(target=vacuum)
-        thread.start()
-        while thread.is_alive() and path.stat().st_size == before:
-            time.sleep(0.001)
-        conn.execute("SELECT pg_cancel_backend(%s)", [pids[0]])
-        thread.join()
-        assert errors, "VACUUM was done before it could be cancelled"
-        assert path.stat().st_size < before
-
-        # The file grows again, then small groups look for a free extent.
-        insert(10001, 14000)
-        for first in (20001, 22001):
-            insert(first, first + 1499)
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
-        assert conn.execute(
-            "SELECT count(*), sum(id) FROM t WHERE id > 0"
-        ).fetchone() == (
-            12000,
-            sum(range(1, 5001)) + sum(range(10001, 14001))
-            + sum(range(20001, 21501)) + sum(range(22001, 23501)),
-        )  # fmt: skip
-        assert conn.execute(
-            "SELECT count(*) FROM t"
-            " WHERE v <> md5(id::text) || md5((-id)::text) AND id > 0"
-        ).fetchone() == (0,)
-
-
-def test_one_merge_brings_all_space_back(make_cluster, rng, am):
-    """Whatever came before it: workers, old snapshots, cancels, rolled-back loads."""
-    cluster = make_cluster("space", autovacuum="off")
-    with cluster.connect() as conn:
-        conn.execute(f"CREATE EXTENSION {am}")
-        conn.execute(f"CREATE TABLE t (id int, day date, k int, v text) USING {am}")
-        conn.execute(
-            f"SELECT {am}.set_options('t', orderby => 'day', row_group_rows => 10000)"
-        )
-        conn.execute("CREATE TABLE twin (LIKE t)")
-        top = 0
-
-        def load(rows: int) -> list[str]:
-            return [
-                f"INSERT INTO {table} SELECT i, date '2024-01-01' + i % 365, i % 50,"
-                f" md5(i::text) FROM generate_series({top + 1}, {top + rows}) i"
-                for table in ("t", "twin")
-            ]
-
-        def both(statements: list[str]) -> None:
-            with conn.transaction():
-                for statement in statements:
-                    conn.execute(statement)
-
-        def cancelled(statement: str) -> None:
-            conn.execute(f"SET statement_timeout = {rng.randint(20, 300)}")
-            with contextlib.suppress(psycopg.errors.QueryCanceled):
-                conn.execute(statement)
-            conn.execute("RESET statement_timeout")
-
-        both(load(150_000))
-        top += 150_000
-        for _ in range(10):
-            with cluster.connect() as old:
-                if rng.random() < 0.3:
-                    old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
-                kind = rng.choice(
-                    ["update", "delete", "load", "rollback", "cancel", "merge", "rest"]
-                )
-                n = rng.randint(5, 40)
-                if kind == "update":
-                    both(
-                        [
-                            f"UPDATE {x} SET k = k + 1 WHERE id % {n} = 1"
-                            for x in ("t", "twin")
-                        ]
-                    )
-                elif kind == "delete":
-                    both([f"DELETE FROM {x} WHERE id % {n} = 2" for x in ("t", "twin")])
-                elif kind == "load":
-                    both(load(20_000))
-                    top += 20_000
-                elif kind == "rollback":
-                    with conn.transaction(force_rollback=True):
-                        conn.execute(load(50_000)[0])
-                elif kind == "cancel":
-                    # an UPDATE that ended in time has changed v as the twin's
-                    cancelled("UPDATE t SET v = v || ''")
-                elif kind == "merge":
-                    cancelled(f"CALL {am}.merge('t')")
-                else:
-                    time.sleep(1)
-        conn.execute(f"CALL {am}.merge('t')")
-        conn.execute(f"CREATE TABLE fresh (LIKE t) USING {am}")
-        conn.execute(
-            f"SELECT {am}.set_options('fresh', orderby => 'day', row_group_rows => 10000)"
-        )
-        conn.execute("INSERT INTO fresh TABLE twin")
-        conn.execute(f"CALL {am}.merge('fresh')")
-        # a hole is shorter than a row group
-        group = conn.execute(
-            f"SELECT max(pages) FROM {am}.row_groups('fresh')"
-        ).fetchone()[0]
-        assert size(conn) <= 1.1 * size(conn, "fresh") + 8192 * group
-        for one, other in (("t", "twin"), ("twin", "t")):
-            assert conn.execute(
-                f"SELECT count(*) FROM (TABLE {one} EXCEPT ALL TABLE {other}) d"
-            ).fetchone() == (0,)
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
-
-
 @pytest.mark.slow
 def test_a_held_row_group_is_left_alone(make_cluster, am):
     """Somebody holds one of two small row groups: the worker does not write the
     other one again and again, and leaves once that has ended."""
-    cluster = make_cluster("held", autovacuum="off")
-    with cluster.connect() as conn:
-        conn.execute("CREATE DATABASE crash")
-    database = CrashDatabase(cluster, am)
+    database = crash_database(make_cluster, am, "held")
     with database.connect() as conn, database.connect() as holder:
-        conn.execute(f"CREATE EXTENSION {am}")
         conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
         for n in range(2):
             conn.execute(

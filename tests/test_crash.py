@@ -23,14 +23,20 @@ class CrashDatabase:
         return self.cluster.connect(self.name, **kwargs)
 
 
-@pytest.fixture
-def database(make_cluster, am) -> CrashDatabase:
-    cluster = make_cluster("crash", full_page_writes="on", autovacuum="off")
+def crash_database(make_cluster, am: str, name: str, **settings) -> CrashDatabase:
+    """One on a cluster of its own, which has the extension."""
+    cluster = make_cluster(name, autovacuum="off", **settings)
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE crash")
-    with cluster.connect("crash") as conn:
+    database = CrashDatabase(cluster, am)
+    with database.connect() as conn:
         conn.execute(f"CREATE EXTENSION {am}")
-    return CrashDatabase(cluster, am)
+    return database
+
+
+@pytest.fixture
+def database(make_cluster, am) -> CrashDatabase:
+    return crash_database(make_cluster, am, "crash", full_page_writes="on")
 
 
 def verify(database: CrashDatabase) -> None:

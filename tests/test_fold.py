@@ -14,7 +14,7 @@ from strata.threads import repeated
 from strata.twin import Twin
 from strata.wait import wait_until
 from test_compact import statements
-from test_crash import CrashDatabase
+from test_crash import CrashDatabase, crash_database
 
 ROWS = 30_000
 FOLD = "VACUUM (INDEX_CLEANUP on) t"
@@ -22,12 +22,7 @@ FOLD = "VACUUM (INDEX_CLEANUP on) t"
 
 @pytest.fixture
 def database(make_cluster, am) -> CrashDatabase:
-    cluster = make_cluster("fold", autovacuum="off", max_prepared_transactions="5")
-    with cluster.connect() as conn:
-        conn.execute("CREATE DATABASE crash")
-    with cluster.connect("crash") as conn:
-        conn.execute(f"CREATE EXTENSION {am}")
-    return CrashDatabase(cluster, am)
+    return crash_database(make_cluster, am, "fold", max_prepared_transactions="5")
 
 
 def entries(conn, table: str = "t") -> tuple[int, int]:

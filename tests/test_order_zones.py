@@ -71,6 +71,16 @@ def tables(conn, am):
     conn.execute("ANALYZE ours_t")
 
 
+def make_both(conn, am: str, columns: str, order: str) -> None:
+    """Rows of id, name and such columns of g; ours is merged in that order."""
+    conn.execute(
+        f"CREATE TABLE heap_t AS SELECT g AS id, g::text AS name, {columns}"
+        f" FROM generate_series(1, {ROWS}) g"
+    )
+    make_ours(conn, am, order)
+    conn.execute(f"CALL {am}.merge('ours_t')")
+
+
 def make_ours(conn, am: str, order: str) -> None:
     conn.execute(f"CREATE TABLE ours_t (LIKE heap_t) USING {am}")
     conn.execute(
@@ -217,12 +227,7 @@ def test_row_groups_without_zones(conn, am):
 
 def test_columns_that_change_their_names(conn, am):
     """A zone belongs to columns by number: names may be those of others now."""
-    conn.execute(
-        f"CREATE TABLE heap_t AS SELECT g AS id, g::text AS name, g AS a, -g AS b"
-        f" FROM generate_series(1, {ROWS}) g"
-    )
-    make_ours(conn, am, "(a + 1)")
-    conn.execute(f"CALL {am}.merge('ours_t')")
+    make_both(conn, am, "g AS a, -g AS b", "(a + 1)")
     assert groups(conn, "a + 1 = 78")[0] >= 3
     for table in ("ours_t", "heap_t"):
         conn.execute(f"ALTER TABLE {table} RENAME a TO c")
@@ -242,12 +247,7 @@ def test_columns_that_change_their_names(conn, am):
 
 def test_texts_that_depend_on_settings(conn, am):
     """The server calls the output of floats immutable: no zones of that."""
-    conn.execute(
-        f"CREATE TABLE heap_t AS SELECT g AS id, g::text AS name, g / 3.0::float8 AS f"
-        f" FROM generate_series(1, {ROWS}) g"
-    )
-    make_ours(conn, am, "(f::text)")
-    conn.execute(f"CALL {am}.merge('ours_t')")
+    make_both(conn, am, "g / 3.0::float8 AS f", "(f::text)")
     condition = "f::text = '0.333333333333333'"
     for digits in (1, 0):
         conn.execute(f"SET extra_float_digits = {digits}")
@@ -257,13 +257,8 @@ def test_texts_that_depend_on_settings(conn, am):
 
 def test_dates_in_an_expression(conn, am):
     """An expression means the same whatever the DateStyle is."""
-    conn.execute(
-        f"CREATE TABLE heap_t AS SELECT g AS id, g::text AS name, date '2020-01-01' + g AS at"
-        f" FROM generate_series(1, {ROWS}) g"
-    )
     conn.execute("SET DateStyle = 'SQL, DMY'")
-    make_ours(conn, am, "(at - '02/01/2020'::date)")
-    conn.execute(f"CALL {am}.merge('ours_t')")
+    make_both(conn, am, "'2020-01-01'::date + g AS at", "(at - '02/01/2020'::date)")
     conn.execute("SET DateStyle = 'ISO, MDY'")
     assert groups(conn, "at - '2020-01-02'::date = 5")[0] >= 3
     assert groups(conn, "at - '2020-02-01'::date = 5")[0] == 0

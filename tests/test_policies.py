@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 
 import psycopg
 import pytest
@@ -513,6 +514,42 @@ def test_what_is_refused(db, conn, am, call, sqlstate):
         conn.execute("ROLLBACK")
         conn.execute("RESET ALL; RESET ROLE")
         conn.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
+
+
+def test_a_partition_that_is_being_released(p, am, db):
+    """merge() does not take back what somebody has begun."""
+    set_policy(p, am, adopt_after="'1 day'", compact_every="'0 s'")
+    run(p, am)
+    with db.connect() as other:
+        other.execute("BEGIN; SELECT FROM p1 LIMIT 1 FOR UPDATE")
+        outcome = execute(p, f"CALL {am}.release('p1', patience => '0.1 s')")
+        assert outcome.sqlstate == "55P03"
+        other.execute("ROLLBACK")
+    run(p, am)
+    outcome, _, message = runs(p, am)["p1", "merge"][:3]
+    assert outcome == "failed" and '"p1" is being released' in message
+    p.execute(f"CALL {am}.release('p1')")
+    assert methods(p)["p1"] == "heap"
+
+
+def test_a_locked_table_ends_nobody_elses_run(p, am, db):
+    """Its partitions are not looked at for long; other policies go on."""
+    p.execute(
+        "CREATE TABLE a (at date) PARTITION BY RANGE (at);"
+        "CREATE TABLE a1 PARTITION OF a FOR VALUES FROM ('2020-01-01') TO ('2020-02-01') USING heap;"
+        f"SELECT {am}.set_policy('a', adopt_after => '1 day', schedule => NULL)"
+    )
+    set_policy(p, am, adopt_after="'1 day'")
+    with db.connect() as other:
+        other.execute("BEGIN; LOCK TABLE a IN ACCESS EXCLUSIVE MODE")
+        warnings = []
+        p.add_notice_handler(lambda notice: warnings.append(notice.message_primary))
+        began = time.monotonic()
+        p.execute(f"CALL {am}.run_policies()")
+        assert time.monotonic() - began < 30
+        assert any(w.startswith('policy of "a" cannot be run') for w in warnings)
+        other.execute("ROLLBACK")
+    assert methods(p)["p1"] == am
 
 
 # ---- rights ----

@@ -1,0 +1,193 @@
+"""Tables that were adopted, over crashes and on copies of the server."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+
+import psycopg
+import pytest
+from strata import replica
+from strata.twin import Session, Twin
+from strata.wait import wait_until
+from test_adopt import (
+    BULK,
+    adopt,
+    change,
+    change_again,
+    is_heap,
+    method,
+    release,
+    whole,
+)
+from test_crash import CrashDatabase, crash_database
+
+
+def fill(twin: Twin, table: str = "t", kind: str = "") -> None:
+    twin.ours.execute("SET default_table_access_method = heap")
+    twin.ok(f"CREATE {kind} TABLE {table} (id int PRIMARY KEY, k int, v text)")
+    twin.ok(
+        f"INSERT INTO {table} SELECT i, i % 50, md5(i::text) FROM generate_series(1, {BULK}) i"
+    )
+    twin.ok(f"DELETE FROM {table} WHERE id % 9 = 0")
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("consistency", ["", "all"])
+def test_crash(make_cluster, am, consistency):
+    """Of the adoption, committed or not, of the compaction, of the metapage's move."""
+    database = crash_database(
+        make_cluster, am, "crash", wal_consistency_checking=consistency
+    )
+    cluster = database.cluster
+    twin = Twin(database, am)
+    fill(twin)
+    twin.ours.execute("BEGIN")
+    adopt(twin)
+    with database.connect() as conn:
+        conn.execute("CHECKPOINT")
+    cluster.crash()
+
+    twin = Twin(database, am)
+    assert method(twin.ours) == "heap"
+    twin.check()
+    adopt(twin)
+    cluster.crash()
+
+    twin = Twin(database, am)
+    assert method(twin.ours) == am
+    whole(twin)
+    change(twin)
+    twin.ours.execute(f"CALL {am}.compact('t')")
+    cluster.crash()
+
+    twin = Twin(database, am)
+    whole(twin)
+    twin.ours.execute("VACUUM (INDEX_CLEANUP ON) t")
+    cluster.crash()
+
+    twin = Twin(database, am)
+    whole(twin)
+    twin.ours.execute(f"CALL {am}.merge('t')")
+    cluster.crash()
+    twin = Twin(database, am)
+    whole(twin)
+    twin.ok("INSERT INTO t SELECT -i, i FROM generate_series(1000, 5000) i")
+    whole(twin)
+    assert "inconsistent page found" not in cluster.log_since(0)
+
+
+@pytest.mark.crash
+def test_unlogged_table_is_empty_after_a_crash(make_cluster, am):
+    database = crash_database(make_cluster, am, "unlogged")
+    cluster = database.cluster
+    twin = Twin(database, am)
+    fill(twin, "t", "UNLOGGED")
+    fill(twin, "u", "UNLOGGED")
+    adopt(twin)
+    twin.ours.execute("BEGIN")
+    adopt(twin, "u")
+    twin.ours.execute("ROLLBACK")
+    cluster.crash()
+    twin = Twin(database, am)
+    for table in ("t", "u"):
+        assert twin.ok(f"SELECT count(*) FROM {table}").rows == [(0,)]
+        twin.ok(f"INSERT INTO {table} SELECT i, i FROM generate_series(1, {BULK}) i")
+        twin.check(table)
+    whole(twin)
+    adopt(twin, "u")
+    whole(twin, "u")
+
+
+def test_standby(make_cluster, am):
+    """A standby follows through every stage, with a session open all the time."""
+    database = crash_database(make_cluster, am, "primary")
+    primary = database.cluster
+    twin = Twin(database, am)
+    fill(twin)
+    standby = make_cluster("standby", data=False)
+    replica.make_standby(primary, standby)
+    there = Session(CrashDatabase(standby, am), am)
+    steps = (
+        lambda: None,
+        lambda: adopt(twin),
+        lambda: change(twin),
+        lambda: twin.ours.execute(f"CALL {am}.compact('t')"),
+        lambda: twin.ours.execute("VACUUM (INDEX_CLEANUP ON) t"),
+        lambda: twin.ours.execute(f"CALL {am}.merge('t')"),
+        lambda: twin.ok("DELETE FROM t WHERE id % 4 = 1"),
+        lambda: release(twin),
+        lambda: twin.ok("UPDATE t SET k = k + 1 WHERE id % 4 = 2"),
+    )
+    for step in steps:
+        step()
+        replica.catch_up(primary, standby)
+        there.check()
+
+
+@pytest.mark.crash
+def test_crashes_of_release(make_cluster, am, rng):
+    """kill -9 at random moments; the table is its twin, and at last heap."""
+    database = crash_database(make_cluster, am, "crash")
+    cluster = database.cluster
+    twin = Twin(database, am)
+    fill(twin)
+    adopt(twin)
+    twin.ours.execute(f"CALL {am}.merge('t')")
+
+    def call():
+        with contextlib.suppress(psycopg.Error), database.connect() as conn:
+            conn.execute(f"CALL {am}.release('ours.t')")
+
+    for _ in range(4):
+        thread = threading.Thread(target=call)
+        thread.start()
+        time.sleep(rng.random() * 1.5)
+        cluster.crash()
+        thread.join()
+        twin = Twin(database, am)
+        twin.check()
+        if method(twin.ours) == "heap":
+            break
+        whole(twin)
+    else:
+        release(twin)
+    is_heap(twin)
+    cluster.crash()
+    twin = Twin(database, am)
+    is_heap(twin)
+
+
+def test_subscriber(make_cluster, am):
+    """Logical replication goes on, and hears of the changes of rows alone."""
+    database = crash_database(make_cluster, am, "publisher", wal_level="logical")
+    twin = Twin(database, am)
+    fill(twin)
+    twin.ours.execute("CREATE PUBLICATION pub FOR TABLE ours.t")
+    subscriber = make_cluster("subscriber", autovacuum="off")
+    with subscriber.connect() as conn:
+        conn.execute("CREATE SCHEMA ours")
+        conn.execute("CREATE TABLE ours.t (id int PRIMARY KEY, k int, v text)")
+        conn.execute(
+            f"CREATE SUBSCRIPTION sub CONNECTION '{database.cluster.dsn(database.name)}' PUBLICATION pub"
+        )
+        query = "SELECT count(*), sum(id), sum(k), md5(string_agg(v, '' ORDER BY id)) FROM ours.t"
+        steps = (
+            lambda: adopt(twin),
+            lambda: change(twin),
+            lambda: twin.ours.execute(f"CALL {am}.merge('t')"),
+            lambda: change_again(twin),
+            lambda: release(twin),
+            lambda: change_again(twin),
+        )
+        for step in steps:
+            step()
+            expected = twin.ours.execute(query).fetchone()
+            wait_until(
+                lambda expected=expected: conn.execute(query).fetchone() == expected,
+                "the subscriber to have the same rows",
+                60,
+            )
+        conn.execute("DROP SUBSCRIPTION sub")
+    is_heap(twin)
