@@ -103,32 +103,16 @@ def write(page: Path, outputs: list[str]) -> None:
     page.write_text(BLOCK.sub(block, page.read_text()))
 
 
-@pytest.fixture(scope="module")
-def quiet(cluster):
-    """The cluster without background workers of ours: one would come when it
-    likes, and what it does shows."""
-    settings = ("colcompress.enable_auto_compact", "rowcompress.enable_auto_compact")
-    with cluster.connect() as admin:
-        for name in settings:
-            admin.execute(f"LOAD '{name.split('.')[0]}'")
-            admin.execute(f"ALTER SYSTEM SET {name} = off")
-        admin.execute("SELECT pg_reload_conf()")
-        yield cluster
-        for name in settings:
-            admin.execute(f"ALTER SYSTEM RESET {name}")
-        admin.execute("SELECT pg_reload_conf()")
-
-
 @pytest.mark.parametrize("name", PAGES)
-def test_page(quiet, name):
+def test_page(cluster, name):
     page = ROOT / name
     found = list(BLOCK.finditer(page.read_text()))
-    with quiet.connect() as admin:
+    with cluster.connect() as admin:
         admin.execute("CREATE DATABASE docs")
     try:
-        outputs = run(quiet, "docs", [match["sql"] for match in found])
+        outputs = run(cluster, "docs", [match["sql"] for match in found])
     finally:
-        with quiet.connect() as admin:
+        with cluster.connect() as admin:
             admin.execute("DROP DATABASE docs WITH (FORCE)")
     assert len(outputs) == len(found)
     if os.environ.get("DOCS_WRITE"):

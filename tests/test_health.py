@@ -29,7 +29,11 @@ def health(conn, am: str, of: str = "'t'", patience: str | None = None) -> dict:
 
 @pytest.fixture
 def t(conn, am):
-    """An empty table that nobody compacts."""
+    return make_table(conn, am)
+
+
+def make_table(conn, am):
+    """An empty table t that nobody compacts."""
     conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
     conn.execute(
         f"SELECT {am}.set_options('t', auto_compact => false, row_group_rows => 8192)"
@@ -167,10 +171,13 @@ def test_a_prepared_transaction(t, am, db):
     mend(t, am, "old snapshot", patience="0")
 
 
-def test_a_worker_that_waits(t, am, db):
-    t.execute(f"SELECT {am}.set_options('t', auto_compact => true)")
-    load(t, 1, 60_000)
-    with db.connect() as other:
+def test_a_worker_that_waits(make_cluster, am):
+    cluster = make_cluster("worker", autovacuum="off")
+    with cluster.connect() as conn, cluster.connect() as other:
+        conn.execute(f"CREATE EXTENSION {am}")
+        t = make_table(conn, am)
+        t.execute(f"SELECT {am}.set_options('t', auto_compact => true)")
+        load(t, 1, 60_000)
         other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t")
         t.execute("DELETE FROM t WHERE id % 4 = 0")
         found = wait_until(
@@ -179,7 +186,9 @@ def test_a_worker_that_waits(t, am, db):
         assert found[1] == "waits for old snapshots of it"
         assert t.execute(found[-1]).fetchall()
         other.execute("ROLLBACK")
-    wait_until(lambda: "worker" not in health(t, am, patience="0"), "it to go on", 60)
+        wait_until(
+            lambda: "worker" not in health(t, am, patience="0"), "it to go on", 60
+        )
 
 
 def test_a_locked_table(t, am, db):
