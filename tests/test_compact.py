@@ -21,7 +21,9 @@ ROWS = 6000
 
 @pytest.fixture
 def database(make_cluster, am) -> CrashDatabase:
-    return crash_database(make_cluster, am, "compact", full_page_writes="on")
+    return crash_database(
+        make_cluster, am, "compact", workers=False, full_page_writes="on"
+    )
 
 
 def size(conn, table: str = "t") -> int:
@@ -297,8 +299,9 @@ def test_a_held_row_group_is_left_alone(make_cluster, am):
 
 
 @pytest.mark.parametrize("auto", [True, False], ids=["worker", "no worker"])
-def test_merge_in_a_block_leaves_vacuum_to_a_worker(database, am, auto):
+def test_merge_in_a_block_leaves_vacuum_to_a_worker(make_cluster, am, auto):
     """It says so, and the file gets as small; without workers it names the way."""
+    database = crash_database(make_cluster, am, "compact")
     notices = []
     with database.connect() as conn:
         conn.add_notice_handler(

@@ -14,7 +14,9 @@ from test_crash import CrashDatabase, crash_database
 
 @pytest.fixture
 def database(make_cluster, am) -> CrashDatabase:
-    return crash_database(make_cluster, am, "compact", full_page_writes="on")
+    return crash_database(
+        make_cluster, am, "compact", workers=False, full_page_writes="on"
+    )
 
 
 def test_space_is_used_again_and_given_back(database, am):

@@ -22,7 +22,9 @@ FOLD = "VACUUM (INDEX_CLEANUP on) t"
 
 @pytest.fixture
 def database(make_cluster, am) -> CrashDatabase:
-    return crash_database(make_cluster, am, "fold", max_prepared_transactions="5")
+    return crash_database(
+        make_cluster, am, "fold", workers=False, max_prepared_transactions="5"
+    )
 
 
 def entries(conn, table: str = "t") -> tuple[int, int]:
