@@ -15,6 +15,37 @@ CREATE PROCEDURE release(relation regclass, patience interval DEFAULT '1 minute'
 COMMENT ON PROCEDURE release(regclass, interval) IS
 	'makes a heap table of a sorted_heap one, as adopt() the other way; zonemaps stay, rows stay where they are';
 
+-- ---- compaction ----
+-- In smaller steps: a writer waits for the step that moves its row.
+
+CREATE OR REPLACE PROCEDURE compact(relation regclass, step_rows integer DEFAULT 2000)
+	LANGUAGE plpgsql
+	AS $$
+BEGIN
+	CALL sorted_heap.run_compaction(relation, true, step_rows);
+END
+$$;
+
+COMMENT ON PROCEDURE compact(regclass, integer) IS
+	'moves all rows of a table with a zonemap index (a regclass) to empty pages in key order, online, step_rows rows (1 to 1000000) per transaction, with VACUUM between, and cuts off what is left over; for the owner; not in a transaction block';
+
+CREATE OR REPLACE PROCEDURE merge(relation regclass, step_rows integer DEFAULT 2000)
+	LANGUAGE plpgsql
+	AS $$
+BEGIN
+	CALL sorted_heap.run_compaction(relation, false, step_rows);
+END
+$$;
+
+CREATE OR REPLACE PROCEDURE sorted_heap_compact(relation regclass)
+	LANGUAGE plpgsql
+	AS $$
+BEGIN
+	CALL sorted_heap.compact(relation);
+END
+$$;
+
+-- ---- scheduling ----
 -- Without pg_cron: the error is undefined_object.
 
 CREATE OR REPLACE FUNCTION require_pg_cron() RETURNS void

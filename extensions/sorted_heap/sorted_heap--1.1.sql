@@ -176,7 +176,7 @@ CREATE PROCEDURE run_compaction(relation regclass, everything boolean, step_rows
 COMMENT ON PROCEDURE run_compaction(regclass, boolean, integer) IS
 	'what compact() (everything) and merge() do: moves rows to where their keys belong, step_rows per transaction, with VACUUM between';
 
-CREATE PROCEDURE compact(relation regclass, step_rows integer DEFAULT 10000)
+CREATE PROCEDURE compact(relation regclass, step_rows integer DEFAULT 2000)
 	LANGUAGE plpgsql
 	AS $$
 BEGIN
@@ -187,7 +187,7 @@ $$;
 COMMENT ON PROCEDURE compact(regclass, integer) IS
 	'moves all rows of a table with a zonemap index (a regclass) to empty pages in key order, online, step_rows rows (1 to 1000000) per transaction, with VACUUM between, and cuts off what is left over; for the owner; not in a transaction block';
 
-CREATE PROCEDURE merge(relation regclass, step_rows integer DEFAULT 10000)
+CREATE PROCEDURE merge(relation regclass, step_rows integer DEFAULT 2000)
 	LANGUAGE plpgsql
 	AS $$
 BEGIN
@@ -202,7 +202,7 @@ CREATE PROCEDURE sorted_heap_compact(relation regclass)
 	LANGUAGE plpgsql
 	AS $$
 BEGIN
-	CALL sorted_heap.run_compaction(relation, true, 10000);
+	CALL sorted_heap.compact(relation);
 END
 $$;
 
