@@ -162,11 +162,8 @@ def _add(cluster: Cluster) -> Cluster:
 
 @pytest.fixture(scope="session")
 def cluster(server, workdir, pristine):
-    """The worker's cluster, shared by its tests.  Nothing is at work there that a
-    test has not asked for: sizes and row groups are what its commands left."""
-    quiet = {"autovacuum": "off"}
-    quiet |= {f"{extension}.enable_auto_compact": "off" for extension in STORE_AMS}
-    cluster = _add(Cluster(server, workdir / "main", quiet).init(like=pristine))
+    """The worker's cluster, shared by its tests."""
+    cluster = _add(Cluster(server, workdir / "main").init(like=pristine))
     try:
         cluster.start()
         with cluster.connect() as conn:

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from strata.samples import NO_INPUT, SAMPLES
 from strata.threads import repeated
+from strata.timing import reset_timeout
 from strata.twin import Session, Twin, execute
 
 BULK = 20_000
@@ -643,7 +644,7 @@ def test_release_cancelled_anywhere(t, rng):
     for attempt in range(25):
         t.ours.execute(f"SET statement_timeout = {rng.randrange(5, 2500)}")
         outcome = execute(t.ours, f"CALL {t.am}.release('t')")
-        t.ours.execute("RESET statement_timeout")
+        reset_timeout(t.ours)
         if outcome.sqlstate is None:
             break
         assert outcome.sqlstate == "57014", outcome

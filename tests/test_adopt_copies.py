@@ -165,7 +165,7 @@ def test_subscriber(make_cluster, am):
     twin = Twin(database, am)
     fill(twin)
     twin.ours.execute("CREATE PUBLICATION pub FOR TABLE ours.t")
-    subscriber = make_cluster("subscriber", autovacuum="off")
+    subscriber = make_cluster("subscriber")
     with subscriber.connect() as conn:
         conn.execute("CREATE SCHEMA ours")
         conn.execute("CREATE TABLE ours.t (id int PRIMARY KEY, k int, v text)")

@@ -73,7 +73,7 @@ def check(cluster, rows: list[tuple], am: str) -> None:
 def test_incremental_backup(make_cluster, server, am):
     if server.major < 17:
         pytest.skip("incremental backups came with PostgreSQL 17")
-    cluster = make_cluster("incremental", summarize_wal="on", autovacuum="off")
+    cluster = make_cluster("incremental", summarize_wal="on")
     twin = make_twin(cluster, am)
     copies = [make_cluster(f"copy{i}", data=False, start=False) for i in range(4)]
     *backups, whole = copies
@@ -95,7 +95,7 @@ def test_pgbackrest(make_cluster, server, am):
     program = shutil.which("pgbackrest")
     if program is None:
         pytest.skip("pgbackrest is not installed")
-    cluster = make_cluster("backrest", start=False, autovacuum="off")
+    cluster = make_cluster("backrest", start=False)
     copy = make_cluster("restored", data=False, start=False)
     repository = server.own(cluster.directory / "repository")
     config = cluster.directory / "pgbackrest.conf"

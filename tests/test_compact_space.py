@@ -8,15 +8,15 @@ import time
 
 import psycopg
 import pytest
+from strata.cluster import WORKERS
+from strata.timing import reset_timeout
 from test_compact import bulk_table, size
 from test_crash import CrashDatabase, crash_database
 
 
 @pytest.fixture
 def database(make_cluster, am) -> CrashDatabase:
-    return crash_database(
-        make_cluster, am, "compact", workers=False, full_page_writes="on"
-    )
+    return crash_database(make_cluster, am, "compact", full_page_writes="on")
 
 
 def test_space_is_used_again_and_given_back(database, am):
@@ -246,7 +246,7 @@ def test_cut_of_the_file_outlives_the_vacuum_that_made_it(database, am):
             with database.connect() as other:
                 pids.append(other.info.backend_pid)
                 # Slow behind the cut, where it counts rows of the delta.
-                other.execute("SET vacuum_cost_delay = 4")
+                other.execute("SET vacuum_cost_delay = 20")
                 other.execute("SET vacuum_cost_limit = 1")
                 try:
                     other.execute("VACUUM t")
@@ -282,7 +282,7 @@ def test_cut_of_the_file_outlives_the_vacuum_that_made_it(database, am):
 
 def test_one_merge_brings_all_space_back(make_cluster, rng, am):
     """Whatever came before it: workers, old snapshots, cancels, rolled-back loads."""
-    cluster = make_cluster("space", autovacuum="off")
+    cluster = make_cluster("space", **WORKERS)
     with cluster.connect() as conn:
         conn.execute(f"CREATE EXTENSION {am}")
         conn.execute(f"CREATE TABLE t (id int, day date, k int, v text) USING {am}")
@@ -308,7 +308,7 @@ def test_one_merge_brings_all_space_back(make_cluster, rng, am):
             conn.execute(f"SET statement_timeout = {rng.randint(20, 300)}")
             with contextlib.suppress(psycopg.errors.QueryCanceled):
                 conn.execute(statement)
-            conn.execute("RESET statement_timeout")
+            reset_timeout(conn)
 
         both(load(150_000))
         top += 150_000

@@ -23,13 +23,9 @@ class CrashDatabase:
         return self.cluster.connect(self.name, **kwargs)
 
 
-def crash_database(
-    make_cluster, am: str, name: str, workers: bool = True, **settings
-) -> CrashDatabase:
+def crash_database(make_cluster, am: str, name: str, **settings) -> CrashDatabase:
     """One on a cluster of its own, which has the extension."""
-    if not workers:
-        settings[f"{am}.enable_auto_compact"] = "off"
-    cluster = make_cluster(name, autovacuum="off", **settings)
+    cluster = make_cluster(name, **settings)
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE crash")
     database = CrashDatabase(cluster, am)

@@ -70,9 +70,7 @@ class Damaged:
 
 @pytest.fixture
 def table(make_cluster, am) -> Damaged:
-    return Damaged(
-        make_cluster("damage", ignore_checksum_failure="on", autovacuum="off"), am
-    )
+    return Damaged(make_cluster("damage", ignore_checksum_failure="on"), am)
 
 
 def test_any_flipped_byte_of_a_row_group_is_noticed(table, rng):
@@ -186,7 +184,7 @@ def test_a_free_extent_over_a_row_group_is_reported(table):
 
 def test_a_row_group_in_several_runs(make_cluster, am):
     """The list of its runs, a page of the second one, and its footer."""
-    cluster = make_cluster("runs", ignore_checksum_failure="on", autovacuum="off")
+    cluster = make_cluster("runs", ignore_checksum_failure="on")
     with cluster.connect() as conn:
         conn.execute(f"CREATE EXTENSION {am}")
         conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
@@ -348,7 +346,7 @@ def check_note(table: Damaged, toast: str, version: int, flag: int, expected) ->
 
 def test_a_bitmap_of_deleted_rows(make_cluster, am, rng):
     """Any byte of a piece; a piece of another place; one of a newer version."""
-    cluster = make_cluster("piece", ignore_checksum_failure="on", autovacuum="off")
+    cluster = make_cluster("piece", ignore_checksum_failure="on")
     table, toast, expected = deleted_rows(cluster, am, "off")
     with cluster.connect() as conn:
         pieces = [
@@ -368,7 +366,7 @@ def test_a_bitmap_of_deleted_rows(make_cluster, am, rng):
 
 def test_a_swath_of_deleted_rows(make_cluster, am, rng):
     """The same of rows that one command has deleted at once."""
-    cluster = make_cluster("swath", ignore_checksum_failure="on", autovacuum="off")
+    cluster = make_cluster("swath", ignore_checksum_failure="on")
     table, toast, expected = deleted_rows(cluster, am, "on")
     with cluster.connect() as conn:
         swaths = [

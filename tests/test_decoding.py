@@ -59,7 +59,6 @@ def database(make_cluster, am) -> LogicalDatabase:
         "wal_level": "logical",
         "wal_consistency_checking": "all",
         "max_prepared_transactions": "10",
-        "autovacuum": "off",
     }
     return LogicalDatabase(make_cluster("decoded", **settings), am)
 
@@ -248,7 +247,7 @@ def test_a_slot_turns_decoding_on(make_cluster, server, am):
     """
     if server.major < 19:
         pytest.skip("decoding is turned on by wal_level alone")
-    cluster = make_cluster("turned_on", wal_level="replica", autovacuum="off")
+    cluster = make_cluster("turned_on", wal_level="replica")
     database = LogicalDatabase(cluster, am)
     twin = Twin(database, am)
 
@@ -467,7 +466,7 @@ def test_redo_needs_no_library(database, make_cluster, am):
     """A standby compares pages as it replays, and the primary dies."""
     twin = Twin(database, am)
     standby = replica.make_standby(
-        database.cluster, make_cluster("standby", data=False, autovacuum="off")
+        database.cluster, make_cluster("standby", data=False)
     )
     twin.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
     twin.ok(
@@ -517,7 +516,7 @@ def test_pg_waldump_reads_the_records(database, am):
 def test_subscriber(database, make_cluster, am):
     """Column lists, row filters, long rows, streamed transactions, prepared ones."""
     subscriber = LogicalDatabase(
-        make_cluster("subscriber", max_prepared_transactions="10", autovacuum="off"), am
+        make_cluster("subscriber", max_prepared_transactions="10"), am
     )
     left, right = database.connect(), subscriber.connect()
     for conn in (left, right):

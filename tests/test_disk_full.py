@@ -236,7 +236,6 @@ def run_out(twin: Twin, disk: Disk, name: str, steps: int) -> int:
 
 
 SETTINGS = {
-    "autovacuum": "off",
     "max_parallel_workers_per_gather": "0",
     "checkpoint_timeout": "1h",
 }

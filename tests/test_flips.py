@@ -271,7 +271,7 @@ def test_random_flips(make_cluster, server, am, capsys):
     if not server.has_extension(am):
         pytest.skip(f"{am} is not installed")
     cluster = make_cluster(
-        "flips", start=False, autovacuum="off", shared_buffers="1MB", jit="off",
+        "flips", start=False, shared_buffers="1MB", jit="off",
         max_connections="10", checkpoint_timeout="1h", bgwriter_lru_maxpages="0",
         max_parallel_workers_per_gather="0", max_prepared_transactions="0",
         log_error_verbosity="terse", log_min_messages="fatal",

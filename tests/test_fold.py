@@ -10,6 +10,7 @@ from collections import Counter
 
 import psycopg
 import pytest
+from strata.cluster import WORKERS
 from strata.threads import repeated
 from strata.twin import Twin
 from strata.wait import wait_until
@@ -22,9 +23,7 @@ FOLD = "VACUUM (INDEX_CLEANUP on) t"
 
 @pytest.fixture
 def database(make_cluster, am) -> CrashDatabase:
-    return crash_database(
-        make_cluster, am, "fold", workers=False, max_prepared_transactions="5"
-    )
+    return crash_database(make_cluster, am, "fold", max_prepared_transactions="5")
 
 
 def entries(conn, table: str = "t") -> tuple[int, int]:
@@ -298,7 +297,7 @@ def test_prepared_deletions_are_folded_after_their_commit(database, am):
 
 def test_the_worker_folds(make_cluster, am):
     """No autovacuum, and somebody is in the way of compaction."""
-    cluster = make_cluster("worker", autovacuum="off")
+    cluster = make_cluster("worker", **WORKERS)
     rows = 1_000_000
     with cluster.connect() as conn:
         conn.execute(f"CREATE EXTENSION {am}")

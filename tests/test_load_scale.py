@@ -8,13 +8,12 @@ is searched from end to end, the factor is 100, not 10.
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
 import pytest
 from strata import replica
 from strata.threads import repeated
+from strata.timing import processor
 from strata.twin import Twin
 
 TENTH, ALL = 1_000, 10_000
@@ -30,17 +29,10 @@ def t(twin: Twin) -> Twin:
     return twin
 
 
-def cpu(conn) -> float:
-    """Processor time that the backend has used, in seconds."""
-    stat = Path(f"/proc/{conn.info.backend_pid}/stat").read_text().rsplit(")", 1)[1]
-    user, system = stat.split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-
 def cost(conn, sql: str) -> float:
-    before = cpu(conn)
+    before = processor(conn)
     conn.execute(sql)
-    return max(cpu(conn) - before, SHORTEST)
+    return max(processor(conn) - before, SHORTEST)
 
 
 def blocks(body: str, first: int, last: int) -> str:
@@ -111,7 +103,7 @@ def test_partitions(twin):
 def test_others_extend_the_file_beside_a_row_group(make_cluster, am):
     """Pages of a row group are logged after the file's lock was given back: others
     log pages behind it meanwhile."""
-    cluster = make_cluster("beside", autovacuum="off", max_wal_size="2GB")
+    cluster = make_cluster("beside", max_wal_size="2GB")
     with cluster.connect() as conn:
         conn.execute(f"CREATE EXTENSION {am}")
         conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")

@@ -267,7 +267,7 @@ def test_dates_in_an_expression(conn, am):
 
 def test_zones_of_another_expression_are_found(make_cluster, am):
     """verify() computes expressions: the zones of two of them change places."""
-    cluster = make_cluster("damage", ignore_checksum_failure="on", autovacuum="off")
+    cluster = make_cluster("damage", ignore_checksum_failure="on")
     with cluster.connect() as conn:
         conn.execute(f"CREATE EXTENSION {am}")
         conn.execute(
@@ -310,7 +310,7 @@ def test_zones_of_another_expression_are_found(make_cluster, am):
 
 
 def test_a_damaged_section_is_an_error(make_cluster, am):
-    cluster = make_cluster("damage", ignore_checksum_failure="on", autovacuum="off")
+    cluster = make_cluster("damage", ignore_checksum_failure="on")
     with cluster.connect() as conn:
         conn.execute(f"CREATE EXTENSION {am}")
         conn.execute(

@@ -32,11 +32,7 @@ def test_suite(make_cluster, server, tmp_path, request, extension, suite):
         # What is its own: the suites of common/test run for colcompress, too.
         own = sorted(path.stem for path in directory.glob("test/sql/*.sql"))
         chosen = ["REGRESS=" + " ".join(["setup", *own])]
-    # What VACUUM and compact() leave is looked at: no worker comes between.
-    settings = {"max_prepared_transactions": "10"}
-    if extension in ("colcompress", "rowcompress"):
-        settings[f"{extension}.enable_auto_compact"] = "off"
-    cluster = make_cluster(suite, **settings)
+    cluster = make_cluster(suite)
     done = subprocess.run(
         ["make", "-s", "-C", directory, "installcheck", without, *chosen]
         + [f"PG_CONFIG={server.pg_config}", f"REGRESS_OUTPUT={tmp_path}"],

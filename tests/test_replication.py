@@ -76,12 +76,10 @@ def check(cluster, am: str) -> None:
 
 
 def test_standby_follows_and_is_promoted(make_database, make_cluster, am):
-    primary = make_database("primary", autovacuum="off")
+    primary = make_database("primary")
     twin = Twin(primary, am)
     fill(twin)
-    standby = replica.make_standby(
-        primary.cluster, make_cluster("standby", data=False, autovacuum="off")
-    )
+    standby = replica.make_standby(primary.cluster, make_cluster("standby", data=False))
     replica.catch_up(primary.cluster, standby)
     check(standby, am)
     twin.ours.execute("VACUUM (INDEX_CLEANUP on) t")
@@ -113,7 +111,7 @@ def test_snapshot_on_the_standby_outlives_maintenance(make_database, make_cluste
     With no delay allowed the standby cancels whoever could miss a row; with
     feedback it makes the primary wait.
     """
-    primary = make_database("primary", autovacuum="off")
+    primary = make_database("primary")
     twin = Twin(primary, am)
     fill(twin)
     for feedback in ("off", "on"):
@@ -169,10 +167,9 @@ def test_snapshot_on_the_standby_outlives_maintenance(make_database, make_cluste
 def test_recovery_to_points_in_the_middle_of_maintenance(
     make_database, make_cluster, server, workdir, am
 ):
-    archive = server.own(workdir / "archive")
+    archive = server.own(workdir / f"archive-{am}")
     primary = make_database(
         "primary", archive_mode="on", archive_command=f"cp %p {archive}/%f",
-        autovacuum="off",
     )  # fmt: skip
     twin = Twin(primary, am)
     fill(twin)
@@ -228,12 +225,12 @@ def test_recovery_to_points_in_the_middle_of_maintenance(
 
 
 def test_rewind_of_the_old_primary(make_database, make_cluster, am):
-    primary = make_database("primary", autovacuum="off", wal_keep_size="256MB")
+    primary = make_database("primary", wal_keep_size="256MB")
     twin = Twin(primary, am)
     fill(twin)
     standby = replica.make_standby(
         primary.cluster,
-        make_cluster("standby", data=False, autovacuum="off", wal_keep_size="256MB"),
+        make_cluster("standby", data=False, wal_keep_size="256MB"),
     )
     replica.catch_up(primary.cluster, standby)
     with standby.connect() as conn:
@@ -268,7 +265,7 @@ def test_rewind_of_the_old_primary(make_database, make_cluster, am):
 def test_a_subscriber_without_a_key(make_database, am):
     """It looks for a row from end to end, by values, in row groups and the delta."""
     publisher = make_database("publisher", wal_level="logical")
-    subscriber = make_database("subscriber", autovacuum="off")
+    subscriber = make_database("subscriber")
     for database in (publisher, subscriber):
         with database.connect() as conn:
             conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
@@ -386,7 +383,7 @@ def test_a_subscriber_finds_a_row_by_hash_that_is_being_moved(make_database, am)
     Among equal keys a hash index has the copies in front of the rows.
     """
     publisher = make_database("publisher", wal_level="logical")
-    subscriber = make_database("subscriber", autovacuum="off")
+    subscriber = make_database("subscriber")
     with subscriber.connect() as conn:
         if conn.info.server_version < 170000:
             pytest.skip("logical replication looks for rows by btrees only")
@@ -412,7 +409,7 @@ def test_a_subscriber_finds_a_row_by_hash_that_is_being_moved(make_database, am)
 def test_a_subscriber_without_a_key_finds_a_row_that_has_moved(make_database, am):
     """A compaction takes rows out of the delta and out of a row group, amid the search."""
     publisher = make_database("publisher", wal_level="logical")
-    subscriber = make_database("subscriber", autovacuum="off")
+    subscriber = make_database("subscriber")
     with slow_subscriber(publisher, subscriber, am) as (left, right):
         for key in (5, 7):
             # the first time from the delta, the second time from a row group

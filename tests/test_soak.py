@@ -10,6 +10,7 @@ import random
 import time
 
 import pytest
+from strata.cluster import WORKERS
 from strata.soak import FAULTS, Soak
 from test_crash import CrashDatabase
 
@@ -30,7 +31,7 @@ def test_nothing_is_lost_in_a_soak(make_cluster, server, seed):
         if not server.has_extension(am):
             pytest.skip(f"{am} is not installed")
     cluster = make_cluster(
-        "soak", autovacuum_naptime="1s", max_prepared_transactions="20",
+        "soak", **WORKERS, autovacuum="on", autovacuum_naptime="1s", max_prepared_transactions="20",
         log_error_verbosity="default", allow_in_place_tablespaces="on",
     )  # fmt: skip
     with cluster.connect() as conn:

@@ -16,6 +16,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from strata import replica
+from strata.timing import reset_timeout
 
 ROUNDS = int(os.environ.get("UNIQUE_ROUNDS", "40"))
 POINTS = int(os.environ.get("CRASH_POINTS", "10")) // 4
@@ -212,7 +213,7 @@ def test_compaction_keeps_the_table_as_it_is(database):
     conn.execute("SET statement_timeout = '150ms'")
     with contextlib.suppress(psycopg.errors.QueryCanceled):
         conn.execute("CALL sorted_heap.compact('t', 200)")
-    conn.execute("RESET statement_timeout")
+    reset_timeout(conn)
     assert agree(conn) == 30000
     assert before == (
         conn.execute(about).fetchone(),
@@ -486,7 +487,7 @@ def test_zonemap_replaced_while_compaction_runs(database):
 @pytest.mark.parametrize("level", ("replica", "logical"))
 def test_standby_without_the_library(make_cluster, level):
     """The server replays all by itself; logical decoding sees no moves."""
-    primary = make_cluster("primary", wal_level=level, autovacuum="off")
+    primary = make_cluster("primary", wal_level=level)
     conn = primary.connect()
     conn.execute("CREATE EXTENSION sorted_heap")
     make(conn, rows="SELECT (g * 7919) % 2003, 0")
@@ -525,7 +526,7 @@ def test_standby_without_the_library(make_cluster, level):
 
 def test_notes_of_a_standby(make_cluster):
     """Notes are not logged: what is must not depend on those that a page has."""
-    primary = make_cluster("primary", autovacuum="off")
+    primary = make_cluster("primary")
     with primary.connect() as conn:
         conn.execute("CREATE EXTENSION sorted_heap")
         conn.execute("CREATE EXTENSION pageinspect")
@@ -598,7 +599,7 @@ STATEMENTS = (
 def test_kill_beside_compaction(make_cluster, seed, point):
     """Two sessions, compaction among their statements, and kill -9: what was
     committed is there once, found by both kinds of scans."""
-    cluster = make_cluster("zonemap", full_page_writes="on", autovacuum="off")
+    cluster = make_cluster("zonemap", full_page_writes="on")
     with cluster.connect() as conn:
         conn.execute("CREATE EXTENSION sorted_heap")
         conn.execute("CREATE TABLE done (n int)")

@@ -14,6 +14,7 @@ from collections import Counter
 
 import pytest
 from conftest import STORE_AMS
+from strata.cluster import WORKERS
 from strata.storm import Storm
 from test_crash import CrashDatabase
 
@@ -28,7 +29,7 @@ STRIKES = ["server", "backend", "server", "cancel", "server", "terminate"]
 def test_nothing_is_lost_whoever_is_killed(make_cluster, server, am, seed):
     if not server.has_extension(am):
         pytest.skip(f"{am} is not installed")
-    cluster = make_cluster("storm", autovacuum="off", log_error_verbosity="default")
+    cluster = make_cluster("storm", **WORKERS, log_error_verbosity="default")
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE storm")
     with cluster.connect("storm") as conn:

@@ -258,7 +258,7 @@ class Reindex:
         ]
 
     def end(self) -> None:
-        self.thread.join(20)
+        self.thread.join(120)
         assert not self.thread.is_alive()
         assert self.errors == []
 
@@ -396,7 +396,7 @@ def test_index_seen_valid_too_late(t, db):
 
 @pytest.mark.crash
 def test_killed_while_it_is_written_anew(make_cluster, rng):
-    cluster = make_cluster("toast-crash", full_page_writes="on", autovacuum="off")
+    cluster = make_cluster("toast-crash", full_page_writes="on")
     database = make_database(cluster, AM)
     load(Twin(database, AM))
     for remainder in range(3):
@@ -430,7 +430,7 @@ def test_killed_while_it_is_written_anew(make_cluster, rng):
 
 def test_standby_with_a_query_in_progress(make_cluster):
     """Redo of the new file, checked by the server; a snapshot goes on."""
-    cluster = make_cluster("toast-primary", autovacuum="off", wal_consistency_checking="all")  # fmt: skip
+    cluster = make_cluster("toast-primary", wal_consistency_checking="all")  # fmt: skip
     primary = make_database(cluster, AM)
     twin = Twin(primary, AM)
     load(twin)
@@ -439,9 +439,7 @@ def test_standby_with_a_query_in_progress(make_cluster):
     churn(twin)
     twin.ours.execute(f"CALL {AM}.compact('t')")
     twin.ours.execute("VACUUM t")
-    standby = replica.make_standby(
-        cluster, make_cluster("toast-standby", data=False, autovacuum="off")
-    )
+    standby = replica.make_standby(cluster, make_cluster("toast-standby", data=False))
     replica.catch_up(cluster, standby)
     reader = Session(OwnDatabase(standby), AM)
     for conn in reader.conns.values():
@@ -473,7 +471,7 @@ def test_standby_with_a_snapshot_from_before(make_cluster, feedback):
     It does not hold back the primary's horizon without hot_standby_feedback, so
     that the tombstones of a later DELETE may be frozen in the new file.
     """
-    cluster = make_cluster("toast-primary", autovacuum="off")
+    cluster = make_cluster("toast-primary")
     twin = Twin(make_database(cluster, AM), AM)
     load(twin)
     twin.ok("CREATE TABLE c (id int REFERENCES t)")
@@ -482,7 +480,7 @@ def test_standby_with_a_snapshot_from_before(make_cluster, feedback):
     for _ in range(2):
         twin.ours.execute("VACUUM (TRUNCATE false) t")
     target = make_cluster(
-        "toast-standby", data=False, autovacuum="off", hot_standby_feedback=feedback,
+        "toast-standby", data=False, hot_standby_feedback=feedback,
         wal_receiver_status_interval="1s", max_standby_streaming_delay="0",
     )  # fmt: skip
     standby = replica.make_standby(cluster, target)
@@ -515,7 +513,7 @@ def has_feedback(conn) -> bool:
 def test_a_unique_check_waits_for_locks_before_it_has_an_index_page(make_cluster, am):
     """A check reads TOAST under the lock of an index page.  If it waited for another
     lock there, who has that one could not read the page, and nobody would notice."""
-    database = make_database(make_cluster("order", autovacuum="off"), am)
+    database = make_database(make_cluster("order"), am)
     with database.connect() as holder, database.connect() as writer:
         holder.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text) USING {am}")
         holder.execute(
@@ -544,7 +542,7 @@ def test_a_unique_check_waits_for_locks_before_it_has_an_index_page(make_cluster
             waiting = f"SELECT count(*) FROM pg_locks WHERE pid = {pid} AND NOT granted"
             wait_until(lambda: other.execute(waiting).fetchone()[0], "the insert")
         threads[1].start()
-        threads[1].join(30)
+        threads[1].join(120)
         stuck = threads[1].is_alive()
         if stuck:
             database.cluster.kill()

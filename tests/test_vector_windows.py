@@ -12,6 +12,7 @@ import time
 import psycopg
 import pytest
 from strata.queries import share
+from strata.timing import ends_soon
 from test_vector_queries import (
     JOIN_ROWS,
     JOIN_TABLE,
@@ -175,7 +176,12 @@ def test_windows(conn, am, rng):
     vectors = 0
     done = 0
     end = time.monotonic() + float(os.environ.get("SECONDS", 0))
-    while done < WINDOWS or time.monotonic() < end:
+    while (
+        done < WINDOWS
+        or time.monotonic() < end
+        # A few windows may all be the server's.
+        or (vectors <= done / 3 and done < 5 * WINDOWS)
+    ):
         settings = set_windows(conn, rng, am, names)
         query = windows.query()
         done += 1
@@ -215,7 +221,5 @@ def test_window_cancelled(conn, am, what):
     plan = "\n".join(line for (line,) in conn.execute(f"EXPLAIN {query}"))
     assert f"({am.capitalize()}Sort)" in plan, plan
     conn.execute("SET statement_timeout = '1s'")
-    start = time.monotonic()
-    with pytest.raises(psycopg.errors.QueryCanceled):
+    with ends_soon(conn, 2), pytest.raises(psycopg.errors.QueryCanceled):
         conn.execute(query)
-    assert time.monotonic() - start < 2

@@ -6,6 +6,7 @@ import contextlib
 import time
 
 import pytest
+from strata.cluster import WORKERS
 from strata.wait import wait_until
 from test_crash import CrashDatabase
 
@@ -14,6 +15,8 @@ def test_auto_compact_runs_once_for_a_table(make_cluster, am):
     """Autovacuum finds a grown delta and starts a worker; options switch it off."""
     cluster = make_cluster(
         "auto",
+        autovacuum="on",
+        **WORKERS,
         autovacuum_naptime="1s",
         autovacuum_vacuum_insert_threshold=500,
         autovacuum_vacuum_insert_scale_factor=0,
@@ -62,7 +65,7 @@ def test_commit_of_many_rows_starts_one_worker(make_cluster, am):
     """Single-row inserts and no autovacuum: the session's own commit has them compacted."""
     cluster = make_cluster(
         "commit",
-        autovacuum="off",
+        **WORKERS,
         log_min_messages="debug1",
         max_prepared_transactions=2,
     )
@@ -184,7 +187,7 @@ def working(conn, am: str) -> int:
 
 def test_one_worker_serves_all_tables(make_cluster, am):
     """It is started for one table, and finds the others, which nobody asked for."""
-    cluster = make_cluster("tables", autovacuum="off")
+    cluster = make_cluster("tables", **WORKERS)
     with cluster.connect() as conn:
         conn.execute(f"CREATE EXTENSION {am}")
         tables = ["a", "b", "c", "d"]
@@ -213,7 +216,7 @@ def test_one_worker_serves_all_tables(make_cluster, am):
 @pytest.mark.slow
 def test_workers_of_databases_take_turns(make_cluster, am):
     """One place for all, and each database has changes all the time."""
-    cluster = make_cluster("turns", autovacuum="off")
+    cluster = make_cluster("turns", **WORKERS)
     names = ("one", "two", "three")
     with contextlib.ExitStack() as stack:
         admin = stack.enter_context(cluster.connect())
@@ -241,7 +244,7 @@ def test_workers_of_databases_take_turns(make_cluster, am):
 
 def test_workers_leave_places_to_others(make_cluster, am):
     """The server's launcher of logical replication has one of three places."""
-    cluster = make_cluster("places", autovacuum="off", max_worker_processes="3")
+    cluster = make_cluster("places", **WORKERS, max_worker_processes="3")
     with cluster.connect() as conn:
         conn.execute(f"CREATE EXTENSION {am}")
         conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
@@ -260,7 +263,7 @@ def test_a_table_recovers_by_itself(make_cluster, am):
     """Changes of single rows, no autovacuum and no command: the worker alone brings
     deletions, delta and space back, also once an old snapshot has ended.  Its VACUUM
     has no workers of its own."""
-    cluster = make_cluster("live", autovacuum="off", min_parallel_index_scan_size="0")
+    cluster = make_cluster("live", **WORKERS, min_parallel_index_scan_size="0")
     begin = cluster.log_size()
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE crash")

@@ -732,7 +732,7 @@ def test_unique_race_at_the_end(zone_db, rng, kind):
 @pytest.mark.crash
 def test_crash(make_cluster, rng):
     """kill -9 while two sessions write: the index equals the table."""
-    cluster = make_cluster("zonemap", autovacuum="off", full_page_writes="on")
+    cluster = make_cluster("zonemap", full_page_writes="on")
     with cluster.connect() as conn:
         conn.execute("CREATE EXTENSION sorted_heap")
         conn.execute("CREATE TABLE t (id serial, k0 int, v int, filler text)")

@@ -14,7 +14,7 @@ LEVEL = BLOCK - 8  # of a page: in its special space
 
 @pytest.fixture
 def cluster(make_cluster):
-    cluster = make_cluster("zones", ignore_checksum_failure="on", autovacuum="off")
+    cluster = make_cluster("zones", ignore_checksum_failure="on")
     with cluster.connect() as conn:
         conn.execute("CREATE EXTENSION sorted_heap")
     return cluster

@@ -173,7 +173,7 @@ def test_notes_on_a_file_that_was_copied_with_its_lsns(make_cluster):
     other rows than when their order was noted, and the same LSN."""
     cluster = make_cluster(
         "minimal", wal_level="minimal", max_wal_senders="0", wal_skip_threshold="0",
-        autovacuum="off", allow_in_place_tablespaces="on",
+        allow_in_place_tablespaces="on",
     )  # fmt: skip
     with cluster.connect() as conn:
         conn.execute("CREATE EXTENSION sorted_heap")

@@ -30,6 +30,17 @@ SETTINGS = {
     "dynamic_shared_memory_type": "mmap",
     # Disabled plans cost so much that each small query would be compiled.
     "jit": "off",
+    # Nothing is at work that a test has not asked for: sizes, row groups and
+    # plans are what its commands left.
+    "autovacuum": "off",
+    "colcompress.enable_auto_compact": "off",
+    "rowcompress.enable_auto_compact": "off",
+}
+
+# For tests of background workers, and tests beside them.
+WORKERS = {
+    "colcompress.enable_auto_compact": "on",
+    "rowcompress.enable_auto_compact": "on",
 }
 
 # Lines of the server's log that make any test fail unless it says that it
@@ -112,7 +123,7 @@ class Cluster:
         if os.getuid() == 0:
             shutil.chown(path, self.server.user)
 
-    def start(self, timeout: int = 60) -> Cluster:
+    def start(self, timeout: int = 180) -> Cluster:
         """Start and wait until it answers; RuntimeError with the log if not."""
         self._write_settings()
         before = self.log_size()
@@ -130,7 +141,7 @@ class Cluster:
     def stop(self, mode: str = "fast") -> None:
         """Stop: "smart", "fast" or "immediate" (a crash without kill -9)."""
         self.server.run(
-            "pg_ctl", "stop", "-D", self.data, "-m", mode, "-w", "-t", 60, "-s"
+            "pg_ctl", "stop", "-D", self.data, "-m", mode, "-w", "-t", 180, "-s"
         )
 
     def restart(self) -> None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 from .twin import HEAP, OURS, Outcome, Session, execute, same_rows
 
@@ -120,6 +121,15 @@ class Lockstep:
             for name, future in player.futures.items()
         }
 
+    def _asleep(self, player: Player) -> bool:
+        """Whose time to look for a deadlock, or to end, has come is not, though it
+        may have had no processor yet."""
+        for conn in player.session.conns.values():
+            stat = Path(f"/proc/{conn.info.backend_pid}/stat").read_text()
+            if stat.rsplit(")", 1)[1].split()[0] != "S":
+                return False
+        return True
+
     def _tolerable(self, player: Player, states: dict[str, str]) -> str | None:
         """The twin whose waiting is one of the differences the banner lists."""
         if player.level is None or set(states.values()) != {"done", "waits"}:
@@ -135,7 +145,7 @@ class Lockstep:
             return waiting
         return OURS if waiting == OURS and "FOR KEY SHARE" in player.sql else None
 
-    def settle(self, player: Player, timeout: float = 20.0) -> bool:
+    def settle(self, player: Player, timeout: float = 120.0) -> bool:
         """Wait until both twins are done (True) or both wait (False)."""
         for future in player.futures.values():
             try:
@@ -151,7 +161,8 @@ class Lockstep:
                 return True
             if set(states.values()) == {"waits"}:
                 waited_since = waited_since or now
-                if now - waited_since > 2.5 * DEADLOCK_TIMEOUT:
+                late = now - waited_since > 2.5 * DEADLOCK_TIMEOUT
+                if late and self._asleep(player):
                     return False
             else:
                 waited_since = None

@@ -58,7 +58,7 @@ class Server:
         return subprocess.Popen([self.bindir / program, *map(str, args)], **kwargs)
 
     def run(
-        self, program: str, *args, timeout: float = 120, check: bool = True, **kwargs
+        self, program: str, *args, timeout: float = 600, check: bool = True, **kwargs
     ):
         """Run a program to its end; returns CompletedProcess with its output.
 

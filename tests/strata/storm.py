@@ -288,13 +288,13 @@ class Storm:
                 conn.execute(f"DROP INDEX {index}")
             self.left = left
 
-            # A worker may wait for a minute for what others held.
-            conn.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND backend_type ~ 'compaction'"
-            )
-
             def alone() -> bool:
+                # A worker may wait for a minute for what others held, and the
+                # last commit's may only just have come.
+                conn.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND backend_type ~ 'compaction'"
+                )
                 return (
                     conn.execute(
                         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
