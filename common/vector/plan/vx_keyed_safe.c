@@ -10,8 +10,8 @@
  * sums and products of numerics, and LIKE with a plain pattern.  Expressions
  * without columns fail for any row or for none.
  *
- * Sums and products of numerics, and sums of float8, have a range that they
- * can leave.  That is taken to not happen (docs/limits.md).
+ * Sums and products of numerics, and sums and averages of floats, have a range
+ * that they can leave.  That is taken to not happen (docs/limits.md).
  *
  *-------------------------------------------------------------------------
  */
@@ -142,7 +142,7 @@ is_extremum(const Aggref *agg)
 	return result;
 }
 
-/* Neither fails, nor depends on the order of its rows. */
+/* Neither fails, but for sums out of range, nor depends on the order of its rows. */
 static bool
 aggregate_is_safe(const Aggref *agg)
 {
