@@ -7,26 +7,37 @@
 # The last line counts them.
 #
 #   PG_CONFIG=path   server to test on (default: the newest installed)
-#   JOBS=n           parallel test workers (default: CPUs, at most 4)
+#   JOBS=n           parallel test workers (default: CPUs, at most 4; without
+#                    arguments one more, since each waits for a clock now and then)
 #   KEEP=1           keep the work directory, for a look at what failed
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/common.sh
 
-venv=$(ci/setup.sh check)
+ci/setup.sh build
 pg_config=$(find_pg_config)
 make_workdir check
 
-build_and_install "$pg_config" "$work/server"
+# What the tests alone need comes while compilers run.
+ci/setup.sh check >"$work/venv" 2>"$work/setup.log" &
+setup=$!
+build_extensions "$pg_config"
+if ! wait "$setup"; then
+	cat "$work/setup.log" >&2
+	exit 1
+fi
+venv=$(cat "$work/venv")
+install_copy "$pg_config" "$work/server"
 
 step "tests"
 if [ $# -eq 0 ]; then
 	set -- --quick tests
 	export STORM_POINTS=${STORM_POINTS:-6} UNIQUE_ROUNDS=${UNIQUE_ROUNDS:-10}
 	export RANDOM_QUERIES=${RANDOM_QUERIES:-0.3} FUZZ_ROUNDS=${FUZZ_ROUNDS:-1}
-	export ZSON_DOCUMENTS=${ZSON_DOCUMENTS:-500}
+	export ZSON_DOCUMENTS=${ZSON_DOCUMENTS:-500} RACES=${RACES:-0.5}
+	more=1
 fi
-jobs=${JOBS:-$(n=$(nproc); echo $((n > 4 ? 4 : n)))}
+jobs=${JOBS:-$(n=$(($(nproc) + ${more:-0})); echo $((n > 4 ? 4 : n)))}
 export PG_CONFIG=$copy STRATA_BUILD_PG_CONFIG=$pg_config
 STRATA_USER=$(server_user) STRATA_WORK=$work \
 	"$venv/bin/python" -B -m pytest -c tests/pytest.ini --rootdir tests \

@@ -120,9 +120,8 @@ extensions()
 	done
 }
 
-# build_and_install PG_CONFIG DIR: every extension, built for that server and
-# installed into a private copy of it in DIR.  Sets $copy, the copy's pg_config.
-build_and_install()
+# build_extensions PG_CONFIG: every extension, for that server.
+build_extensions()
 {
 	local extension
 
@@ -130,6 +129,14 @@ build_and_install()
 	for extension in $(extensions); do
 		make -s -j "$(nproc)" -C "$root/extensions/$extension" PG_CONFIG="$1" >&2
 	done
+}
+
+# install_copy PG_CONFIG DIR: what was built for that server, into a private copy
+# of it in DIR.  Sets $copy, the copy's pg_config.
+install_copy()
+{
+	local extension
+
 	step "install into a private copy of the server"
 	# shellcheck disable=SC2034
 	copy=$("$root/ci/server-copy.sh" "$1" "$2")
@@ -137,6 +144,12 @@ build_and_install()
 		make -s -C "$root/extensions/$extension" install PG_CONFIG="$1" \
 			DESTDIR="$2" >&2
 	done
+}
+
+build_and_install()
+{
+	build_extensions "$1"
+	install_copy "$1" "$2"
 }
 
 # The user that may run a server: this one, or where this one is root,

@@ -1,9 +1,10 @@
 #!/bin/bash
-# setup.sh check|bench|lint|server|deb|citus
+# setup.sh build|check|bench|lint|server|deb|citus
 #
 # Gets what that make target needs and is not there: packages through apt (as
 # root or by sudo), and a Python environment in build/.  Where apt cannot be
 # used it names what is missing and fails.  Prints the environment's directory.
+# `build` is the part of all the others that compilation needs.
 #
 #   NEIGHBOURS=no   without other people's extensions and programs
 set -euo pipefail
@@ -11,8 +12,8 @@ set -euo pipefail
 
 what=${1:-}
 case $what in
-	check | bench | lint | server | deb | citus) ;;
-	*) die "usage: setup.sh check|bench|lint|server|deb|citus" ;;
+	build | check | bench | lint | server | deb | citus) ;;
+	*) die "usage: setup.sh build|check|bench|lint|server|deb|citus" ;;
 esac
 
 missing=()
@@ -40,23 +41,22 @@ offered()
 # the server, sqlsmith and pgbackrest; their tests are skipped without them.
 find_missing_neighbours()
 {
-	local pg_config number libdir package
+	local pg_config number libdir names package
 
 	[ "$what" = check ] && [ "${NEIGHBOURS:-}" != no ] && can_be_root || return 0
 	for package in sqlsmith pgbackrest; do
-		if offered "$package"; then
-			need "$package" command -v "$package"
-		fi
+		command -v "$package" >/dev/null || ! offered "$package" || missing+=("$package")
 	done
 	pg_config=$(find_pg_config || true)
 	[ "${pg_config#/usr/lib/postgresql/}" != "$pg_config" ] || return 0
 	number=$(major "$pg_config")
 	libdir=$("$pg_config" --pkglibdir)
+	names=$(apt-cache pkgnames "postgresql-$number-" 2>/dev/null || true)
 	for package in cron:pg_cron repack:pg_repack hll:hll tdigest:tdigest \
 		pgaudit:pgaudit hypopg:hypopg plpgsql-check:plpgsql_check \
 		wal2json:wal2json pglogical:pglogical partman:pg_partman_bgw \
 		postgis-3:postgis-3 pgvector:vector timescaledb:timescaledb; do
-		if offered "postgresql-$number-${package%%:*}"; then
+		if grep -qx "postgresql-$number-${package%%:*}" <<<"$names"; then
 			need "postgresql-$number-${package%%:*}" test -e "$libdir/${package##*:}.so"
 		fi
 	done
@@ -151,10 +151,15 @@ install_missing()
 		--no-install-recommends "${missing[@]}" </dev/null >&2
 }
 
+# apt's lists are those of the last ten minutes, if this got them.
 find_missing
-if [ ${#missing[@]} -gt 0 ] && command -v apt-get >/dev/null && can_be_root; then
+updated=$build/apt-updated
+if [ ${#missing[@]} -gt 0 ] && command -v apt-get >/dev/null && can_be_root &&
+	[ -z "$(find "$updated" -mmin -10 2>/dev/null)" ]; then
 	step "apt-get update"
 	as_root apt-get update -q </dev/null >&2
+	mkdir -p "$build"
+	touch "$updated"
 	find_missing
 fi
 # In two rounds: what goes with a server is known when there is one.
@@ -165,7 +170,7 @@ for _ in first second; do
 done
 [ ${#missing[@]} -eq 0 ] || die "still missing: ${missing[*]}"
 
-case $what in server | deb | citus) exit 0 ;; esac
+case $what in build | server | deb | citus) exit 0 ;; esac
 
 # One environment per target and Python; made again when the pins change.
 pins=$root/ci/requirements-$what.txt

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import psycopg
 import pytest
 from strata.cluster import WORKERS
-from strata.threads import Job, repeated
+from strata.threads import Job, race_time, repeated
 from strata.twin import Twin
 from strata.wait import wait_until
 from test_crash import CrashDatabase, crash_database, verify
@@ -65,7 +65,7 @@ def test_no_update_is_lost_and_no_row_doubled(database, seed, am):
     def count(number: int) -> None:
         rng = random.Random(f"{seed}/{number}")
         with database.connect() as conn:
-            end = time.monotonic() + 4
+            end = time.monotonic() + race_time(4)
             while (now := time.monotonic()) < end or (
                 done.total() <= 100 and now < end + 60
             ):

@@ -6,6 +6,8 @@ arrays, objects of many keys, numbers of any precision, escapes, large values.
 
 from __future__ import annotations
 
+import contextlib
+
 import psycopg
 import psycopg.sql
 import pytest
@@ -213,11 +215,36 @@ def values(documents: list) -> str:
     return ", ".join(rows)
 
 
+@pytest.fixture(scope="module")
+def schema(module_db, am):
+    """Each access method has its tables in a schema of its own."""
+    with contextlib.closing(module_db.cluster.connect(module_db.name)) as conn:
+        conn.execute(f"CREATE SCHEMA made_{am}")
+    return f"made_{am}"
+
+
+def _connection(module_db, schema):
+    conn = module_db.cluster.connect(module_db.name)
+    conn.execute(f"SET search_path = {schema}, public")
+    return contextlib.closing(conn)
+
+
 @pytest.fixture
-def tables(conn, am):
+def conn(module_db, schema):
+    with _connection(module_db, schema) as conn:
+        yield conn
+
+
+@pytest.fixture(scope="module")
+def tables(module_db, schema, am):
     """Documents of one kind after the other, all sorts in turn, and few distinct
-    ones: compressed, with nulls, and in the delta."""
-    conn.execute(f"CREATE EXTENSION IF NOT EXISTS {am}")
+    ones: compressed, with nulls, and in the delta.  The tests of this file only
+    read them."""
+    with _connection(module_db, schema) as conn:
+        return made_tables(conn, am)
+
+
+def made_tables(conn, am):
     conn.execute("CREATE TABLE kinds (n int, d jsonb)")
     conn.execute(f"INSERT INTO kinds VALUES {values(DOCUMENTS)}")
     n = len(DOCUMENTS)

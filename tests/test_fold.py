@@ -11,7 +11,7 @@ from collections import Counter
 import psycopg
 import pytest
 from strata.cluster import WORKERS
-from strata.threads import repeated
+from strata.threads import race_time, repeated
 from strata.twin import Twin
 from strata.wait import wait_until
 from test_compact import statements
@@ -153,7 +153,7 @@ def test_counts_beside_folds_that_are_cancelled(database, seed, am):
 
     def change(number: int) -> None:
         rng = random.Random(f"{seed}/{number}")
-        end = time.monotonic() + 6
+        end = time.monotonic() + race_time(6)
         with database.connect() as conn:
             while time.monotonic() < end:
                 conn.execute("BEGIN")

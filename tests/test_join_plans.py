@@ -6,8 +6,8 @@ import pytest
 from test_keyed import plan_of
 
 TABLES = """CREATE TABLE sales (k int, year int, kind text, v numeric) USING {am};
- INSERT INTO sales SELECT i % 3000, 2000 + i / 3000 % 4, 's', i % 100 + 1
-   FROM generate_series(1, 24000) i;
+ INSERT INTO sales SELECT i % 1500, 2000 + i / 1500 % 4, 's', i % 100 + 1
+   FROM generate_series(1, 12000) i;
  ANALYZE sales"""
 
 TWICE = """WITH y AS MATERIALIZED (SELECT k, year, kind, sum(v) AS s FROM {0} GROUP BY 1, 2, 3)

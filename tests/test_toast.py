@@ -12,7 +12,7 @@ import time
 import psycopg
 import pytest
 from strata import replica
-from strata.threads import repeated
+from strata.threads import race_time, repeated
 from strata.twin import PLANS, Session, Twin, settings
 from strata.wait import wait_until
 
@@ -217,7 +217,7 @@ def test_index_swapped_under_readers_and_writers(t, db):
 
     index = toast_of(t.ours)[1]
     with repeated(db, [point, point, change, vacuum]) as stop:
-        end = time.monotonic() + 4
+        end = time.monotonic() + race_time(4)
         while time.monotonic() < end and not stop.is_set():
             t.ours.execute(f"REINDEX INDEX CONCURRENTLY {index}")
     check_toast(t.ours)

@@ -9,6 +9,7 @@ import time
 
 import psycopg
 import pytest
+from strata.threads import race_time
 from strata.twin import Twin
 
 BULK = 20_000
@@ -408,7 +409,7 @@ def test_no_update_is_lost(twin, seed):
     rows = 9_000
     twin.ours.execute("CREATE TABLE t (id int PRIMARY KEY, v int)")
     twin.ours.execute(f"INSERT INTO t SELECT i, 0 FROM generate_series(1, {rows}) i")
-    ends = time.monotonic() + 8
+    ends = time.monotonic() + race_time(8)
     added = []
     broken = []
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
 import psycopg
 
 Job = Callable[[psycopg.Connection], object]
+
+
+def race_time(seconds: float) -> float:
+    """How long a race of sessions goes on: RACES of that time, or all of it."""
+    return seconds * float(os.environ.get("RACES", 1))
 
 
 @contextlib.contextmanager

@@ -20,9 +20,10 @@ SET cpu_operator_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET work_mem = '32MB';
 
--- Rows that one query gives and the other does not; what was planned for ours.
+-- Rows that one query gives and the other does not; what was planned for ours.  Heap is asked once.
 CREATE FUNCTION sh_compare(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
+	theirs text := 'sh_' || md5(query);
 	differences bigint;
 	line text;
 	plan text := 'serial';
@@ -31,10 +32,12 @@ BEGIN
 		plan := coalesce(substring(line FROM 'Aggregation: (by partitions|final)'), plan);
 	END LOOP;
 	EXECUTE 'CREATE TEMP TABLE sh_ours AS ' || replace(query, 'TBL', 'sh');
-	EXECUTE 'CREATE TEMP TABLE sh_theirs AS ' || replace(query, 'TBL', 'sh_heap');
-	EXECUTE 'SELECT count(*) FROM (SELECT r FROM (SELECT o::text AS r, 1 AS n FROM sh_ours o
-			 UNION ALL SELECT h::text, -1 FROM sh_theirs h) c GROUP BY r HAVING sum(n) <> 0) d' INTO differences;
-	DROP TABLE sh_ours, sh_theirs;
+	IF to_regclass(theirs) IS NULL THEN
+		EXECUTE format('CREATE TEMP TABLE %I AS ', theirs) || replace(query, 'TBL', 'sh_heap');
+	END IF;
+	EXECUTE format('SELECT count(*) FROM (SELECT r FROM (SELECT o::text AS r, 1 AS n FROM sh_ours o
+			 UNION ALL SELECT h::text, -1 FROM %I h) c GROUP BY r HAVING sum(n) <> 0) d', theirs) INTO differences;
+	DROP TABLE sh_ours;
 	RETURN CASE plan WHEN 'by partitions' THEN '' ELSE plan || ', ' END || CASE differences WHEN 0 THEN 'same' ELSE differences || ' differences' END;
 END $$;
 

@@ -3,6 +3,16 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS @am@;
 RESET client_min_messages;
 
+-- How many rows a table has, and the sum of their hashes.
+CREATE FUNCTION twin_sum(tab regclass) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT count(*) || '' rows, '' || coalesce(sum(hashtextextended(r, 0)), 0)
+		FROM (SELECT (twin.*)::text AS r FROM %s twin OFFSET 0) s', tab) INTO result;
+	RETURN result;
+END $$;
 -- Rows that one table has and the other has not, compared as text: 'same',
 -- or how many there are on each side.
 CREATE FUNCTION twin_diff(ours regclass, heap regclass) RETURNS text
@@ -11,13 +21,13 @@ DECLARE
 	only_ours bigint;
 	only_heap bigint;
 BEGIN
-	EXECUTE format('SELECT count(*) FROM (SELECT t::text FROM %s t EXCEPT ALL SELECT t::text FROM %s t) d',
-				   ours, heap) INTO only_ours;
-	EXECUTE format('SELECT count(*) FROM (SELECT t::text FROM %s t EXCEPT ALL SELECT t::text FROM %s t) d',
-				   heap, ours) INTO only_heap;
-	IF only_ours = 0 AND only_heap = 0 THEN
+	IF twin_sum(ours) = twin_sum(heap) THEN
 		RETURN 'same';
 	END IF;
+	EXECUTE format('SELECT count(*) FROM (SELECT (twin.*)::text FROM %s twin EXCEPT ALL SELECT (twin.*)::text FROM %s twin) d',
+				   ours, heap) INTO only_ours;
+	EXECUTE format('SELECT count(*) FROM (SELECT (twin.*)::text FROM %s twin EXCEPT ALL SELECT (twin.*)::text FROM %s twin) d',
+				   heap, ours) INTO only_heap;
 	RETURN format('%s rows only in %s, %s rows only in %s', only_ours, ours, only_heap, heap);
 END $$;
 

@@ -210,6 +210,19 @@ RESET colcompress.enable_pruning;
 SELECT * FROM sp_where('k = 12345');
 RESET colcompress.enable_vector_filter;
 
+-- What a query gives on heap, which is asked once.
+CREATE TABLE sp_asked (query text PRIMARY KEY, answer text);
+CREATE FUNCTION sp_on_heap(q text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	SELECT answer INTO result FROM sp_asked WHERE query = q;
+	IF NOT FOUND THEN
+		EXECUTE q INTO result;
+		INSERT INTO sp_asked VALUES (q, result);
+	END IF;
+	RETURN result;
+END $$;
 -- NaN, infinities, zeros
 CREATE TABLE sp_float (k int, f float8, r real, n numeric) USING colcompress;
 CREATE TABLE sp_float_heap (LIKE sp_float) USING heap;
@@ -230,7 +243,7 @@ BEGIN
 			FOREACH v IN ARRAY ARRAY['NaN', 'Infinity', '-Infinity', '0', '-0', '1', '2.5', '-3', '1e30'] LOOP
 				q := format('SELECT count(*), sum(k), min(k), max(k) FROM sp_float%%s WHERE %s %s %L', c, o, v);
 				EXECUTE 'SELECT x::text FROM (' || format(q, '') || ') x' INTO ours;
-				EXECUTE 'SELECT x::text FROM (' || format(q, '_heap') || ') x' INTO heap;
+				heap := sp_on_heap('SELECT x::text FROM (' || format(q, '_heap') || ') x');
 				IF ours <> heap THEN
 					RETURN NEXT format('%s %s %s: %s, heap %s', c, o, v, ours, heap);
 				END IF;
@@ -264,7 +277,7 @@ BEGIN
 				repeat(chr(255), 30), repeat(chr(255), 10), chr(256), 'zebra', 'zebra 8', 'a%', 'ab %', 'ab_', repeat('a', 24) || '%', repeat('a', 26) || '%', '%'] LOOP
 				q := format('SELECT count(*), sum(k), min(k), max(k) FROM sp_str%%s WHERE %s %s %L', c, o, replace(v, '%', '%%'));
 				EXECUTE 'SELECT x::text FROM (' || format(q, '') || ') x' INTO ours;
-				EXECUTE 'SELECT x::text FROM (' || format(q, '_heap') || ') x' INTO heap;
+				heap := sp_on_heap('SELECT x::text FROM (' || format(q, '_heap') || ') x');
 				IF ours <> heap THEN
 					RETURN NEXT format('%s %s %L: %s, heap %s', c, o, v, ours, heap);
 				END IF;
@@ -311,5 +324,5 @@ SELECT groups FROM sp_read($$SELECT id FROM sp_doc WHERE doc->>'kind' = 'no kind
 SELECT groups FROM sp_read($$SELECT id FROM sp_doc WHERE doc->>'n' = '7'$$);
 SELECT count(*) FROM colcompress.verify('sp_doc');
 
-DROP TABLE sp, sp_heap, sp_doc, sp_float, sp_float_heap, sp_str, sp_str_heap, sp_dom;
+DROP TABLE sp, sp_heap, sp_asked, sp_doc, sp_float, sp_float_heap, sp_str, sp_str_heap, sp_dom;
 DROP DOMAIN sp_domain;
