@@ -62,7 +62,7 @@ ln -s gcc "$work/bin/cc"
 
 export PG_CONFIG=/usr/lib/postgresql/$major/bin/pg_config
 CARRY_TO=$work/here/data GOLDEN=$work/here/golden ci/smoke.sh tests/test_carried.py
-env PATH="$work/bin:$PATH" QEMU_LD_PREFIX="$sysroot" \
+env PATH="$work/bin:$PATH" QEMU_LD_PREFIX="$sysroot" SUITE_SECONDS=7200 \
 	PG_CONFIG="$sysroot$PG_CONFIG" GOLDEN="$work/there/golden" \
 	CARRY_FROM="$work/here/data" CARRY_TO="$work/there/data" ci/smoke.sh "$@"
 CARRY_FROM=$work/there/data ci/check.sh tests/test_carried.py

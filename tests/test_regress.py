@@ -41,7 +41,7 @@ def test_suite(make_cluster, server, tmp_path, request, extension, suite):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=900,
+        timeout=float(os.environ.get("SUITE_SECONDS", 900)),
     )
     print(done.stdout)
     for diffs in tmp_path.rglob("regression.diffs"):
