@@ -122,8 +122,8 @@ class Lockstep:
         }
 
     def _asleep(self, player: Player) -> bool:
-        """Whose time to look for a deadlock, or to end, has come is not, though it
-        may have had no processor yet."""
+        """Whether both backends sleep.  One whose timer has gone off, and that has
+        had no processor since, does not."""
         for conn in player.session.conns.values():
             stat = Path(f"/proc/{conn.info.backend_pid}/stat").read_text()
             if stat.rsplit(")", 1)[1].split()[0] != "S":
