@@ -385,5 +385,5 @@ def test_cancelled(conn, am):
     )
     assert lookups(conn, am, sql)
     conn.execute("SET work_mem = '2MB'; SET statement_timeout = '100ms'")
-    with ends_soon(conn, 1), pytest.raises(psycopg.errors.QueryCanceled):
+    with ends_soon(conn, 1.1), pytest.raises(psycopg.errors.QueryCanceled):
         conn.execute(sql)

@@ -14,7 +14,7 @@ import threading
 
 import psycopg
 import pytest
-from strata.timing import processor
+from strata.timing import clock
 
 SLOW = bool(os.environ.get("SLOW"))
 ROWS = 1_000_000 if SLOW else 40_000
@@ -159,20 +159,19 @@ UNDONE = ("delete", "update")
 
 
 def cancelled_after(conn, sql: str, wait: float) -> float | None:
-    """Processor time from the cancel to its error; None if the statement was quicker."""
-    used = []
+    """Seconds from the cancel to its error; None if the statement was quicker."""
+    sent = []
 
     def cancel() -> None:
+        sent.append(clock(conn))
         conn.cancel()
-        used.append(processor(conn))
 
     timer = threading.Timer(wait, cancel)
     timer.start()
     try:
         conn.execute(sql)
     except psycopg.errors.QueryCanceled:
-        timer.join()
-        return max(0.0, processor(conn) - used[0])
+        return clock(conn) - sent[0]
     finally:
         timer.cancel()
         timer.join()
@@ -205,8 +204,7 @@ def test_every_loop_is_cancelled_within_a_second(db, am):
     print({name: f"{seconds * 1000:.0f} ms" for name, seconds in latencies.items()})
     late = {name: s for name, s in latencies.items() if s > 1}
     assert not late
-    # Others may be quicker than 10 ms.
-    assert {"load", "scan"} <= latencies.keys()
+    assert len(latencies) >= len(LOOPS) - 6  # some may be quicker than 10 ms
 
 
 # ---- planning ----

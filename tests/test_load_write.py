@@ -147,7 +147,7 @@ def test_cancel_of_a_load(t):
     t.ours.execute("SET statement_timeout = '700ms'")
     load = "INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 100000000) i"
     with (
-        ends_soon(t.ours, 2),
+        ends_soon(t.ours, 3),
         pytest.raises(psycopg.errors.QueryCanceled, match="statement timeout"),
     ):
         t.ours.execute(load)

@@ -486,5 +486,5 @@ def test_join_cancelled(conn, am, what, workers):
     parallel = f"Parallel Custom Scan ({am.capitalize()}Join)" in plan
     assert parallel == (workers > 0), plan
     conn.execute("SET statement_timeout = '300ms'")
-    with ends_soon(conn, 1), pytest.raises(psycopg.errors.QueryCanceled):
+    with ends_soon(conn, 1.3), pytest.raises(psycopg.errors.QueryCanceled):
         conn.execute(LONG[what])

@@ -38,10 +38,7 @@ SETTINGS = {
 }
 
 # For tests of background workers, and tests beside them.
-WORKERS = {
-    "colcompress.enable_auto_compact": "on",
-    "rowcompress.enable_auto_compact": "on",
-}
+WORKERS = {name: "on" for name in SETTINGS if name.endswith(".enable_auto_compact")}
 
 # Lines of the server's log that make any test fail unless it says that it
 # kills processes.
