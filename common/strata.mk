@@ -1,7 +1,7 @@
 # What every extension's Makefile includes, instead of PGXS alone:
 #
 #   EXTENSION = colcompress
-#   DATA = sorted_heap--1.1.sql sorted_heap--1.0--1.1.sql
+#   DATA = zson_dict--1.1.sql zson_dict--1.0--1.1.sql
 #                            the scripts of CREATE EXTENSION and of ALTER
 #                            EXTENSION UPDATE, or:
 #   SCRIPT = colcompress--1.1.sql
@@ -11,7 +11,7 @@
 #                            the scripts are made of parts: sql/*.sql of the
 #                            extension, common/sql/*.sql.in of all; where these
 #                            say @am@, it has the extension's name, and other
-#                            words of its sql/words.sed
+#                            words of its sql/words.sed, if it has one
 #   REGRESS = ...            suites under test/sql, test/expected
 #   ISOLATION = ...          suites under test/specs
 #                            (both also under common/test, see below)
@@ -70,6 +70,7 @@ ST_STAMP := build/linked-for
 ST_PART = $(if $(filter %.in,$(1)),$(ST_COMMON)/sql,sql)/$(1)
 ST_SCRIPT_PARTS := $(foreach part,$(SCRIPT_PARTS),$(call ST_PART,$(part)))
 ST_UPDATE_PARTS := $(foreach part,$(UPDATE_PARTS),$(call ST_PART,$(part)))
+ST_WORDS := $(wildcard sql/words.sed)
 
 MODULE_big = $(EXTENSION)
 DATA_built = $(SCRIPT:%=build/%) $(UPDATE:%=build/%)
@@ -163,10 +164,10 @@ $(shlib): $(ST_LIB_PG) $(ST_LIB_CORE) $(ST_EXPORTS) $(ST_STAMP)
 ifdef SCRIPT
 build/$(SCRIPT): $(ST_SCRIPT_PARTS)
 build/$(UPDATE): $(ST_UPDATE_PARTS)
-build/$(SCRIPT) build/$(UPDATE): sql/words.sed $(ST_MAKEFILES)
+build/$(SCRIPT) build/$(UPDATE): $(ST_WORDS) $(ST_MAKEFILES)
 	@mkdir -p $(@D)
 	@for part in $(filter %.sql %.sql.in,$^); do cat $$part; echo; done | \
-		sed -f sql/words.sed -e 's/@am@/$(EXTENSION)/g' > $@
+		sed $(ST_WORDS:%=-f %) -e 's/@am@/$(EXTENSION)/g' > $@
 	@! grep -n '@[a-z_]*@' $@ || { rm $@; exit 1; }
 endif
 
