@@ -324,7 +324,7 @@ def test_a_table_recovers_by_itself(make_cluster, am):
                     old.execute("SELECT count(*), sum(k) FROM t").fetchone() == before
                 )
                 old.execute("COMMIT")
-            wait_until(recovered, "the table recovers", 60)
+            wait_until(recovered, "the table recovers", 60, patience=1)
             assert conn.execute(
                 "SELECT count(*) FROM (TABLE t EXCEPT ALL TABLE twin) d"
             ).fetchone() == (0,)
