@@ -16,6 +16,7 @@ from strata.threads import Job, race_time, repeated
 from strata.twin import Twin
 from strata.wait import wait_until
 from test_crash import CrashDatabase, crash_database, verify
+from test_workers import working
 
 ROWS = 6000
 
@@ -251,13 +252,6 @@ def test_nothing_is_left_of_a_free_extent_that_was_cut_off(database, am):
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
-def workers(conn, am: str) -> int:
-    return conn.execute(
-        "SELECT count(*) FROM pg_stat_activity WHERE backend_type = %s",
-        (f"{am} compaction",),
-    ).fetchone()[0]
-
-
 @pytest.mark.slow
 def test_a_held_row_group_is_left_alone(make_cluster, am):
     """Somebody holds one of two small row groups: the worker does not write the
@@ -295,7 +289,7 @@ def test_a_held_row_group_is_left_alone(make_cluster, am):
         assert wrote < 3 * size
         assert now < 1.5 * size
         holder.execute("COMMIT")
-        wait_until(lambda: not workers(conn, am), "the worker leaves", 60)
+        wait_until(lambda: not working(conn, am), "the worker leaves", 60)
         assert conn.execute("SELECT count(*) FROM t").fetchone() == (62000,)
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
@@ -324,7 +318,7 @@ def test_merge_in_a_block_leaves_vacuum_to_a_worker(make_cluster, am, auto):
         if auto:
             assert notices == [('VACUUM of "t" is left to a background worker', None)]
             wait_until(lambda: size() <= 1.3 * fresh, "the worker's VACUUM", 60)
-            wait_until(lambda: not workers(conn, am), "the worker leaves", 60)
+            wait_until(lambda: not working(conn, am), "the worker leaves", 60)
         else:
             hint = "CALL merge on its own, or run VACUUM."
             assert notices == [('"t" is left larger than it needs to be', hint)]
