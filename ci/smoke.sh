@@ -3,7 +3,8 @@
 #
 # What has to hold on every kind of processor: unit tests and golden bytes of
 # common/core, and on a throwaway server the SQL of each extension, every type
-# beside heap, and a data directory (tests/test_carried.py).
+# beside heap, and a data directory (tests/test_carried.py); of what runs for both
+# store formats one has it, as in `make check`.
 #
 #   CPU=qemu64   the unit tests alone, on such a processor of this architecture, which
 #                qemu-user emulates: this one is the oldest of amd64, without AVX
@@ -28,6 +29,6 @@ make -s -j "$(nproc)" -C common/core BUILDDIR="build/$(cc -dumpmachine)" check-o
 
 # qemu 7.2 runs no server of amd64 on amd64, with or without extensions.
 [ -z "${CPU:-}" ] || exit 0
-[ $# -gt 0 ] || set -- tests/test_carried.py tests/test_types.py tests/test_build.py \
+[ $# -gt 0 ] || set -- --quick tests/test_carried.py tests/test_types.py tests/test_build.py \
 	tests/test_regress.py -k "not isolation and not core_library and not uninstall"
 ci/check.sh "$@"
