@@ -13,7 +13,8 @@
 # seen.  Outputs and diffs stay in build/server-suite/<major>/.
 #
 #   PG_CONFIG=path       server (default: the newest installed)
-#   METHODS=names        access methods (default: all of ours)
+#   METHODS=names        access methods (default: all of ours); NAME-adopted: tables
+#                        are made as heap, and adopted by NAME at once
 #   SERVER_SOURCE=dir    its unpacked source (default: Debian's source package)
 #   REUSE=1              take outputs that an earlier run left, and make the others
 #   STRATA_OPTIONS=...   more options of the server, as for postgres
@@ -75,10 +76,32 @@ stop_cluster()
 	as_server "$bindir/pg_ctl" -s -w -D "$data/data" -m immediate stop
 }
 
-# run SUITE AM: outputs in $kept/SUITE-AM.
+# Tables that any command makes are adopted at its end.
+adopt_at_once()
+{
+	"$bindir/psql" -Xq -d "$1" <<-SQL
+		CREATE FUNCTION $2.adopt_at_once() RETURNS event_trigger LANGUAGE plpgsql AS \$\$
+		DECLARE made record;
+		BEGIN
+			FOR made IN SELECT c.oid FROM pg_catalog.pg_event_trigger_ddl_commands() d
+				JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) d.objid
+				JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.relam
+				WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+				AND d.command_tag IN ('CREATE TABLE', 'CREATE TABLE AS', 'SELECT INTO',
+					'CREATE MATERIALIZED VIEW')
+				AND NOT d.in_extension AND c.relkind IN ('r', 'm') AND a.amname OPERATOR(pg_catalog.=) 'heap'
+			LOOP
+				PERFORM $2.adopt(made.oid);
+			END LOOP;
+		END \$\$;
+		CREATE EVENT TRIGGER adopt_at_once ON ddl_command_end EXECUTE FUNCTION $2.adopt_at_once();
+	SQL
+}
+
+# run SUITE METHOD: outputs in $kept/SUITE-METHOD.
 run()
 {
-	local suite=$1 am=$2 database=regression driver schedule input
+	local suite=$1 am=$2 extension=${2%-adopted} database=regression driver schedule input
 
 	step "$suite suite with $am"
 	[ "$suite" = regress ] || database=isolation_regression
@@ -93,7 +116,12 @@ run()
 		ALTER DATABASE $database SET timezone_abbreviations TO 'Default';
 	SQL
 	if [ "$am" != heap ]; then
-		"$bindir/psql" -Xq -d "$database" -c "CREATE EXTENSION $am" \
+		"$bindir/psql" -Xq -d "$database" -c "CREATE EXTENSION $extension"
+	fi
+	if [ "$am" != "$extension" ]; then
+		adopt_at_once "$database" "$extension"
+	elif [ "$am" != heap ]; then
+		"$bindir/psql" -Xq -d "$database" \
 			-c "ALTER DATABASE $database SET default_table_access_method = $am"
 	fi
 	input=$work/tests/$suite-$am

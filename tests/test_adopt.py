@@ -6,12 +6,13 @@ from __future__ import annotations
 import itertools
 import threading
 
-import psycopg
 import pytest
 from strata.samples import NO_INPUT, SAMPLES
+from strata.switch import depends, method, nothing_left
 from strata.threads import repeated
 from strata.timing import reset_timeout
 from strata.twin import Session, Twin, execute
+from strata.wait import wait_until
 
 BULK = 20_000
 
@@ -22,23 +23,6 @@ def adopt(twin: Twin, table: str = "t") -> None:
     twin.ours.execute(f"SELECT {twin.am}.adopt(%s::regclass)", [table])
     after = twin.ours.execute(file, [table]).fetchone()
     assert before == after, "the table was written anew"
-
-
-def method(conn: psycopg.Connection, table: str = "t") -> str:
-    return conn.execute(
-        "SELECT amname FROM pg_class c JOIN pg_am a ON a.oid = relam"
-        " WHERE c.oid = %s::regclass",
-        [table],
-    ).fetchone()[0]
-
-
-def depends(conn: psycopg.Connection, table: str = "t") -> int:
-    """Dependencies of the table on access methods that are not the server's."""
-    return conn.execute(
-        "SELECT count(*) FROM pg_depend WHERE classid = 'pg_class'::regclass"
-        " AND objid = %s::regclass AND refclassid = 'pg_am'::regclass",
-        [table],
-    ).fetchone()[0]
 
 
 def whole(twin: Twin, table: str = "t") -> None:
@@ -149,7 +133,9 @@ def test_rollback_leaves_heap(t):
     for _ in range(3):
         t.ours.execute("BEGIN")
         adopt(t)
-        t.ours.execute("INSERT INTO t (id) VALUES (-5)")
+        # an aborted row group would leave index entries that heap cannot follow
+        t.ours.execute(f"INSERT INTO t SELECT -i FROM generate_series(1, {BULK}) i")
+        assert t.row_groups() == 0
         t.ours.execute("DELETE FROM t WHERE id % 2 = 0")
         t.ours.execute("ROLLBACK")
     assert method(t.ours) == "heap"
@@ -463,37 +449,8 @@ def release(twin: Twin, table: str = "t", **options) -> None:
 def is_heap(twin: Twin, table: str = "t") -> None:
     """A heap table equal to its twin, of which nothing is ours any more."""
     assert method(twin.ours, table) == "heap"
-    assert depends(twin.ours, table) == 0
     twin.check(table)
-    labels = twin.ours.execute(
-        "SELECT * FROM pg_seclabels WHERE objoid = %s::regclass", [table]
-    ).fetchall()
-    assert labels == []
-    (toast,) = twin.ours.execute(
-        "SELECT reltoastrelid::regclass::text FROM pg_class WHERE oid = %s::regclass",
-        [table],
-    ).fetchone()
-    if toast != "-":
-        entries = twin.ours.execute(
-            f"SELECT chunk_id, chunk_seq FROM {toast} WHERE chunk_id < 10000"
-        ).fetchall()
-        assert entries == []
-    if twin.ours.execute(
-        "SELECT FROM pg_available_extensions WHERE name = 'amcheck'"
-    ).fetchall():
-        twin.ours.execute("CREATE EXTENSION IF NOT EXISTS amcheck SCHEMA public")
-        assert (
-            twin.ours.execute(
-                "SELECT * FROM verify_heapam(%s::regclass)", [table]
-            ).fetchall()
-            == []
-        )
-        twin.ours.execute(
-            "SELECT bt_index_check(indexrelid, true) FROM pg_index i"
-            " JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam"
-            " WHERE indrelid = %s::regclass AND amname = 'btree'",
-            [table],
-        )
+    nothing_left(twin.ours, table)
 
 
 def test_release_without_row_groups(t):
@@ -636,6 +593,115 @@ def test_release_and_row_locks(t):
     assert t.row_groups() > 0
     release(t)
     is_heap(t)
+
+
+def test_release_of_a_table_that_is_filled_anew_meanwhile(t):
+    """TRUNCATE gives it a file that knows nothing of a release, and a load makes
+    row groups there."""
+    adopt(t)
+    compress(t)
+    other, caller = t.session(), t.session()
+    other.ok("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    other.ok("SELECT 1")
+    done = []
+    call = f"CALL {t.am}.release('t', patience => '20 seconds')"
+    thread = threading.Thread(target=lambda: done.append(execute(caller.ours, call)))
+    thread.start()
+    live = f"SELECT sum(rows - deleted_rows) FROM {t.am}.row_groups('t')"
+    wait_until(lambda: t.ours.execute(live).fetchone() == (0,), "groups without rows")
+    for sql in (
+        "BEGIN",
+        "TRUNCATE t",
+        "INSERT INTO t SELECT -i, i FROM generate_series(1, 5000) i",
+        "COMMIT",
+    ):
+        t.ok(sql)
+    other.ok("COMMIT")
+    thread.join()
+    assert done[0].sqlstate is None, done
+    is_heap(t)
+
+
+def test_release_after_a_cancelled_vacuum(heaps):
+    """VACUUM had begun to drop a row group; others have bitmaps of deleted rows."""
+    heaps.ok("CREATE TABLE t (id int PRIMARY KEY, k int)")
+    heaps.ok("INSERT INTO t SELECT i, i % 9 FROM generate_series(1, 8000) i")
+    adopt(heaps)
+    heaps.ours.execute(
+        f"SELECT {heaps.am}.set_options('t', row_group_rows => 2000, orderby => 'id')"
+    )
+    compress(heaps)
+    heaps.ok("DELETE FROM t WHERE id > 5000 AND id % 3 = 0")
+    heaps.ours.execute("VACUUM (INDEX_CLEANUP ON) t")
+    heaps.ok("DELETE FROM t WHERE id <= 2000 AND id % 2 = 0")
+    heaps.ok("DELETE FROM t WHERE id <= 2000")
+    (toast,) = heaps.ours.execute(
+        "SELECT reltoastrelid::regclass::text FROM pg_class WHERE oid = 't'::regclass"
+    ).fetchone()
+    begun = (
+        f"SELECT FROM {toast} WHERE chunk_id = 1000 AND get_byte(chunk_data, 2) & 4 > 0"
+    )
+    heaps.ours.execute("SET vacuum_cost_limit = 1")
+    heaps.ours.execute("SET vacuum_cost_delay = '3ms'")
+    for ms in range(20, 4000, 20):
+        heaps.ours.execute(f"SET statement_timeout = {ms}")
+        outcome = execute(heaps.ours, "VACUUM (INDEX_CLEANUP ON, TRUNCATE OFF) t")
+        reset_timeout(heaps.ours)
+        assert outcome.sqlstate == "57014", f"{outcome} after {ms} ms"
+        if heaps.ours.execute(begun).fetchall():
+            break
+    heaps.ours.execute("SET vacuum_cost_delay = 0")
+    release(heaps)
+    is_heap(heaps)
+
+
+def test_row_numbers_are_not_used_again(heaps):
+    """Of the last life the TOAST relation still has tombstones, dead ones: a
+    snapshot goes when VACUUM has looked who needs them."""
+    heaps.ok("CREATE TABLE t (id int PRIMARY KEY, k int)")
+    heaps.ok("INSERT INTO t SELECT i, i % 9 FROM generate_series(1, 6000) i")
+    adopt(heaps)
+    compress(heaps)
+    heaps.ok("DELETE FROM t WHERE id % 3 = 0")
+    heaps.ours.execute("VACUUM (INDEX_CLEANUP ON) t")
+    first, second, caller = (heaps.session() for _ in range(3))
+    first.ok("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    first.ok("SELECT 1")
+    caller.ours.execute("SET vacuum_cost_delay = '3ms'")
+    caller.ours.execute("SET vacuum_cost_limit = 1")
+    call = f"CALL {heaps.am}.release('t')"
+    thread = threading.Thread(target=lambda: caller.ours.execute(call))
+    thread.start()
+    live = f"SELECT sum(rows - deleted_rows) FROM {heaps.am}.row_groups('t')"
+    wait_until(
+        lambda: heaps.ours.execute(live).fetchone() == (0,), "groups without rows"
+    )
+    second.ok("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    second.ok("SELECT 1")
+    first.ok("COMMIT")
+    groups = f"SELECT count(*) FROM {heaps.am}.row_groups('t')"
+    wait_until(lambda: heaps.ours.execute(groups).fetchone() == (0,), "no groups")
+    vacuums = (
+        "SELECT FROM pg_stat_progress_vacuum WHERE relid = (SELECT reltoastrelid"
+        " FROM pg_class WHERE oid = 't'::regclass)"
+    )
+    wait_until(lambda: heaps.ours.execute(vacuums).fetchall(), "VACUUM of TOAST")
+    second.ok("COMMIT")
+    thread.join()
+    is_heap(heaps)
+
+    heaps.ok("INSERT INTO t SELECT i, 0 FROM generate_series(3, 6000, 3) i")
+    adopt(heaps)
+    compress(heaps)
+    (row,) = heaps.ours.execute(
+        f"SELECT min(first_row) FROM {heaps.am}.row_groups('t')"
+    ).fetchone()
+    assert row >= 6000
+    heaps.ok("DELETE FROM t WHERE id % 100 = 7")
+    heaps.ours.execute("VACUUM (INDEX_CLEANUP ON) t")
+    whole(heaps)
+    release(heaps)
+    is_heap(heaps)
 
 
 def test_release_cancelled_anywhere(t, rng):

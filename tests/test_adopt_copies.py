@@ -9,6 +9,7 @@ import time
 import psycopg
 import pytest
 from strata import replica
+from strata.switch import method
 from strata.twin import Session, Twin
 from strata.wait import wait_until
 from test_adopt import (
@@ -17,7 +18,6 @@ from test_adopt import (
     change,
     change_again,
     is_heap,
-    method,
     release,
     whole,
 )

@@ -23,12 +23,11 @@ pytestmark = pytest.mark.crash
 POINTS = int(os.environ.get("STORM_POINTS", "200" if os.environ.get("SLOW") else "25"))
 
 STRIKES = ["server", "backend", "server", "cancel", "server", "terminate"]
+KILLS = ["server", "backend", "server"]
 
 
-@pytest.mark.parametrize("am", [*STORE_AMS, "sorted_heap"])
-def test_nothing_is_lost_whoever_is_killed(make_cluster, server, am, seed):
-    if not server.has_extension(am):
-        pytest.skip(f"{am} is not installed")
+def weather(make_cluster, am, seed, points: int, strikes, switches: bool) -> None:
+    """A storm of so many points."""
     cluster = make_cluster("storm", **WORKERS, log_error_verbosity="default")
     with cluster.connect() as conn:
         conn.execute("CREATE DATABASE storm")
@@ -36,10 +35,11 @@ def test_nothing_is_lost_whoever_is_killed(make_cluster, server, am, seed):
         conn.execute(f"CREATE EXTENSION {am}")
     database = CrashDatabase(cluster, am)
     database.name = "storm"
-    storm = Storm(database, am, random.Random(f"{seed}/storm/{am}"))
+    rng = random.Random(f"{seed}/storm/{am}" + "/switches" * switches)
+    storm = Storm(database, am, rng, switches)
     struck = Counter()
-    for point in range(POINTS):
-        how = STRIKES[point % len(STRIKES)]
+    for point in range(points):
+        how = strikes[point % len(strikes)]
         storm.history.append(f"point {point}: {how}")
         try:
             struck[storm.strike(how)] += 1
@@ -49,3 +49,18 @@ def test_nothing_is_lost_whoever_is_killed(make_cluster, server, am, seed):
             print("\n".join(storm.history))
             raise
     print(f"statements: {dict(storm.done)}\nstruck: {dict(struck)}")
+
+
+@pytest.mark.parametrize("am", [*STORE_AMS, "sorted_heap"])
+def test_nothing_is_lost_whoever_is_killed(make_cluster, server, am, seed):
+    if not server.has_extension(am):
+        pytest.skip(f"{am} is not installed")
+    weather(make_cluster, am, seed, POINTS, STRIKES, False)
+
+
+@pytest.mark.parametrize("am", [*STORE_AMS, "sorted_heap"])
+def test_nothing_is_lost_on_the_way_from_heap_and_back(make_cluster, server, am, seed):
+    """kill -9 during adopt, release and compact, at half as many points."""
+    if not server.has_extension(am):
+        pytest.skip(f"{am} is not installed")
+    weather(make_cluster, am, seed, (POINTS + 1) // 2, KILLS, True)

@@ -42,7 +42,13 @@ WORKERS = {name: "on" for name in SETTINGS if name.endswith(".enable_auto_compac
 
 # Lines of the server's log that make any test fail unless it says that it
 # kills processes.
-ALARMS = ("TRAP:", "PANIC:", "was terminated by signal", "server process (PID")
+ALARMS = (
+    "TRAP:",
+    "PANIC:",
+    "was terminated by signal",
+    "server process (PID",
+    "detected write past chunk end",
+)
 
 
 def _children(pid: int) -> list[int]:

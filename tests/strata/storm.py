@@ -4,7 +4,8 @@ Every statement of a writer runs on both twins in one transaction, so that at
 any moment, whoever is killed, both have it or neither.  Writers own disjoint
 rows, and share a few that they only count up, by updates of single rows: so
 both twins come to the same result in whatever order the writers come.  The
-keeper compacts, vacuums and rewrites our table beside them.
+keeper compacts, vacuums and rewrites our table beside them.  A table that
+switches begins as heap; the keeper also adopts and releases it.
 
 strike() aims: it waits until somebody begins a statement of the wanted kind,
 and a random part of the time that such a statement takes.
@@ -24,6 +25,7 @@ from collections import Counter, deque
 
 import psycopg
 
+from .switch import method, nothing_left
 from .twin import HEAP, OURS, Twin
 from .wait import wait_until
 
@@ -86,6 +88,13 @@ KEEPING = {
     "checkpoint": "CHECKPOINT",
 }
 KINDS = (*WRITES, *KEEPING)
+# What the keeper of a table that switches does as well, and what is aimed at then.
+SWITCHES = {
+    "adopt": "SELECT {am}.adopt('ours.t')",
+    "release": "CALL {am}.release('ours.t')",
+}
+SWITCHING = (*SWITCHES, "compact")
+OPTIONS = "SELECT {am}.set_options('ours.t', row_group_rows => 2000, orderby => 'v')"
 VERIFY = {
     "store": "SELECT * FROM {am}.verify('ours.t')",
     "sorted_heap": "SELECT * FROM {am}.zonemap_verify('ours.t_zones')",
@@ -99,8 +108,13 @@ EXPECTED = ("57014", "40P01", "40001", "57P01", "57P02", "57P03")
 class Storm:
     """Writers and keeper on a database whose server may be killed."""
 
-    def __init__(self, database, am: str, rng: random.Random) -> None:
+    def __init__(
+        self, database, am: str, rng: random.Random, switches: bool = False
+    ) -> None:
         self.database, self.am, self.rng = database, am, rng
+        self.switches = switches
+        self.keeping = KEEPING | SWITCHES if switches else KEEPING
+        self.aims = SWITCHING if switches else KINDS
         self.aim: str | None = None
         self.begun = threading.Event()
         self.target: psycopg.Connection | None = None
@@ -113,6 +127,8 @@ class Storm:
         self.history: deque[str] = deque(maxlen=60)
         self.left: set[str] = set()
         twin = Twin(database, am)
+        if switches:
+            twin.ours.execute("SET default_table_access_method = heap")
         twin.ok("CREATE TABLE t (id int8 NOT NULL, w int, k int, v text)")
         twin.heap.execute("ALTER TABLE t ADD PRIMARY KEY (id)")
         # Before 18 the server knows ON CONFLICT with a btree alone.
@@ -123,9 +139,8 @@ class Storm:
             twin.ours.execute("CREATE INDEX t_zones ON t USING zonemap (id)")
         else:
             twin.ours.execute("ALTER TABLE t ADD PRIMARY KEY (id)")
-            twin.ours.execute(
-                f"SELECT {am}.set_options('t', row_group_rows => 2000, orderby => 'v')"
-            )
+            if not switches:
+                twin.ours.execute(OPTIONS.format(am=am))
         twin.ok("CREATE INDEX ON t (v)")
         twin.ok("CREATE INDEX ON t (k) WHERE w >= 0")
         twin.ok(
@@ -181,9 +196,20 @@ class Storm:
                 conn.execute(f"COMMIT PREPARED '{n}'")
 
     def keep(self, conn, rng: random.Random, _number: int) -> None:
-        kind = self.choose(rng, KEEPING)
+        kind = self.choose(rng, self.keeping)
+        if self.switches:
+            heap = method(conn, "ours.t") == "heap"
+            if heap and kind in ("release", "compact", "merge"):
+                self.command(conn, "adopt")
+            elif not heap and kind == "adopt":
+                self.command(conn, "release")
+        self.command(conn, kind)
+
+    def command(self, conn, kind: str) -> None:
         with self.doing(conn, kind):
-            conn.execute(KEEPING[kind].format(am=self.am))
+            conn.execute(self.keeping[kind].format(am=self.am))
+        if kind == "adopt" and self.am != "sorted_heap":
+            conn.execute(OPTIONS.format(am=self.am))
 
     def session(self, action, number: int, seed: str) -> None:
         rng = random.Random(seed)
@@ -228,8 +254,8 @@ class Storm:
         few = self.rng.randrange(2, 12)
         with contextlib.suppress(AssertionError):
             wait_until(lambda: self.done.total() >= before + few, "statements", 60)
-        self.aim = self.rng.choice(KINDS)
-        struck = self.begun.wait(120)
+        self.aim = self.rng.choice(self.aims)
+        struck = self.begun.wait(300)
         if struck:
             witness = self.database.connect() if how == "backend" else None
             time.sleep(self.rng.random() * 1.2 * self.seconds.get(self.aim, 0.05))
@@ -315,6 +341,10 @@ class Storm:
                 "SELECT id, w, k, v FROM t WHERE id >= -1000",
                 plans=("index scans", "bitmap scans"),
             )
+            if method(twin.ours, "ours.t") == "heap":
+                nothing_left(twin.ours, "ours.t")
+                if self.am != "sorted_heap":
+                    return
             found = twin.ours.execute(
                 VERIFY.get(self.am, VERIFY["store"]).format(am=self.am)
             )

@@ -201,7 +201,7 @@ adopt(Relation rel, const char *am_name)
 	if (!st_catalog_ensure(rel) || !st_catalog_open(&cat, rel, RowExclusiveLock))
 		elog(ERROR, "could not make a TOAST relation for \"%s\"",
 			 RelationGetRelationName(rel));
-	block = st_meta_adopt(rel);
+	block = st_meta_adopt(rel, st_used_rows_end(&cat));
 	if (block != ST_META_BLOCK)
 		st_place_set(&cat, block);
 	st_catalog_close(&cat);

@@ -72,6 +72,7 @@ typedef struct Release
 	TimestampTz until;			/* no longer */
 
 	uint64		swept;			/* index entries of rows before are gone */
+	uint64		incarnation;	/* of the file, then */
 	StExtentRanges extents;		/* that are to become heap's */
 } Release;
 
@@ -112,7 +113,7 @@ open_ours(const Release *r, LOCKMODE lockmode)
 
 /* Is nothing of ours left that matters? */
 static bool
-is_all_heap(Relation rel, uint64 swept)
+is_all_heap(Relation rel, const Release *r)
 {
 	StCatalog	cat;
 	StMeta		meta;
@@ -122,7 +123,8 @@ is_all_heap(Relation rel, uint64 swept)
 	st_meta_read(rel, &meta);
 	if (!meta.has_row_groups)
 		return true;
-	if (!meta.leaving || meta.next_row != swept)
+	if (!meta.leaving || meta.next_row != r->swept ||
+		meta.incarnation != r->incarnation)
 		return false;
 	if (st_catalog_open(&cat, rel, AccessShareLock))
 	{
@@ -171,7 +173,7 @@ try_to_finish(Release *r, BlockNumber *block)
 	bool		done;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	done = is_all_heap(rel, r->swept);
+	done = is_all_heap(rel, r);
 	if (done)
 	{
 		if (r->verify && r->before == NULL)
@@ -218,6 +220,8 @@ sweep(Relation rel, StCompactJob *job)
 	st_meta_read(rel, &meta);
 	st_sweep_indexes(rel, meta.next_row);
 	r->swept = meta.next_row;
+	r->incarnation = meta.incarnation;
+	r->extents.n = 0;
 	if (st_catalog_open(&cat, rel, RowExclusiveLock))
 	{
 		st_free_extents_forget(&cat, &r->extents, r->mcxt);
@@ -226,12 +230,17 @@ sweep(Relation rel, StCompactJob *job)
 	return true;
 }
 
+/* In a file that TRUNCATE has made since, row groups may stand there. */
 static bool
 yield_extents(Relation rel, StCompactJob *job)
 {
 	Release    *r = (Release *) job;
 	StCatalog	cat;
+	StMeta		meta;
 
+	st_meta_read(rel, &meta);
+	if (meta.incarnation != r->incarnation)
+		return false;
 	if (st_catalog_open(&cat, rel, RowExclusiveLock))
 	{
 		st_free_extents_yield(&cat, &r->extents);
@@ -296,14 +305,16 @@ vacuum_table(Release *r)
 		elog(ERROR, "SPI_connect failed");
 }
 
-/* From 1 to 4. */
+/*
+ * 1 and 2.  The table is made to leave again and again: others may have given it
+ * a new file, or compacted it; and a load that began before 1 makes row groups.
+ */
 static void
-give_up_groups(Release *r)
+empty_groups(Release *r)
 {
-	(void) run(r, leave);
-	be_patient(r);
 	for (;;)
 	{
+		(void) run(r, leave);
 		if (run(r, st_expand_step))
 			be_patient(r);
 		else if (!run(r, st_expand_left))
@@ -311,6 +322,14 @@ give_up_groups(Release *r)
 		else
 			wait_for_others(r);
 	}
+}
+
+/* From 1 to 4. */
+static void
+give_up_groups(Release *r)
+{
+	be_patient(r);
+	empty_groups(r);
 	be_patient(r);
 	for (;;)
 	{
@@ -318,6 +337,7 @@ give_up_groups(Release *r)
 		if (run(r, groups_gone))
 			break;
 		wait_for_others(r);
+		empty_groups(r);
 	}
 	(void) run(r, sweep);
 	(void) run(r, yield_extents);

@@ -183,7 +183,8 @@ st_expand_left(Relation rel, StCompactJob *job)
 		CHECK_FOR_INTERRUPTS();
 		if (v->state == HEAPTUPLE_INSERT_IN_PROGRESS)
 			left = true;
-		if (v->state != HEAPTUPLE_LIVE || !v->finished)
+		/* one that VACUUM has begun to drop has no rows */
+		if (v->state != HEAPTUPLE_LIVE || !v->finished || v->group.nrows == 0)
 			continue;
 		deleted = deleted_rows(rel, &v->group, mcxt);
 		for (uint32 row = 0; row < v->group.nrows && !left; row++)

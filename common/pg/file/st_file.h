@@ -93,8 +93,15 @@ extern void st_meta_erase(Relation rel, BlockNumber block);
 /*
  * Gives a heap table that becomes ours, locked with AccessExclusiveLock, a
  * metapage (of an unlogged one, also in the init fork) and returns its block.
+ * Row numbers begin at first_row.
  */
-extern BlockNumber st_meta_adopt(Relation rel);
+extern BlockNumber st_meta_adopt(Relation rel, uint64 first_row);
+
+/*
+ * Has the running transaction adopted the table?  It may become heap again, whose
+ * indexes must have no entry of a row group then: an abort leaves entries behind.
+ */
+extern bool st_meta_adopted_now(Relation rel);
 
 /*
  * Moves the metapage to block 0 if that is a page of the delta without a line

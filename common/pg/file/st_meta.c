@@ -29,6 +29,7 @@
 
 #include "access/transam.h"
 #include "access/visibilitymap.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -556,6 +557,30 @@ st_meta_erase(Relation rel, BlockNumber block)
 	ReleaseBuffer(vmbuffer);
 }
 
+/* Tables that a transaction has adopted; in its memory, so valid while it runs. */
+static FullTransactionId adopter;
+static List *adopted;
+
+static void
+note_adopted(Relation rel)
+{
+	FullTransactionId top = GetTopFullTransactionId();
+	MemoryContext oldcxt = MemoryContextSwitchTo(TopTransactionContext);
+
+	if (!FullTransactionIdEquals(adopter, top))
+		adopted = NIL;
+	adopter = top;
+	adopted = list_append_unique_oid(adopted, RelationGetRelid(rel));
+	MemoryContextSwitchTo(oldcxt);
+}
+
+bool
+st_meta_adopted_now(Relation rel)
+{
+	return FullTransactionIdEquals(adopter, GetTopFullTransactionIdIfAny()) &&
+		list_member_oid(adopted, RelationGetRelid(rel));
+}
+
 /* Makes a page that is a metapage already a fresh one. */
 static void
 meta_renew(Relation rel, Buffer buffer)
@@ -573,8 +598,9 @@ meta_renew(Relation rel, Buffer buffer)
  * taken again if it is the first page or the last one.
  */
 BlockNumber
-st_meta_adopt(Relation rel)
+st_meta_adopt(Relation rel, uint64 first_row)
 {
+	MetaChange	change;
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	BlockNumber block = ST_META_BLOCK;
 	Buffer		buffer = InvalidBuffer;
@@ -602,6 +628,15 @@ st_meta_adopt(Relation rel)
 		smgrnblocks(RelationGetSmgr(rel), INIT_FORKNUM) == 0)
 		meta_write_smgr(RelationGetSmgr(rel), INIT_FORKNUM,
 						st_relation_format(rel)->am_name, true);
+	if (first_row > 0)
+	{
+		change.buffer = ReadBuffer(rel, block);
+		LockBuffer(change.buffer, BUFFER_LOCK_EXCLUSIVE);
+		change.meta = *meta_of_page(BufferGetPage(change.buffer));
+		change.meta.next_row = first_row;
+		meta_change_end(rel, &change);
+	}
+	note_adopted(rel);
 	st_meta_forget(rel);
 	return block;
 }

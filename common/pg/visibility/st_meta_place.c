@@ -16,6 +16,7 @@
  */
 #include "postgres.h"
 
+#include "access/relscan.h"
 #include "access/xact.h"
 #include "utils/snapmgr.h"
 
@@ -101,4 +102,37 @@ st_place_clear(StCatalog *cat)
 
 	if (find_place(cat, &payload, &tid))
 		(void) st_catalog_delete(cat, &tid);
+}
+
+/*
+ * A table that was released, or whose adoption was rolled back, may have dead
+ * entries until its TOAST relation is vacuumed, and those who read by other
+ * snapshots than MVCC ones find them.  So no row number is used again.
+ */
+uint64
+st_used_rows_end(StCatalog *cat)
+{
+	static const StKeyBase bases[] = {
+		ST_DESCRIPTOR, ST_SWATH, ST_TOMBSTONE, ST_PIECE, ST_RETIRED,
+		ST_ORIGIN_ROWS, ST_ORIGIN_DELTA
+	};
+	uint64		end = 0;
+
+	for (int i = 0; i < lengthof(bases); i++)
+	{
+		StCatalogScan scan;
+		StCatalogEntry *entry;
+		StGroup		group = {0};
+
+		st_catalog_scan_begin(&scan, cat, bases[i], 0, ST_MAX_ROW_NUMBER,
+							  SnapshotAny);
+		scan.scan->iscan->ignore_killed_tuples = false;
+		entry = st_catalog_scan_next(&scan, BackwardScanDirection);
+		if (entry != NULL && bases[i] == ST_DESCRIPTOR)
+			(void) st_descriptor_decode(cat->rel, entry, &group);
+		if (entry != NULL)
+			end = Max(end, entry->row + Max(group.nrows, ST_PIECE_ROWS));
+		st_catalog_scan_end(&scan);
+	}
+	return end;
 }

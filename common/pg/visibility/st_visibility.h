@@ -491,6 +491,12 @@ extern void st_place_init(void);	/* once per backend */
 extern void st_place_set(StCatalog *cat, BlockNumber block);
 extern void st_place_clear(StCatalog *cat);
 
+/*
+ * The first row number of a table that is adopted: no entry in the TOAST
+ * relation, dead ones included, is about it or a later one.
+ */
+extern uint64 st_used_rows_end(StCatalog *cat);
+
 /* ------------------------------------------------------------------------
  * Rows into slots: st_row.c
  * ------------------------------------------------------------------------

@@ -343,8 +343,9 @@ pending_limit_memory(void)
 
 /*
  * Must all rows go to the delta?  An exclusion constraint looks at values of
- * rows that another backend may still keep in memory; and a table that output
- * plugins read as a catalog must be heap's.
+ * rows that another backend may still keep in memory; a table that output
+ * plugins read as a catalog must be heap's; and one that becomes heap, or may
+ * become heap again by a rollback, gets no row groups.
  */
 static bool
 relation_delta_only(Relation rel)
@@ -353,7 +354,8 @@ relation_delta_only(Relation rel)
 	ListCell   *lc;
 	bool		exclusion = false;
 
-	if (RelationIsAccessibleInLogicalDecoding(rel) || st_meta_leaving(rel))
+	if (RelationIsAccessibleInLogicalDecoding(rel) || st_meta_leaving(rel) ||
+		st_meta_adopted_now(rel))
 		return true;
 
 	indexes = RelationGetIndexList(rel);
