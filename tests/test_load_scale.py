@@ -8,8 +8,14 @@ is searched from end to end, the factor is 100, not 10.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import signal
+import threading
+from pathlib import Path
 
+import psycopg
 import pytest
 from strata import replica
 from strata.threads import repeated
@@ -147,3 +153,132 @@ def pages_behind(cluster, relation: str, start: str) -> bool:
         elif "desc: FPI" in line and int(block[1]) < highest:
             return True
     return False
+
+
+WIDE = (
+    "CREATE TABLE src AS SELECT i AS id, string_agg(md5((i * j)::text), '') AS v"
+    " FROM generate_series(1, 12000) i, generate_series(1, 100) j GROUP BY i"
+)
+LOAD = "INSERT INTO t SELECT id, v FROM src"
+JUMP = 1_000  # pages that a row group gets at once, and a row never
+
+
+class Loads:
+    """A table, and loads of one row group each that are stopped while they write it."""
+
+    def __init__(self, cluster, am: str, path: Path | None = None) -> None:
+        """Makes the table, unless it is told where its file is."""
+        self.cluster = cluster
+        self.am = am
+        self.conn = cluster.connect()
+        if path is not None:
+            self.path = path
+            return
+        self.conn.execute(f"CREATE EXTENSION {am}")
+        self.conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
+        self.conn.execute("ALTER TABLE t ALTER v SET STORAGE plain")
+        self.conn.execute(WIDE)
+        (path,) = self.conn.execute("SELECT pg_relation_filepath('t')").fetchone()
+        self.path = Path(path)
+
+    def pages(self) -> int:
+        return os.stat(self.cluster.data / self.path).st_size // 8192
+
+    def count(self, where: str) -> int:
+        return self.conn.execute(f"SELECT count(*) FROM t WHERE {where}").fetchone()[0]
+
+    def wrong(self) -> int:
+        """Rows that are not as they were written, and what verify() finds."""
+        (found,) = self.conn.execute(
+            f"SELECT count(*) FROM {self.am}.verify('t')"
+        ).fetchone()
+        return found + self.count(
+            "id > 0 AND NOT EXISTS (SELECT FROM src s WHERE s.id = t.id AND s.v = t.v)"
+            " OR id < 0 AND v <> repeat('w', 5000)"
+        )
+
+    def load(self, meanwhile=None) -> range | None:
+        """Loads; stands still as soon as the file has grown for the row group, until
+        meanwhile(pid) has run, but for five seconds at most, as it may need what the
+        load has locked.  A cancel may end it.  Returns the blocks that the file has
+        grown by, None if the load was too fast."""
+        with self.cluster.connect() as loader:
+            pid = loader.info.backend_pid
+
+            def run() -> None:
+                with contextlib.suppress(psycopg.errors.QueryCanceled):
+                    loader.execute(LOAD)
+
+            grown = None
+            last = size = self.pages()
+            thread = threading.Thread(target=run)
+            thread.start()
+            while size - last < JUMP and thread.is_alive():
+                last, size = size, self.pages()
+            if thread.is_alive():
+                os.kill(pid, signal.SIGSTOP)
+                grown = range(last, size)
+                other = threading.Thread(target=meanwhile, args=(pid,))
+                other.start()
+                other.join(5)
+                os.kill(pid, signal.SIGCONT)
+                other.join()
+            thread.join()
+        return grown
+
+
+@pytest.fixture
+def loads(make_cluster, am) -> Loads:
+    return Loads(make_cluster("loads", max_wal_size="2GB"), am)
+
+
+def test_rows_of_others_get_pages_of_a_row_group(loads):
+    """VACUUM takes pages that a load has made, and not written yet, for free ones, and
+    rows go there: the load leaves them and begins anew behind."""
+
+    def take(_pid: int) -> None:
+        with loads.cluster.connect() as conn:
+            conn.execute("VACUUM t")
+            for _ in range(50):
+                conn.execute("INSERT INTO t VALUES (-1, repeat('w', 5000))")
+
+    for done in range(1, 21):
+        grown = loads.load(take)
+        assert loads.count("id > 0") == 12_000 * done
+        assert loads.count("id < 0") % 50 == 0
+        if grown is not None and loads.count(
+            "id < 0 AND split_part(trim('(' FROM ctid::text), ',', 1)::bigint"
+            f" BETWEEN {grown[0]} AND {grown[-1]}"
+        ):
+            break
+    else:
+        pytest.fail("no row has got a page of a row group that was being written")
+    assert loads.wrong() == 0
+
+
+def test_pages_of_a_cancelled_load_are_used(loads, make_cluster):
+    """Those that it had written, and those that it had not come to: by the next load,
+    also of a standby that was promoted."""
+    standby = replica.make_standby(loads.cluster, make_cluster("standby", data=False))
+
+    def cancel(pid: int) -> None:
+        with loads.cluster.connect() as conn:
+            conn.execute("SELECT pg_cancel_backend(%s)", (pid,))
+
+    for done in range(20):
+        grown = loads.load(cancel)
+        if loads.count("true") == 12_000 * done:
+            break
+    else:
+        pytest.fail("no load was cancelled while it wrote its row group")
+    loads.conn.execute(LOAD)
+    loads.conn.execute("VACUUM t")
+    replica.catch_up(loads.cluster, standby)
+    with standby.connect() as conn:
+        conn.execute("SELECT pg_promote()")
+    for one in (loads, Loads(standby, loads.am, loads.path)):
+        before = one.pages()
+        one.conn.execute(LOAD)
+        assert one.pages() - before < len(grown) / 10
+        assert one.count("true") == 12_000 * (done + 2)
+        assert one.wrong() == 0

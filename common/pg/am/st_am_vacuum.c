@@ -179,6 +179,7 @@ st_am_relation_vacuum(Relation rel, StVacuumParams *params,
 	RowCounts	counts = {0};
 	TransactionId oldest_xmin;
 	bool		reclaimed;
+	BlockNumber settled;
 
 	st_flush_pending(rel);
 	heap_params.truncate = VACOPTVALUE_DISABLED;
@@ -188,13 +189,13 @@ st_am_relation_vacuum(Relation rel, StVacuumParams *params,
 								 ALLOCSET_DEFAULT_SIZES);
 	oldcxt = MemoryContextSwitchTo(mcxt);
 	oldest_xmin = GetOldestNonRemovableTransactionId(rel);
-	reclaimed = st_reclaim(rel, params, oldest_xmin, strategy);
+	reclaimed = st_reclaim(rel, params, oldest_xmin, strategy, &settled);
 	if (params->truncate != VACOPTVALUE_DISABLED)
 		st_truncate(rel, (params->options & VACOPT_VERBOSE) != 0 ? INFO : DEBUG2);
 	if (reclaimed)
 		st_reclaim_coalesce(rel);
 	if (params->index_cleanup != VACOPTVALUE_DISABLED)
-		st_free_empty_pages(rel, oldest_xmin, strategy);
+		st_free_empty_pages(rel, settled, oldest_xmin, strategy);
 	versions = st_group_versions(rel, oldest_xmin, mcxt);
 	if (versions->n > 0 || AmAutoVacuumWorkerProcess())
 	{

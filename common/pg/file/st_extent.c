@@ -125,13 +125,18 @@ st_extent_fill_page(Page page, const StImage *img, const StGroup *group,
 	PageSetAllVisible(page);
 }
 
-/* No line pointer in use: no index entry, scan or chain leads here. */
+/*
+ * No line pointer in use: no index entry, scan or chain leads here.  A page of
+ * zeros is one, too: whoever has made the file longer looks at it again.
+ */
 bool
 st_page_is_unused(Page page)
 {
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 
-	if (PageIsNew(page) || st_extent_header(page) != NULL)
+	if (PageIsNew(page))
+		return true;
+	if (st_extent_header(page) != NULL)
 		return false;
 	for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
 	{
@@ -190,6 +195,8 @@ st_extent_claim_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
 	buffer = st_lock_unused_page(rel, block, vmbuffer, strategy);
 	if (!BufferIsValid(buffer))
 		return false;
+	if (PageIsNew(BufferGetPage(buffer)))
+		st_fill_hole(rel, buffer);
 	st_wal_write_page(rel, buffer, image.data, RelationNeedsWAL(rel), *vmbuffer);
 	UnlockReleaseBuffer(buffer);
 	return true;

@@ -188,7 +188,7 @@ extern bool st_extent_yield_page(Relation rel, BlockNumber block,
 /* Writes an empty page of heap: all-visible, with vmbuffer pinned for it. */
 extern void st_write_heap_page(Relation rel, Buffer buffer, Buffer vmbuffer);
 
-/* Is it a page of the delta without any line pointer in use? */
+/* Is it a page of the delta without any line pointer in use, or a new one? */
 extern bool st_page_is_unused(Page page);
 
 /* Fills a page of a free extent, which belongs to no row group. */

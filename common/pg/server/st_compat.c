@@ -59,6 +59,25 @@ st_extend_locked(Relation rel, BufferAccessStrategy strategy)
 #endif
 }
 
+void
+st_zero_extend(Relation rel, BlockNumber start, uint32 n)
+{
+#if PG_VERSION_NUM >= 160000
+	if (n > 0)
+		smgrzeroextend(RelationGetSmgr(rel), MAIN_FORKNUM, start, n, false);
+#endif
+}
+
+void
+st_fill_hole(Relation rel, Buffer buffer)
+{
+#if PG_VERSION_NUM < 160000
+	/* Nothing was logged for it, so that no sync is asked for. */
+	smgrwrite(RelationGetSmgr(rel), MAIN_FORKNUM, BufferGetBlockNumber(buffer),
+			  BufferGetPage(buffer), true);
+#endif
+}
+
 Buffer
 st_extend_file_locked(RelFileLocator locator, char persistence)
 {

@@ -209,6 +209,16 @@ typedef struct VacuumParams StVacuumParams;
  */
 extern Buffer st_extend_locked(Relation rel, BufferAccessStrategy strategy);
 
+/*
+ * Makes n blocks of zeros from start on, the end of the main fork, and sees to
+ * it that there is room for them on disk.  Before 16 it does nothing: there the
+ * blocks come as a hole, by a write behind them, and whoever is the first to
+ * use one calls st_fill_hole(), with the page locked and its zeros in buffer,
+ * which nobody else writes meanwhile.  Both raise an error if the disk is full.
+ */
+extern void st_zero_extend(Relation rel, BlockNumber start, uint32 n);
+extern void st_fill_hole(Relation rel, Buffer buffer);
+
 /* Like st_extend_locked() for a file that no relcache entry points to. */
 extern Buffer st_extend_file_locked(RelFileLocator locator, char persistence);
 

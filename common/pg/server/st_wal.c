@@ -578,15 +578,38 @@ st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by)
 	(void) XLogInsert(RM_BTREE_ID, XLOG_BTREE_REUSE_PAGE);
 }
 
+/* Up to where this backend has seen its WAL flushed, or let it be. */
+static XLogRecPtr kept_up = InvalidXLogRecPtr;
+
+/* Is so much waiting that it is worth a flush? */
+static bool
+is_behind(void)
+{
+	if (XLogRecPtrIsInvalid(kept_up))
+		kept_up = ProcLastRecPtr;
+	return ProcLastRecPtr >= kept_up + UNFLUSHED_BYTES;
+}
+
 void
 st_wal_keep_up(void)
 {
-	static XLogRecPtr flushed = InvalidXLogRecPtr;
-
-	if (XLogRecPtrIsInvalid(flushed))
-		flushed = ProcLastRecPtr;
-	if (ProcLastRecPtr < flushed + UNFLUSHED_BYTES)
+	if (!is_behind())
 		return;
-	flushed = ProcLastRecPtr;
-	XLogFlush(flushed);
+	kept_up = ProcLastRecPtr;
+	XLogFlush(kept_up);
+}
+
+void
+st_wal_keep_up_beside_writers(void)
+{
+	static FullTransactionId seen;
+	FullTransactionId next;
+
+	if (!is_behind())
+		return;
+	next = ReadNextFullTransactionId();
+	if (FullTransactionIdEquals(next, seen))
+		kept_up = ProcLastRecPtr;
+	seen = next;
+	st_wal_keep_up();
 }

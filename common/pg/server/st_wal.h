@@ -102,4 +102,10 @@ extern void st_log_snapshot_conflict(Relation rel, FullTransactionId removed_by)
  */
 extern void st_wal_keep_up(void);
 
+/*
+ * The same for a load, which is in a hurry: only if other transactions have
+ * begun to write since the last time.
+ */
+extern void st_wal_keep_up_beside_writers(void);
+
 #endif							/* ST_WAL_H */

@@ -264,8 +264,8 @@ bring_meta_home(StCatalog *cat, BufferAccessStrategy strategy)
 
 /* Called by VACUUM after heap's part and ours. */
 void
-st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
-					BufferAccessStrategy strategy)
+st_free_empty_pages(Relation rel, BlockNumber settled,
+					TransactionId oldest_xmin, BufferAccessStrategy strategy)
 {
 	Pages		p = {0};
 	StCatalog	cat;
@@ -281,7 +281,7 @@ st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
 	p.rel = rel;
 	p.cat = &cat;
 	p.strategy = strategy;
-	p.nblocks = RelationGetNumberOfBlocks(rel);
+	p.nblocks = Min(RelationGetNumberOfBlocks(rel), settled);
 	(void) st_known_extents(rel, &cat, oldest_xmin, &p.known);
 	count_pages(&p);
 	p.all = find_wanted(&cat, &tid);

@@ -24,9 +24,11 @@
 #include "access/transam.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/freespace.h"
 #include "storage/procarray.h"
 
 #include "st_space.h"
+#include "st_wal.h"
 
 #define ST_WALK_VERSION	1
 
@@ -105,9 +107,51 @@ in_ranges(const StExtentRanges *ranges, int *pos, BlockNumber block,
 	return true;
 }
 
+/* Is it one of a free extent, as the last page of a new extent is at first? */
+static bool
+is_free_page(Relation rel, BlockNumber block, BufferAccessStrategy strategy)
+{
+	Buffer		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL,
+											strategy);
+	StExtentPageHeader *header;
+	bool		result;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	header = st_extent_header(BufferGetPage(buffer));
+	result = header != NULL && header->first_row == PG_UINT64_MAX;
+	UnlockReleaseBuffer(buffer);
+	return result;
+}
+
+/* Adds a range behind the last one, or to its end. */
+static void
+add_range(StExtentRanges *out, int *allocated, BlockNumber start, BlockNumber end)
+{
+	if (out->n > 0 && out->v[out->n - 1].end == start)
+	{
+		out->v[out->n - 1].end = end;
+		return;
+	}
+	if (out->n == *allocated)
+	{
+		*allocated = Max(16, *allocated * 2);
+		out->v = out->v == NULL ?
+			palloc(*allocated * sizeof(StExtentRange)) :
+			repalloc(out->v, *allocated * sizeof(StExtentRange));
+	}
+	out->v[out->n].start = start;
+	out->v[out->n++].end = end;
+}
+
 /*
  * Collects blocks of extents without a reference.  Stops at a page whose
  * writer is still at work; returns the block to go on from the next time.
+ *
+ * Zero pages right before a page of an extent are of that extent: its writer
+ * has not come to them.  Those before the file's last page are left for
+ * st_truncate(); if something comes behind them, they are found the next time,
+ * though the last page is entered by then.  At the end of the file they may be
+ * those of a writer that has just begun.
  */
 static BlockNumber
 collect(Relation rel, const StExtentRanges *known, BlockNumber from,
@@ -115,6 +159,8 @@ collect(Relation rel, const StExtentRanges *known, BlockNumber from,
 		BufferAccessStrategy strategy, StExtentRanges *out)
 {
 	BlockNumber block = from;
+	BlockNumber first = from;	/* of the zero pages right before block, if any */
+	BlockNumber left = InvalidBlockNumber;	/* first that is left */
 	int			allocated = 0;
 	int			pos = 0;
 
@@ -122,6 +168,7 @@ collect(Relation rel, const StExtentRanges *known, BlockNumber from,
 	{
 		Buffer		buffer;
 		StExtentPageHeader *header;
+		bool		is_new;
 		bool		is_extent;
 		uint64		writer = 0;
 		BlockNumber end;
@@ -129,12 +176,18 @@ collect(Relation rel, const StExtentRanges *known, BlockNumber from,
 		st_vacuum_delay_point(false);
 		if (in_ranges(known, &pos, block, &end))
 		{
-			block = end;
+			if (first < block && end < nblocks &&
+				is_free_page(rel, block, strategy))
+				add_range(out, &allocated, first, block);
+			else if (first < block && end >= nblocks)
+				left = Min(left, first);
+			first = block = end;
 			continue;
 		}
 		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL,
 									strategy);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		is_new = PageIsNew(BufferGetPage(buffer));
 		header = st_extent_header(BufferGetPage(buffer));
 		is_extent = header != NULL;
 		if (is_extent)
@@ -142,48 +195,86 @@ collect(Relation rel, const StExtentRanges *known, BlockNumber from,
 		UnlockReleaseBuffer(buffer);
 
 		if (is_extent && !writer_ended(writer, oldest_xmin))
-			return block;
-		if (is_extent && out->n > 0 && out->v[out->n - 1].end == block)
-			out->v[out->n - 1].end++;
-		else if (is_extent)
-		{
-			if (out->n == allocated)
-			{
-				allocated = Max(16, allocated * 2);
-				out->v = out->v == NULL ?
-					palloc(allocated * sizeof(StExtentRange)) :
-					repalloc(out->v, allocated * sizeof(StExtentRange));
-			}
-			out->v[out->n].start = block;
-			out->v[out->n++].end = block + 1;
-		}
+			break;
 		block++;
+		if (is_extent && block == nblocks && first < block - 1)
+		{
+			add_range(out, &allocated, block - 1, block);
+			left = first;
+		}
+		else if (is_extent)
+			add_range(out, &allocated, first, block);
+		if (!is_new)
+			first = block;
 	}
-	return Max(block, from);
+	return Max(Min(first, left), from);
+}
+
+/*
+ * Is the block a page of an extent?  Makes one of a page of zeros, unless a row
+ * has got it; and logs one that never was, as an entry of the directory, which
+ * is logged, leads to it.  The free space map may know it from when it was zero.
+ */
+static bool
+make_extent_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
+				 BufferAccessStrategy strategy)
+{
+	Buffer		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL,
+											strategy);
+	Page		page = BufferGetPage(buffer);
+	bool		is_extent;
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	is_extent = st_extent_header(page) != NULL;
+	if (is_extent && RelationNeedsWAL(rel) && XLogRecPtrIsInvalid(PageGetLSN(page)))
+	{
+		PGAlignedBlock image;
+
+		memcpy(image.data, page, BLCKSZ);
+		st_wal_write_page(rel, buffer, image.data, true, InvalidBuffer);
+	}
+	UnlockReleaseBuffer(buffer);
+	if (!is_extent)
+		is_extent = st_extent_claim_page(rel, block, vmbuffer, strategy);
+	if (is_extent)
+		RecordPageWithFreeSpace(rel, block, 0);
+	return is_extent;
 }
 
 /* Enters what no reference was found for, now that its writers have ended. */
 static void
-enter(StCatalog *cat, const StExtentRanges *known, const StExtentRanges *found)
+enter(StCatalog *cat, const StExtentRanges *known, const StExtentRanges *found,
+	  BufferAccessStrategy strategy)
 {
+	Buffer		vmbuffer = InvalidBuffer;
 	int			pos = 0;
 
 	for (int i = 0; i < found->n; i++)
 	{
 		BlockNumber start = found->v[i].start;
+		BlockNumber block = start;
 
-		while (start < found->v[i].end)
+		while (block < found->v[i].end)
 		{
-			BlockNumber block = start;
-			BlockNumber end = start;
+			BlockNumber next = block + 1;
 
-			while (block < found->v[i].end && !in_ranges(known, &pos, block, &end))
-				block++;
+			st_vacuum_delay_point(false);
+			if (!in_ranges(known, &pos, block, &next) &&
+				make_extent_page(cat->rel, block, &vmbuffer, strategy))
+			{
+				block = next;
+				continue;
+			}
 			if (block > start)
 				st_free_extent_add(cat, start, block - start);
-			start = Max(block, end);
+			start = block = next;
 		}
+		if (found->v[i].end > start)
+			st_free_extent_add(cat, start, found->v[i].end - start);
+		FreeSpaceMapVacuumRange(cat->rel, found->v[i].start, found->v[i].end);
 	}
+	if (BufferIsValid(vmbuffer))
+		ReleaseBuffer(vmbuffer);
 }
 
 /*
@@ -214,14 +305,18 @@ before_unsettled(const StGroupVersions *versions, BlockNumber from,
 	return walked;
 }
 
-/* Called by VACUUM. */
-void
+/*
+ * Called by VACUUM.  Returns from which block on pages may be those of writers
+ * that are still at work.
+ */
+BlockNumber
 st_free_orphans(Relation rel, TransactionId oldest_xmin,
 				BufferAccessStrategy strategy)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	BlockNumber from;
 	BlockNumber walked;
+	BlockNumber settled = nblocks;
 	StGroupVersions *versions;
 	StExtentRanges known;
 	StExtentRanges found = {0};
@@ -229,20 +324,21 @@ st_free_orphans(Relation rel, TransactionId oldest_xmin,
 	bool		exists;
 
 	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
-		return;
+		return settled;
 	from = read_walked(&cat, &exists);
 	if (from < nblocks)
 	{
 		versions = st_known_extents(rel, &cat, oldest_xmin, &known);
 		walked = collect(rel, &known, from, nblocks, oldest_xmin, strategy,
 						 &found);
+		settled = walked;
 		walked = before_unsettled(versions, from, walked);
 		if (found.n > 0)
 		{
 			/* who finished in the meantime has a descriptor now */
 			st_vacuum_begin_writing();
 			(void) st_known_extents(rel, &cat, oldest_xmin, &known);
-			enter(&cat, &known, &found);
+			enter(&cat, &known, &found, strategy);
 		}
 		/* entries are undone by an abort, this is not: look at them again */
 		if (exists)
@@ -260,4 +356,5 @@ st_free_orphans(Relation rel, TransactionId oldest_xmin,
 		}
 	}
 	st_catalog_close(&cat);
+	return settled;
 }

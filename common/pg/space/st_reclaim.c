@@ -545,17 +545,19 @@ worth_it(Reclaim *r, const VacuumParams *params)
  * Reclaims what rows and groups that are dead to all occupy.  Called by
  * VACUUM after heap's part; afterwards the transaction may have written.
  * True: extents may have become free, neighbours of which are to be made one
- * (st_reclaim_coalesce()).
+ * (st_reclaim_coalesce()).  From *settled on pages may be those of writers that
+ * are still at work.
  */
 bool
 st_reclaim(Relation rel, const VacuumParams *params, TransactionId oldest_xmin,
-		   BufferAccessStrategy strategy)
+		   BufferAccessStrategy strategy, BlockNumber *settled)
 {
 	Reclaim		r = {0};
 	StMeta		meta;
 	MemoryContext oldcxt;
 	bool		written;
 
+	*settled = RelationGetNumberOfBlocks(rel);
 	st_meta_read(rel, &meta);
 	if (!meta.has_row_groups ||
 		params->index_cleanup == VACOPTVALUE_DISABLED)
@@ -587,7 +589,7 @@ st_reclaim(Relation rel, const VacuumParams *params, TransactionId oldest_xmin,
 	if (written)
 		write_results(&r);
 	st_reclaim_anchors(rel, oldest_xmin);
-	st_free_orphans(rel, oldest_xmin, strategy);
+	*settled = st_free_orphans(rel, oldest_xmin, strategy);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(r.mcxt);
 	return written;

@@ -110,7 +110,8 @@ extern void st_free_extents_yield(StCatalog *cat, const StExtentRanges *ranges);
 
 extern void st_reclaim_coalesce(Relation rel);
 extern bool st_reclaim(Relation rel, const VacuumParams *params,
-					   TransactionId oldest_xmin, BufferAccessStrategy strategy);
+					   TransactionId oldest_xmin, BufferAccessStrategy strategy,
+					   BlockNumber *settled);
 extern TransactionId st_not_before_vacuum(Relation rel, TransactionId horizon);
 
 /*
@@ -139,17 +140,19 @@ extern void st_free_extents_of(StCatalog *cat, const StGroup *group);
 extern void st_reclaim_anchors(Relation rel, TransactionId oldest_xmin);
 
 /* Extents that nothing refers to: st_orphan.c */
-extern void st_free_orphans(Relation rel, TransactionId oldest_xmin,
-							BufferAccessStrategy strategy);
+extern BlockNumber st_free_orphans(Relation rel, TransactionId oldest_xmin,
+								   BufferAccessStrategy strategy);
 extern void st_orphans_from(StCatalog *cat, BlockNumber block);
 
 /*
- * Makes free extents of pages that the delta left empty: st_empty_pages.c.
+ * Makes free extents of pages that the delta left empty, before block settled:
+ * st_empty_pages.c.
  * _wanted(): the next time of all but a few, because a compaction has taken
  * all there is.
  */
 extern void st_empty_pages_wanted(StCatalog *cat);
-extern void st_free_empty_pages(Relation rel, TransactionId oldest_xmin,
+extern void st_free_empty_pages(Relation rel, BlockNumber settled,
+								TransactionId oldest_xmin,
 								BufferAccessStrategy strategy);
 
 /* VACUUM's transaction is about to make its first change. */

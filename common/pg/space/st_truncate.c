@@ -40,7 +40,7 @@
 #define LOCK_MS			5000
 #define LOCK_NAP_MS		50
 
-/* Is it a heap page on which no line pointer is used, or a new page? */
+/* Is it a page of the delta on which no line pointer is used? */
 static bool
 is_empty_heap_page(Relation rel, BlockNumber block)
 {
@@ -50,7 +50,7 @@ is_empty_heap_page(Relation rel, BlockNumber block)
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
-	result = PageIsNew(page) || st_page_is_unused(page);
+	result = st_page_is_unused(page);
 	UnlockReleaseBuffer(buffer);
 	return result;
 }
