@@ -230,7 +230,26 @@ def test_partitions_and_their_policy(conn, am):
     found = health(conn, am, "'p'")
     assert "brin" in found["policy"][1]
     assert health(conn, am, "NULL") == found
+    # what is not wanted any more, or done by hand, is no finding
+    conn.execute(f"SELECT {am}.remove_policy('p')")
+    assert "policy" not in health(conn, am, "NULL")
+    conn.execute(
+        f"SELECT {am}.set_policy('p', adopt_after => '1 day', schedule => NULL)"
+    )
+    assert health(conn, am, "'p'") == found
+    # nor does an error hide it, when nobody can say what is wanted
+    conn.execute(
+        f"ALTER FUNCTION {am}.policy_setting(regclass, text) RENAME TO policy_was_set"
+    )
+    assert health(conn, am, "NULL") == found
+    conn.execute(
+        f"ALTER FUNCTION {am}.policy_was_set(regclass, text) RENAME TO policy_setting"
+    )
     conn.execute("DROP INDEX brin")
+    conn.execute(f"BEGIN; SELECT {am}.adopt('p1')")
+    assert "policy" not in health(conn, am, "'p'")
+    conn.execute("ROLLBACK")
+    assert health(conn, am, "'p'") == found
     conn.execute(found["policy"][-1])
     assert "policy" not in health(conn, am, "NULL")
 

@@ -452,6 +452,52 @@ def test_a_policy_that_is_gone_in_the_middle(p, am, db):
     same(p)
 
 
+def test_a_merge_does_not_wait_for_ever(p, am, db):
+    """Ten seconds for a lock that somebody else keeps; the session's setting is as before."""
+    set_policy(p, am, adopt_after="'20 days'")
+    p.execute(f"SELECT {am}.set_options('p', auto_compact => false)")
+    with stuck(db, p, am, "p0") as (_, thread, errors, _):
+        thread.join(30)
+        assert not thread.is_alive() and errors == []
+        found = runs(p, am)["p0", "merge"]
+        assert found[0] == "failed" and "lock timeout" in found[2]
+        assert outcomes(p, am)["p1", "merge"] == "done"
+        p.execute("SET lock_timeout = '50ms'")
+        run(p, am, "p")
+        assert p.execute("SHOW lock_timeout").fetchone() == ("50ms",)
+        assert runs(p, am)["p0", "merge"][3] == 2
+        p.execute("RESET lock_timeout")
+    run(p, am, "p")
+    assert p.execute("SHOW lock_timeout").fetchone() == ("0",)
+    assert runs(p, am)["p0", "merge"][::3] == ["done", 0]
+    same(p)
+
+
+def test_a_drop_that_is_put_off_meanwhile(p, am, db):
+    """It is not done, and not recorded as done."""
+    set_policy(p, am, drop_after="'80 days'")
+    with db.connect() as other, db.connect() as runner:
+        other.execute("BEGIN; SELECT count(*) FROM p0")
+        thread = threading.Thread(target=run, args=(runner, am))
+        thread.start()
+        wait_until(
+            lambda: outcomes(p, am).get(("p0", "drop")) == "running", "the drop to wait"
+        )
+        wait_until(
+            lambda: p.execute(
+                f"SELECT relation::text, command, phase FROM {am}.progress"
+            ).fetchall() == [("p0", "drop", "waiting for a lock")],
+            "its progress",
+        )  # fmt: skip
+        set_policy(p, am, drop_after="'200 days'")
+        other.execute("ROLLBACK")
+        thread.join()
+    assert methods(p)["p0"] == "heap"
+    assert runs(p, am) == {}
+    assert p.execute(f"SELECT * FROM {am}.progress").fetchall() == []
+    same(p)
+
+
 @pytest.mark.crash
 def test_kill_in_the_middle(make_cluster, am):
     """A crash during a run: the next run finishes it."""

@@ -638,3 +638,30 @@ def test_kill_beside_compaction(make_cluster, seed, point):
         conn.execute("CALL sorted_heap.compact('t')")
         agree(conn)
         sound(conn)
+
+
+def test_progress(database):
+    """What compact() says while it is at work, until it has ended."""
+    with database.connect() as conn, database.connect() as runner:
+        conn.execute("CREATE TABLE watched (k int) USING sorted_heap")
+        conn.execute("CREATE INDEX ON watched USING zonemap (k)")
+        conn.execute(
+            "INSERT INTO watched SELECT hashint4(i) FROM generate_series(1, 60000) i"
+        )
+        conn.execute("ANALYZE watched")
+        thread = threading.Thread(
+            target=runner.execute, args=("CALL sorted_heap.compact('watched', 500)",)
+        )
+        thread.start()
+        seen = []
+        while thread.is_alive():
+            seen += conn.execute(
+                "SELECT relation::text, command, phase, rows_done, rows_total FROM sorted_heap.progress"
+            ).fetchall()
+        thread.join()
+        assert {row[:2] for row in seen} == {("watched", "compact")}
+        moved = [row for row in seen if row[2] == "moving rows"]
+        assert {row[4] for row in moved} == {60_000}
+        assert len({row[3] for row in moved}) > 5
+        assert [row[3] for row in moved] == sorted(row[3] for row in moved)
+        assert conn.execute("TABLE sorted_heap.progress").fetchall() == []

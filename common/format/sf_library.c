@@ -27,6 +27,7 @@
 
 #include "sf_library.h"
 #include "st_bitmap_scan.h"
+#include "st_counters.h"
 #include "st_error.h"
 #include "st_scan_columns.h"
 #include "vx_engine.h"
@@ -241,6 +242,7 @@ sf_library_init(const SfLibrary *library)
 {
 	st_tableam_init(&tableam, library->format->store);
 	st_options_init(library->options);
+	st_counters_init(library->options->provider);
 	st_auto_compact_init(library->worker);
 	vx_init(library->format);
 	define_settings(library);

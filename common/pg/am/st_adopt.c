@@ -36,6 +36,7 @@
 
 #include "st_compat.h"
 #include "st_error.h"
+#include "st_progress.h"
 #include "st_switch.h"
 #include "st_visibility.h"
 
@@ -249,8 +250,10 @@ st_switch_compare(Relation rel, const char *am_name, const char *before)
 void
 st_adopt(Oid relid, bool verify, const Interval *patience, const char *am_name)
 {
-	Relation	rel = st_switch_open(relid, patience, check_adoptable, am_name);
+	Relation	rel;
 
+	st_progress_begin(ST_COMMAND_ADOPT, get_table_am_oid(am_name, false), relid);
+	rel = st_switch_open(relid, patience, check_adoptable, am_name);
 	if (rel->rd_rel->relam == get_table_am_oid(am_name, false))
 		ereport(NOTICE,
 				(errmsg("\"%s\" is a %s table already",
@@ -266,6 +269,7 @@ st_adopt(Oid relid, bool verify, const Interval *patience, const char *am_name)
 		if (verify)
 			st_switch_compare(rel, am_name, before);
 	}
+	st_progress_end(ST_COMMAND_ADOPT);
 	relation_close(rel, NoLock);
 }
 

@@ -34,6 +34,7 @@
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -55,6 +56,7 @@
 #include "st_error.h"
 #include "st_options.h"
 #include "st_policy.h"
+#include "st_progress.h"
 #include "st_store.h"
 #include "st_switch.h"
 
@@ -79,6 +81,7 @@ typedef struct Action
 	Oid			partition;
 	const char *verb;			/* adopt, merge, drop */
 	char	   *name;			/* of the partition */
+	bool		undone;			/* there was nothing to do any more */
 } Action;
 
 /* What one policy has to do. */
@@ -197,7 +200,10 @@ query_as_recorder(const Run *run, const char *sql, int nargs, Oid *types,
 	SetUserIdAndSecContext(save_userid, save_sec_context);
 }
 
-/* In a transaction of its own, which is ended. */
+/*
+ * In a transaction of its own, which is ended.  outcome NULL: forgets that the
+ * action was to run.
+ */
 static void
 record(const Action *action, const char *outcome, const char *message)
 {
@@ -205,10 +211,12 @@ record(const Action *action, const char *outcome, const char *message)
 	Datum		values[] = {
 		ObjectIdGetDatum(action->parent), ObjectIdGetDatum(action->partition),
 		CStringGetTextDatum(action->name), CStringGetTextDatum(action->verb),
-		CStringGetTextDatum(outcome), (Datum) 0
+		outcome == NULL ? (Datum) 0 : CStringGetTextDatum(outcome), (Datum) 0
 	};
 	char		nulls[] = "     n";
 
+	if (outcome == NULL)
+		nulls[4] = 'n';
 	if (message != NULL)
 	{
 		values[5] = CStringGetTextDatum(message);
@@ -241,7 +249,7 @@ tidy_record(const Run *run, Oid parent)
 static void
 drop_partition(void *arg)
 {
-	const Action *action = arg;
+	Action	   *action = arg;
 	const char *kind;
 
 	/* in the server's order */
@@ -249,7 +257,8 @@ drop_partition(void *arg)
 	LockRelationOid(action->partition, AccessExclusiveLock);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (is_due(action))
+	action->undone = !is_due(action);
+	if (!action->undone)
 	{
 		kind = get_rel_relkind(action->partition) == RELKIND_FOREIGN_TABLE ?
 			"FOREIGN TABLE" : "TABLE";
@@ -261,17 +270,21 @@ drop_partition(void *arg)
 
 /* As the owner of the parent, in the running transaction. */
 static void
-act(const Action *action)
+act(Action *action)
 {
 	if (strcmp(action->verb, "adopt") == 0)
 		st_adopt(action->partition, false, &patience, action->run->am_name);
 	else
-		st_switch_in_turns(drop_partition, unconstify(Action *, action),
-						   action->partition, &patience);
+	{
+		st_progress_begin(ST_COMMAND_DROP, get_table_am_oid(action->run->am_name, false),
+						  action->partition);
+		st_switch_in_turns(drop_partition, action, action->partition, &patience);
+		st_progress_end(ST_COMMAND_DROP);
+	}
 }
 
 static void
-act_as(Oid owner, const Action *action)
+act_as(Oid owner, Action *action)
 {
 	Oid			save_userid;
 	int			save_sec_context;
@@ -281,10 +294,6 @@ act_as(Oid owner, const Action *action)
 	SetUserIdAndSecContext(owner, save_sec_context | SECURITY_RESTRICTED_OPERATION);
 	save_nestlevel = NewGUCNestLevel();
 	st_restrict_search_path();
-	/* what adopt() opens first; its turns have limits of their own */
-	if (LockTimeout == 0)
-		(void) set_config_option("lock_timeout", "10s", PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	act(action);
 	PopActiveSnapshot();
@@ -310,10 +319,11 @@ owner_of(Oid relid)
 static void
 perform(void *arg)
 {
-	const Action *action = arg;
+	Action	   *action = arg;
 	Oid			owner = owner_of(action->parent);
 
-	if (!OidIsValid(owner) || get_rel_name(action->partition) == NULL)
+	action->undone = !OidIsValid(owner) || get_rel_name(action->partition) == NULL;
+	if (action->undone)
 		return;
 	/* It may have changed hands since the run began. */
 	if (!has_privs_of_role(GetUserId(), owner))
@@ -424,6 +434,34 @@ ask(void *arg)
 }
 
 /*
+ * perform(), which waits for no lock longer than for ten seconds, unless the
+ * caller wants that.  Its transactions are many, and no setting would last from
+ * one to the next and end with the last one.
+ */
+static ErrorData *
+attempt_within_limit(Action *action)
+{
+	const int	limit = patience.time / 1000;
+	const bool	limited = LockTimeout == 0;
+	ErrorData  *error;
+
+	if (limited)
+		LockTimeout = limit;
+	PG_TRY();
+	{
+		error = attempt(action->run, perform, action);
+	}
+	PG_FINALLY();
+	{
+		/* unless somebody has set another one meanwhile */
+		if (limited && LockTimeout == limit)
+			LockTimeout = 0;
+	}
+	PG_END_TRY();
+	return error;
+}
+
+/*
  * Begins and ends in a transaction that has done nothing.  Actions before may have
  * taken hours, so it is asked once more whether this one is due.
  */
@@ -442,13 +480,13 @@ run_action(Action *action)
 	if (action->name == NULL)
 		return false;
 	record(action, "running", NULL);
-	error = attempt(action->run, perform, action);
+	error = attempt_within_limit(action);
 	MemoryContextSwitchTo(mcxt);
 	if (error != NULL)
 		record_error(action, error);
 	else
-		record(action, "done", NULL);
-	return error == NULL;
+		record(action, action->undone ? NULL : "done", NULL);
+	return error == NULL && !action->undone;
 }
 
 /* ---- policies ---- */

@@ -54,6 +54,7 @@
 #include "st_compact.h"
 #include "st_compat.h"
 #include "st_options.h"
+#include "st_progress.h"
 #include "st_space.h"
 #include "st_switch.h"
 #include "st_write.h"
@@ -70,6 +71,7 @@ typedef struct Release
 	char	   *before;			/* fingerprint before the first step, or NULL */
 	MemoryContext mcxt;			/* of the call */
 	TimestampTz until;			/* no longer */
+	int64		rows;			/* that go to the delta, for progress */
 
 	uint64		swept;			/* index entries of rows before are gone */
 	uint64		incarnation;	/* of the file, then */
@@ -193,6 +195,7 @@ static bool
 leave(Relation rel, StCompactJob *job)
 {
 	st_meta_set_leaving(rel, true);
+	((Release *) job)->rows = job->delta_rows + st_expand_rows(rel);
 	return true;
 }
 
@@ -267,6 +270,7 @@ run(Release *r, StCompactFunction step)
 static void
 wait_for_others(Release *r)
 {
+	st_progress_phase(ST_PHASE_WAIT_OTHERS, -1, -1);
 	SPI_commit();
 	if (GetCurrentTimestamp() >= r->until)
 		ereport(ERROR,
@@ -296,11 +300,13 @@ vacuum_table(Release *r)
 {
 	MemoryContext oldcxt;
 
+	st_progress_phase(ST_PHASE_VACUUM, -1, -1);
 	SPI_commit();
 	SPI_finish();
 	oldcxt = CurrentMemoryContext;
 	st_compact_vacuum(r->relid, false, r->mcxt);
 	MemoryContextSwitchTo(oldcxt);
+	st_progress_resume();
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 }
@@ -315,6 +321,7 @@ empty_groups(Release *r)
 	for (;;)
 	{
 		(void) run(r, leave);
+		st_progress_phase(ST_PHASE_EXPAND, r->rows - r->job.delta_rows, -1);
 		if (run(r, st_expand_step))
 			be_patient(r);
 		else if (!run(r, st_expand_left))
@@ -339,6 +346,7 @@ give_up_groups(Release *r)
 		wait_for_others(r);
 		empty_groups(r);
 	}
+	st_progress_phase(ST_PHASE_SWEEP, -1, -1);
 	(void) run(r, sweep);
 	(void) run(r, yield_extents);
 }
@@ -358,7 +366,7 @@ erase_metapage(Oid relid, BlockNumber block)
 
 /* ---- the call ---- */
 
-/* May it be released at once? */
+/* May it be released at once?  Begins to report. */
 static bool
 look(Release *r)
 {
@@ -367,6 +375,7 @@ look(Release *r)
 
 	st_flush_pending(rel);
 	at_once = !st_meta_has_row_groups(rel, NULL);
+	st_progress_begin(ST_COMMAND_RELEASE, rel->rd_rel->relam, r->relid);
 	relation_close(rel, AccessShareLock);
 	return at_once;
 }
@@ -453,6 +462,7 @@ st_release_call(FunctionCallInfo fcinfo, const char *am_name)
 		release_in_steps(&r, top_level);
 	else if (top_level)
 		commit_and_erase(&r, block);
+	st_progress_end(ST_COMMAND_RELEASE);
 	SPI_finish();
 	MemoryContextDelete(r.mcxt);
 }

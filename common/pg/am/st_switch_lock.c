@@ -32,6 +32,7 @@
 #include "st_compat.h"
 #include "st_error.h"
 #include "st_options.h"
+#include "st_progress.h"
 #include "st_switch.h"
 
 /* How long a turn stands in line, and how long it lets others go on. */
@@ -98,6 +99,7 @@ st_switch_in_turns(StTryStep step, void *arg, Oid relid, const Interval *patienc
 																TimestampTzGetDatum(GetCurrentTimestamp()),
 																IntervalPGetDatum(patience)));
 
+	st_progress_phase(ST_PHASE_WAIT_LOCK, -1, -1);
 	while (!try_turn(&turn))
 	{
 		if (GetCurrentTimestamp() >= until)

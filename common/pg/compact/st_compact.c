@@ -43,6 +43,8 @@
 #include "utils/snapmgr.h"
 
 #include "st_compact_int.h"
+#include "st_counters.h"
+#include "st_progress.h"
 
 /*
  * A VACUUM is worth it for so many pages that make up such a share of the
@@ -96,7 +98,25 @@ report(const StCompactJob *job)
 		job->groups_in, job->groups_out, 0, 0
 	};
 
-	pgstat_progress_update_multi_param(lengthof(params), params, values);
+	st_progress_set_many(lengthof(params), params, values);
+}
+
+/* Between phases of the delta, which is gone through once, groups are rewritten. */
+static void
+report_phase(Relation rel, StCompactJob *job, const StCompactPlan *plan,
+			 const StExtentRanges *extents)
+{
+	int64		left;
+
+	if (!plan->delta)
+	{
+		st_progress_phase(ST_PHASE_GROUPS, -1, -1);
+		return;
+	}
+	left = (int64) st_delta_pages(rel, extents, job->next_block) * BLCKSZ;
+	if (st_progress_phase(ST_PHASE_DELTA, -1, left))
+		job->delta_bytes = left;
+	st_progress_set(ST_PROGRESS_BYTES, Max(job->delta_bytes - left, 0));
 }
 
 /*
@@ -115,6 +135,28 @@ link_and_take(StCompactSink *sink, const StGroupVersion *groups, int ngroups,
 	/* first what takes longer, and waits for nobody */
 	st_take_delta(sink);
 	return st_take_groups(sink, groups, ngroups, deleted, held);
+}
+
+/* Tuples of the delta and pages of groups that are gone, less the new pages. */
+static int64
+bytes_saved(const StCompactSink *sink, const StGroupVersion *groups, int ngroups)
+{
+	int64		saved = sink->bytes_taken;
+
+	for (int i = 0; i < ngroups; i++)
+		saved += (int64) groups[i].group.nblocks * BLCKSZ;
+	for (uint32 i = 0; i < sink->groups; i++)
+		saved -= (int64) sink->written[i].nblocks * BLCKSZ;
+	return saved;
+}
+
+/* For the view stats, when nothing but the transaction can undo it. */
+static void
+count_step(const StCompactSink *sink)
+{
+	st_count_change(sink->rel, ST_COUNT_COMPACTIONS, 1);
+	st_count_change(sink->rel, ST_COUNT_COMPACTED_ROWS, sink->rows);
+	st_count_change(sink->rel, ST_COUNT_BYTES_SAVED, sink->bytes_saved);
 }
 
 /*
@@ -157,6 +199,7 @@ move_rows(StCatalog *catalog, StCompactJob *job, StCompactPlan *plan,
 		return false;
 	}
 
+	sink->bytes_saved = bytes_saved(sink, plan->groups, ngroups);
 	job->next_block = next_block;
 	job->group_rows += group_rows;
 	job->delta_rows += sink->rows - group_rows;
@@ -175,7 +218,10 @@ end_copying(bool keep, MemoryContext mcxt, ResourceOwner owner)
 	if (keep)
 		ReleaseCurrentSubTransaction();
 	else
+	{
 		RollbackAndReleaseCurrentSubTransaction();
+		st_progress_set(ST_PROGRESS_TAKEN, 0);
+	}
 	MemoryContextSwitchTo(mcxt);
 	CurrentResourceOwner = owner;
 }
@@ -191,6 +237,7 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	StMeta		meta;
 	bool		done;
 
+	report_phase(rel, job, plan, extents);
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(mcxt);
 	PG_TRY();
@@ -214,6 +261,8 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 		ReThrowError(error);
 	}
 	PG_END_TRY();
+	if (done)
+		count_step(&sink);
 	job->steps++;
 	report(job);
 }

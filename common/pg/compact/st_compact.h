@@ -39,6 +39,7 @@ typedef struct StCompactJob
 	/* life of one call; in mcxt */
 	MemoryContext mcxt;
 	BlockNumber next_block;		/* delta pages before are done */
+	int64		delta_bytes;	/* of the delta, when its phase began */
 	uint64	   *skipped;		/* first rows of groups that others held */
 	int			nskipped;
 	int			maxskipped;
@@ -80,6 +81,7 @@ extern bool st_compact_step(Relation rel, StCompactJob *job);
  * delta.  False if there was none, or none that nobody holds (_left()).
  */
 extern bool st_expand_step(Relation rel, StCompactJob *job);
+extern int64 st_expand_rows(Relation rel);	/* that are to go */
 extern bool st_expand_left(Relation rel, StCompactJob *job);
 
 /* A cheap look from outside: would a step find work? */
@@ -148,14 +150,6 @@ extern void st_merge_call(FunctionCallInfo fcinfo, const char *am_name);
  * the table.
  */
 extern void st_merge_table(Oid relid, const char *am_name, MemoryContext mcxt);
-
-/*
- * Set of (pid integer, database oid, relation oid, then as bigint: steps,
- * rows of the delta, rows of groups, groups read, groups written, rows of the
- * running step taken, rows of it written), of every running compaction that
- * the user may see.
- */
-extern void st_compact_progress(FunctionCallInfo fcinfo);
 
 /* ---- st_compact_worker.c ---- */
 
@@ -226,18 +220,5 @@ extern int	st_order_sort_support(const StOrder *order, SortSupport *keys);
 extern void st_order_values(StOrder *order, TupleTableSlot *row, Datum *values,
 							bool *isnull);
 extern void st_order_key_type(const StOrder *order, int key, int16 *len, bool *byval);
-
-/* Parameters of the server's progress reporting. */
-typedef enum StProgressParam
-{
-	ST_PROGRESS_STEPS,
-	ST_PROGRESS_DELTA_ROWS,
-	ST_PROGRESS_GROUP_ROWS,
-	ST_PROGRESS_GROUPS_READ,
-	ST_PROGRESS_GROUPS_WRITTEN,
-	ST_PROGRESS_TAKEN,
-	ST_PROGRESS_WRITTEN,
-	ST_PROGRESS_PARAMS			/* how many */
-} StProgressParam;
 
 #endif							/* ST_COMPACT_H */

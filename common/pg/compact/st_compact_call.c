@@ -23,8 +23,7 @@
  *
  * A partitioned table stands for its partitions of this access method.
  *
- * Progress is reported as the server's own commands do it, under a command
- * number that the server's views do not know (st_compact_progress()).
+ * While VACUUM runs it reports its own progress, and ours is not shown.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,19 +31,16 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
-#include "catalog/pg_authid.h"
 #include "catalog/pg_inherits.h"
+#include "commands/defrem.h"
 #include "commands/vacuum.h"
 #include "executor/spi.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "parser/parse_node.h"
-#include "pgstat.h"
 #include "utils/acl.h"
-#include "utils/backend_status.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/portal.h"
@@ -54,13 +50,11 @@
 #include "st_compact.h"
 #include "st_compat.h"
 #include "st_file.h"
+#include "st_progress.h"
 #include "st_store.h"
 
 /* merge() runs VACUUM so many times at most. */
 #define MAX_VACUUMS	5
-
-/* A number that is none of the server's. */
-#define PROGRESS_COMMAND_ST_COMPACT ((ProgressCommandType) 1005)
 
 typedef struct CompactCall
 {
@@ -163,13 +157,12 @@ run_steps(CompactCall *call, Oid relid)
 	memset(&call->job, 0, sizeof(call->job));
 	call->job.to_the_end = call->to_the_end;
 	call->job.mcxt = call->mcxt;
-	pgstat_progress_start_command(PROGRESS_COMMAND_ST_COMPACT, relid);
+	st_progress_phase(ST_PHASE_LOOK, -1, -1);
 	while (call->steps + call->job.steps < call->max_steps &&
 		   run_step(call, relid, st_compact_step))
 		;
 	call->steps += call->job.steps;
 	SPI_commit();
-	pgstat_progress_end_command();
 	return call->job.steps > 0;
 }
 
@@ -211,11 +204,13 @@ vacuum_table(CompactCall *call, Oid relid)
 {
 	MemoryContext oldcxt;
 
+	st_progress_phase(ST_PHASE_VACUUM, -1, -1);
 	SPI_commit();
 	SPI_finish();
 	oldcxt = CurrentMemoryContext;
 	st_compact_vacuum(relid, ST_VACUUM_WAITS, call->mcxt);
 	MemoryContextSwitchTo(oldcxt);
+	st_progress_resume();
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 }
@@ -281,10 +276,16 @@ static void
 compact_table(CompactCall *call, Oid relid)
 {
 	(void) ask(call, relid, stay);
+	st_progress_begin(call->to_the_end ? ST_COMMAND_MERGE : ST_COMMAND_COMPACT,
+					  get_table_am_oid(call->am_name, false), relid);
 	run_steps_and_vacuum(call, relid);
-	if (call->to_the_end && ask(call, relid, st_toast_wastes) &&
-		run_step(call, relid, st_toast_pack))
-		SPI_commit();
+	if (call->to_the_end && ask(call, relid, st_toast_wastes))
+	{
+		st_progress_phase(ST_PHASE_SWEEP, -1, -1);
+		if (run_step(call, relid, st_toast_pack))
+			SPI_commit();
+	}
+	st_progress_end(call->to_the_end ? ST_COMMAND_MERGE : ST_COMMAND_COMPACT);
 	if (call->to_the_end && !call->may_vacuum && ask(call, relid, st_compact_wastes))
 		(void) ask(call, relid, hand_vacuum_on);
 }
@@ -385,34 +386,4 @@ st_merge_table(Oid relid, const char *am_name, MemoryContext mcxt)
 	call.mcxt = mcxt;
 	(void) ask(&call, relid, check_staying);
 	compact_table(&call, relid);
-}
-
-/* ---- progress ---- */
-
-void
-st_compact_progress(FunctionCallInfo fcinfo)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	int			n = pgstat_fetch_stat_numbackends();
-
-	InitMaterializedSRF(fcinfo, 0);
-	for (int i = 1; i <= n; i++)
-	{
-		PgBackendStatus *entry = st_backend_status(i);
-		Datum		values[3 + ST_PROGRESS_PARAMS];
-		bool		nulls[3 + ST_PROGRESS_PARAMS] = {0};
-
-		if (entry == NULL ||
-			entry->st_progress_command != PROGRESS_COMMAND_ST_COMPACT ||
-			!(has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) ||
-			  has_privs_of_role(GetUserId(), entry->st_userid)))
-			continue;
-		values[0] = Int32GetDatum(entry->st_procpid);
-		values[1] = ObjectIdGetDatum(entry->st_databaseid);
-		values[2] = ObjectIdGetDatum(entry->st_progress_command_target);
-		for (int p = 0; p < ST_PROGRESS_PARAMS; p++)
-			values[3 + p] = Int64GetDatum(entry->st_progress_param[p]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
-							 nulls);
-	}
 }

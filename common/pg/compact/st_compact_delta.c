@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/htup_details.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -93,6 +94,44 @@ st_delta_count(Relation rel, const StExtentRanges *extents, BlockNumber start,
 	return count;
 }
 
+BlockNumber
+st_delta_pages(Relation rel, const StExtentRanges *extents, BlockNumber start)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BlockNumber pages = 0;
+	BlockNumber block = Max(start, st_delta_start(rel));
+
+	for (int i = 0; i < extents->n && block < nblocks; i++)
+	{
+		if (extents->v[i].start > block)
+			pages += Min(extents->v[i].start, nblocks) - block;
+		block = Max(block, extents->v[i].end);
+	}
+	return pages + (block < nblocks ? nblocks - block : 0);
+}
+
+/* Bytes of a tuple, with those of the values that it points to. */
+static int64
+tuple_bytes(HeapTuple tuple, TupleDesc desc, const Datum *values, const bool *isnull)
+{
+	int64		bytes = tuple->t_len + sizeof(ItemIdData);
+
+	if (!HeapTupleHasExternal(tuple))
+		return bytes;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attr = TupleDescAttr(desc, i);
+		struct varatt_external pointer;
+
+		if (isnull[i] || attr->attisdropped || attr->attlen != -1 ||
+			!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(values[i])))
+			continue;
+		VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(values[i]));
+		bytes += VARATT_EXTERNAL_GET_EXTSIZE(pointer);
+	}
+	return bytes;
+}
+
 /* Moves the rows of one page. */
 static void
 move_page(Relation rel, Buffer buffer, StCompactSink *sink, Datum *values,
@@ -116,6 +155,7 @@ move_page(Relation rel, Buffer buffer, StCompactSink *sink, Datum *values,
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple.t_len = ItemIdGetLength(item);
 		heap_deform_tuple(&tuple, RelationGetDescr(rel), values, isnull);
+		sink->bytes_taken += tuple_bytes(&tuple, RelationGetDescr(rel), values, isnull);
 		st_sink_add(sink, values, isnull, st_delta_position(&tuple.t_self));
 	}
 }

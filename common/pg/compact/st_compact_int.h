@@ -87,6 +87,8 @@ typedef struct StCompactSink
 	uint64		ndelta;			/* of the delta; they come first in the end */
 
 	uint64		rows;			/* taken */
+	int64		bytes_taken;	/* of tuples of the delta, and their toasted values */
+	int64		bytes_saved;	/* in the end */
 	uint32		groups;			/* written */
 	uint32		maxwritten;
 	StGroup    *written;
@@ -145,6 +147,10 @@ extern void st_take_delta(StCompactSink *sink);
  */
 extern uint64 st_delta_count(Relation rel, const StExtentRanges *extents,
 							 BlockNumber start, uint64 limit);
+
+/* Its pages from a block on. */
+extern BlockNumber st_delta_pages(Relation rel, const StExtentRanges *extents,
+								  BlockNumber start);
 
 /*
  * Moves rows of the delta into the sink until it has taken limit rows.

@@ -52,6 +52,7 @@
 #include "st_compact_int.h"
 #include "st_compat.h"
 #include "st_options.h"
+#include "st_progress.h"
 
 /*
  * How often a worker looks for other tables, how long one look may take, and how
@@ -149,9 +150,13 @@ run_turn(Oid relid, StCompactJob *job, StCompactFunction function,
 
 		if (rel != NULL)
 		{
-			if (st_relation_format(rel) != NULL && st_worker_may_serve(rel) &&
-				st_compact_as_owner(rel, job, function))
-				result = TURN_DONE;
+			if (st_relation_format(rel) != NULL && st_worker_may_serve(rel))
+			{
+				if (function == st_compact_step)
+					st_progress_begin(ST_COMMAND_COMPACT, rel->rd_rel->relam, relid);
+				if (st_compact_as_owner(rel, job, function))
+					result = TURN_DONE;
+			}
 			relation_close(rel, NoLock);
 		}
 	}
@@ -197,7 +202,10 @@ run_steps(Oid relid, StCompactJob *job)
 
 		if (result != TURN_DONE ||
 			(job->progress > 0 && TimestampDifferenceExceeds(begin, start, ROUND_MS)))
+		{
+			st_progress_end(ST_COMMAND_COMPACT);
 			return result;
+		}
 		st_worker_nap(Min(processor_ms() - before, MAX_NAP_MS));
 	}
 }

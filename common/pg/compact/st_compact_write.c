@@ -34,6 +34,7 @@
 #include "st_compact_int.h"
 #include "st_compat.h"
 #include "st_options.h"
+#include "st_progress.h"
 
 /* Progress is reported after so many rows. */
 #define PROGRESS_ROWS	1000
@@ -124,7 +125,7 @@ write_row(StCompactSink *sink, const Datum *values, const bool *isnull,
 	remember_move(sink, old);
 	sink->nrows++;
 	if (sink->nmoved % PROGRESS_ROWS == 0)
-		pgstat_progress_update_param(ST_PROGRESS_WRITTEN, sink->nmoved);
+		st_progress_set(ST_PROGRESS_WRITTEN, sink->nmoved);
 	if (sink->format->writer_full(sink->writer) ||
 		sink->nrows >= sink->max_rows)
 		finish_group(sink, true);
@@ -206,7 +207,7 @@ st_sink_add(StCompactSink *sink, Datum *values, bool *isnull, uint64 old)
 	}
 	sink->rows++;
 	if (sink->rows % PROGRESS_ROWS == 0)
-		pgstat_progress_update_param(ST_PROGRESS_TAKEN, sink->rows);
+		st_progress_set(ST_PROGRESS_TAKEN, sink->rows);
 	if (sink->sort != NULL)
 		sort_row(sink, values, isnull, old);
 	else

@@ -31,9 +31,13 @@
 
 #include "st_compact_int.h"
 #include "st_modify.h"
+#include "st_progress.h"
 #include "st_wal.h"
 
 #define STEP_ROWS	50000
+
+/* Progress is reported after so many. */
+#define PROGRESS_ROWS	1000
 
 typedef struct Expand
 {
@@ -86,6 +90,8 @@ move_row(Expand *e, uint64 row)
 	if (e->indexes.n > 0)
 		st_index_row(&e->indexes, e->rel);
 	e->moved++;
+	if (e->moved % PROGRESS_ROWS == 0)
+		st_progress_set(ST_PROGRESS_TAKEN, e->moved);
 }
 
 static void
@@ -161,7 +167,43 @@ st_expand_step(Relation rel, StCompactJob *job)
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(mcxt);
 	job->delta_rows += e.moved;
+	st_progress_set_many(2, (const int[]) {ST_PROGRESS_DELTA_ROWS, ST_PROGRESS_TAKEN},
+						 (const int64[]) {job->delta_rows, 0});
 	return e.moved > 0;
+}
+
+int64
+st_expand_rows(Relation rel)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "expansion",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext group_mcxt = AllocSetContextCreate(mcxt, "row group to be given up",
+													 ALLOCSET_DEFAULT_SIZES);
+	StGroupVersions *versions;
+	int64		rows = 0;
+	StCatalog	cat;
+
+	st_flush_pending(rel);
+	versions = st_group_versions(rel, RecentXmin, mcxt);
+	if (st_catalog_open(&cat, rel, AccessShareLock))
+	{
+		for (int i = 0; i < versions->n; i++)
+		{
+			const StGroupVersion *v = &versions->v[i];
+			uint32		ndeleted;
+
+			CHECK_FOR_INTERRUPTS();
+			if (v->state != HEAPTUPLE_LIVE || !v->finished)
+				continue;
+			(void) st_deleted_rows_in(&cat, &v->group, SnapshotSelf, group_mcxt, &ndeleted,
+									  NULL);
+			rows += v->group.nrows - ndeleted;
+			MemoryContextReset(group_mcxt);
+		}
+		st_catalog_close(&cat);
+	}
+	MemoryContextDelete(mcxt);
+	return rows;
 }
 
 /* Has any group a row that is not deleted, or may it still get one? */

@@ -24,6 +24,7 @@
 #include "utils/memutils.h"
 
 #include "st_callbacks.h"
+#include "st_counters.h"
 #include "st_read.h"
 
 #define ST_READER_CACHE_BYTES	((Size) 64 * 1024 * 1024)
@@ -162,6 +163,7 @@ st_reader_acquire(Relation rel, const StGroup *group)
 	}
 	else
 		c = cached_open(rel, group, &key);
+	st_count(rel, entry != NULL ? ST_COUNT_CACHE_HITS : ST_COUNT_CACHE_MISSES, 1);
 
 	c->pins++;
 	c->format->reader_attach(c->reader, rel);

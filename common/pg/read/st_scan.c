@@ -22,6 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "st_counters.h"
 #include "st_read.h"
 #include "st_write.h"
 
@@ -43,6 +44,7 @@ typedef struct StSeqScan
 	StDeltaScan *delta;
 	uint32		nchunks;
 	uint32		chunk;			/* current one, if phase is SEQ_DELTA */
+	int64		delta_rows;		/* handed out, and not counted yet */
 
 	/* if phase is SEQ_GROUPS */
 	int			pos;			/* of groups: current one, or next to take */
@@ -193,6 +195,7 @@ seq_open_group(StScan *scan, const StGroup *group, ScanDirection direction)
 	Snapshot	snapshot = scan->base.rs_snapshot;
 
 	seq_close_group(scan);
+	st_count(scan->base.rs_rd, ST_COUNT_GROUPS_READ, 1);
 	seq->group = group;
 	seq->row = ScanDirectionIsBackward(direction) ? (int64) group->nrows : -1;
 	if (snapshot->snapshot_type != SNAPSHOT_ANY &&
@@ -392,12 +395,22 @@ seq_group_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
 
 /* ---- the delta of a sequential scan ---- */
 
+/* For the view stats. */
+static void
+count_delta_rows(StScan *scan)
+{
+	if (scan->seq->delta_rows > 0)
+		st_count(scan->base.rs_rd, ST_COUNT_DELTA_ROWS, scan->seq->delta_rows);
+	scan->seq->delta_rows = 0;
+}
+
 /* Goes to the next chunk in scan direction, or returns false. */
 static bool
 seq_next_chunk(StScan *scan, ScanDirection direction)
 {
 	StSeqScan  *seq = scan->seq;
 
+	count_delta_rows(scan);
 	if (scan->shared != NULL)
 		seq->chunk = pg_atomic_fetch_add_u64(&scan->shared->next_chunk, 1);
 	else if (ScanDirectionIsBackward(direction))
@@ -447,6 +460,7 @@ seq_end(StScan *scan)
 	if (scan->seq == NULL)
 		return;
 	seq_close_group(scan);
+	count_delta_rows(scan);
 	st_fetch_end(&scan->seq->fetch);
 	if (scan->seq->catalog_open)
 		st_catalog_close(&scan->seq->catalog);
@@ -497,7 +511,10 @@ seq_fetch(StScan *scan, ScanDirection direction, TupleTableSlot *slot)
 			case SEQ_DELTA:
 				if (seq->chunk < seq->nchunks &&
 					st_delta_fetch(seq->delta, direction, slot))
+				{
+					seq->delta_rows++;
 					return true;
+				}
 				if (seq_next_chunk(scan, direction))
 					break;
 				if (backward)

@@ -515,6 +515,17 @@ typedef struct Instrumentation NodeInstrumentation;
 	ExecInitScanTupleSlot(estate, node, desc, ops)
 #endif
 
+/* ---- shared memory ---- */
+
+/* 19: the name is in shared memory, so that processes need not register it. */
+#if PG_VERSION_NUM >= 190000
+#define st_new_tranche(name) LWLockNewTrancheId(name)
+#define st_register_tranche(id, name) ((void) 0)
+#else
+#define st_new_tranche(name) LWLockNewTrancheId()
+#define st_register_tranche(id, name) LWLockRegisterTranche(id, name)
+#endif
+
 /* ---- heap ---- */
 
 /* Deletes a tuple now and without waiting (19: options). */

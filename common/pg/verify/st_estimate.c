@@ -30,6 +30,7 @@
 #include "access/relation.h"
 #include "access/tableam.h"
 #include "access/transam.h"
+#include "commands/defrem.h"
 #include "funcapi.h"
 #include "lib/hyperloglog.h"
 #include "miscadmin.h"
@@ -47,8 +48,12 @@
 #include "st_compat.h"
 #include "st_inspect.h"
 #include "st_options.h"
+#include "st_progress.h"
 #include "st_run_sample.h"
 #include "st_store.h"
+
+/* Progress is reported after so many rows. */
+#define PROGRESS_ROWS 1000
 
 /* Row groups of a sample. */
 #define RUNS 3
@@ -271,7 +276,8 @@ encode_sample(Estimate *est, const StFormat *format)
 		full = encoder_add(&e, slot);
 		if (est->sample != NULL)
 			tuplestore_puttupleslot(est->sample, slot);
-		est->rows++;
+		if (++est->rows % PROGRESS_ROWS == 0)
+			st_progress_set(ST_PROGRESS_ROWS, est->rows);
 		if (full)
 			st_run_sample_end_run(sample);
 		if (full && est->first_pages == 0)
@@ -557,15 +563,20 @@ st_estimate_sizes_function(FunctionCallInfo fcinfo, const StFormat *format)
 	if (est.seconds > 0)
 		est.sample = tuplestore_begin_heap(false, false, maintenance_work_mem);
 	describe_columns(&est);
+	st_progress_begin(ST_COMMAND_ESTIMATE, get_table_am_oid(format->am_name, false),
+					  RelationGetRelid(est.rel));
+	st_progress_phase(ST_PHASE_SAMPLE, -1, -1);
 	encode_sample(&est, format);
 	put_table(&est);
 	if (est.sample != NULL)
 	{
+		st_progress_phase(ST_PHASE_ALTERNATIVES, -1, -1);
 		put_orders(&est, format);
 		put_codec(&est, format, "lz4", 0);
 		put_codec(&est, format, STRONG_CODEC, STRONG_LEVEL);
 		tuplestore_end(est.sample);
 	}
+	st_progress_end(ST_COMMAND_ESTIMATE);
 	relation_close(est.rel, AccessShareLock);
 	return (Datum) 0;
 }

@@ -23,8 +23,10 @@
 
 #include "access/detoast.h"
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "libpq/pqformat.h"
@@ -37,11 +39,16 @@
 #include "st_checksum.h"
 #include "st_compat.h"
 #include "st_inspect.h"
+#include "st_options.h"
+#include "st_progress.h"
 
 /* Seeds, so that a null is no value and a row no column. */
 #define SEED_VALUE	0
 #define SEED_NULL	1
 #define SEED_ROW	2
+
+/* Progress is reported after so many rows. */
+#define PROGRESS_ROWS	1000
 
 /* How a value becomes bytes. */
 typedef enum Form
@@ -64,6 +71,7 @@ typedef struct Fingerprint
 {
 	int			natts;
 	StHash128  *sums;			/* [natts + 1], the last one of rows */
+	int64		rows;			/* for progress */
 
 	/* for adding rows: of the row type that came last */
 	Oid			type;
@@ -197,6 +205,15 @@ hash_value(Column *column, Datum value, bool isnull)
 	}
 }
 
+/* A worker has a place of its own, which ends with it. */
+static void
+report_rows(const Fingerprint *f)
+{
+	if (IsParallelWorker())
+		st_progress_begin(ST_COMMAND_FINGERPRINT, InvalidOid, get_typ_typrelid(f->type));
+	st_progress_set(ST_PROGRESS_ROWS, f->rows);
+}
+
 static void
 add_row(Fingerprint *f, HeapTupleHeader row)
 {
@@ -224,6 +241,23 @@ add_row(Fingerprint *f, HeapTupleHeader row)
 	add(&f->sums[f->natts], st_hash128(f->hashes, n * sizeof(StHash128), SEED_ROW));
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextReset(f->row_mcxt);
+	if (++f->rows % PROGRESS_ROWS == 0)
+		report_rows(f);
+}
+
+/* ---- progress ---- */
+
+void
+st_fingerprint_progress(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+	{
+		st_progress_end(ST_COMMAND_FINGERPRINT);
+		return;
+	}
+	st_progress_begin(ST_COMMAND_FINGERPRINT,
+					  get_table_am_oid(st_options_set()->provider, false), PG_GETARG_OID(0));
+	st_progress_phase(ST_PHASE_FINGERPRINT, PG_ARGISNULL(1) ? -1 : PG_GETARG_INT64(1), -1);
 }
 
 /* ---- the aggregate ---- */
@@ -286,6 +320,8 @@ st_fingerprint_combine(FunctionCallInfo fcinfo)
 		elog(ERROR, "fingerprints of %d and %d columns", f->natts, other->natts);
 	for (int i = 0; i <= f->natts; i++)
 		add(&f->sums[i], other->sums[i]);
+	f->rows += other->rows;
+	st_progress_set(ST_PROGRESS_ROWS, f->rows);
 	PG_RETURN_POINTER(f);
 }
 
@@ -297,9 +333,13 @@ st_fingerprint_serialize(FunctionCallInfo fcinfo)
 	bytea	   *out;
 
 	(void) aggregate_context(fcinfo);
-	out = palloc(VARHDRSZ + len);
-	SET_VARSIZE(out, VARHDRSZ + len);
+	out = palloc(VARHDRSZ + len + sizeof(f->rows));
+	SET_VARSIZE(out, VARHDRSZ + len + sizeof(f->rows));
 	memcpy(VARDATA(out), f->sums, len);
+	memcpy(VARDATA(out) + len, &f->rows, sizeof(f->rows));
+	/* from here on the leader says how many a worker has added */
+	if (IsParallelWorker())
+		st_progress_end(ST_COMMAND_FINGERPRINT);
 	PG_RETURN_BYTEA_P(out);
 }
 
@@ -307,12 +347,13 @@ Datum
 st_fingerprint_deserialize(FunctionCallInfo fcinfo)
 {
 	bytea	   *in = PG_GETARG_BYTEA_PP(0);
-	Size		len = VARSIZE_ANY_EXHDR(in);
+	Size		len = VARSIZE_ANY_EXHDR(in) - sizeof(int64);
 	Fingerprint *f;
 
 	(void) aggregate_context(fcinfo);
 	f = make(CurrentMemoryContext, len / sizeof(StHash128) - 1);
 	memcpy(f->sums, VARDATA_ANY(in), len);
+	memcpy(&f->rows, VARDATA_ANY(in) + len, sizeof(f->rows));
 	PG_RETURN_POINTER(f);
 }
 

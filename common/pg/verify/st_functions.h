@@ -18,10 +18,12 @@
 #include "fmgr.h"
 
 #include "st_compact.h"
+#include "st_counters.h"
 #include "st_space.h"
 #include "st_inspect.h"
 #include "st_options.h"
 #include "st_policy.h"
+#include "st_progress.h"
 #include "st_switch.h"
 
 /* A function that SQL can call; body says what it returns, given fcinfo. */
@@ -56,7 +58,11 @@
 	ST_SQL_FUNCTION(c##_fingerprint_serialize, st_fingerprint_serialize(fcinfo)) \
 	ST_SQL_FUNCTION(c##_fingerprint_deserialize, st_fingerprint_deserialize(fcinfo)) \
 	ST_SQL_FUNCTION(c##_fingerprint_result, st_fingerprint_result(fcinfo)) \
-	ST_SQL_PROCEDURE(c##_compact_progress, st_compact_progress(fcinfo)) \
+	ST_SQL_PROCEDURE(c##_table_counters, st_counters_function(fcinfo)) \
+	ST_SQL_PROCEDURE(c##_reset_stats, st_counters_reset(fcinfo)) \
+	ST_SQL_PROCEDURE(c##_progress, st_progress_function(fcinfo)) \
+	ST_SQL_PROCEDURE(c##_fingerprint_progress, st_fingerprint_progress(fcinfo)) \
+	ST_SQL_PROCEDURE(c##_compact_progress, st_progress_compactions(fcinfo)) \
 	extern PGDLLEXPORT void c##_compact_worker_main(Datum main_arg); \
 	void \
 	c##_compact_worker_main(Datum main_arg) \

@@ -118,6 +118,9 @@ extern Datum st_fingerprint_serialize(FunctionCallInfo fcinfo);
 extern Datum st_fingerprint_deserialize(FunctionCallInfo fcinfo);
 extern Datum st_fingerprint_result(FunctionCallInfo fcinfo);
 
+/* Begins to report (relation, rows or NULL: not known), or ends: relation NULL. */
+extern void st_fingerprint_progress(FunctionCallInfo fcinfo);
+
 /* ---- st_zone_check.c: values against zones ---- */
 
 typedef struct StZoneCheck

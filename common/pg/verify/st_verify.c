@@ -20,6 +20,7 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/relation.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -34,6 +35,7 @@
 #include "st_compat.h"
 #include "st_error.h"
 #include "st_inspect.h"
+#include "st_progress.h"
 #include "st_space.h"
 
 /* Bytes of an image read at a time. */
@@ -48,6 +50,7 @@ typedef struct VerifyState
 	int			nfree;
 	int			groupno;		/* 0-based, of the group being checked, or -1 */
 	Oid			indexoid;		/* index being checked */
+	int64		index_bytes;	/* for progress */
 	AttrNumber	attno;			/* of the column being checked, or 0 */
 	StCheckColumn check_column; /* of the format */
 	MemoryContext mcxt;			/* of one step */
@@ -86,21 +89,28 @@ is_damage(const ErrorData *error)
 		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_TO_CATEGORY(ERRCODE_IO_ERROR);
 }
 
-static void
-run_step(VerifyState *state, StTryStep step)
+/* Returns the damage that it was stopped by, in mcxt. */
+static ErrorData *
+try_step(VerifyState *state, StTryStep step)
 {
 	ErrorData  *error;
 
 	CHECK_FOR_INTERRUPTS();
 	error = st_try(step, state, state->mcxt);
+	/* A subtransaction left open would outlive a cancelled statement. */
+	if (error != NULL && !is_damage(error))
+		ReThrowError(error);
+	return error;
+}
+
+static void
+run_step(VerifyState *state, StTryStep step)
+{
+	ErrorData  *error = try_step(state, step);
+
 	if (error != NULL)
-	{
-		/* A subtransaction left open would outlive a cancelled statement. */
-		if (!is_damage(error))
-			ReThrowError(error);
 		report(state, -1, error->detail ?
 			   psprintf("%s: %s", error->message, error->detail) : error->message);
-	}
 	MemoryContextReset(state->mcxt);
 }
 
@@ -271,10 +281,27 @@ check_deletions(void *arg)
 }
 
 static void
+begin_groups(const VerifyState *state)
+{
+	int64		rows = 0;
+	int64		bytes = 0;
+
+	for (int i = 0; i < state->groups->ngroups; i++)
+	{
+		rows += state->groups->groups[i].nrows;
+		bytes += state->groups->groups[i].image_len;
+	}
+	st_progress_phase(ST_PHASE_READ_GROUPS, rows, bytes);
+}
+
+static void
 verify_groups(VerifyState *state)
 {
 	TupleDesc	desc = RelationGetDescr(state->rel);
+	int64		rows = 0;
+	int64		bytes = 0;
 
+	begin_groups(state);
 	state->groupno = -1;
 	run_step(state, check_free_extents);
 	for (int i = 0; i < state->groups->ngroups; i++)
@@ -291,6 +318,10 @@ verify_groups(VerifyState *state)
 			if (!TupleDescAttr(desc, a - 1)->attisdropped)
 				run_step(state, check_column);
 		}
+		rows += state->groups->groups[i].nrows;
+		bytes += state->groups->groups[i].image_len;
+		st_progress_set_many(2, (const int[]) {ST_PROGRESS_ROWS, ST_PROGRESS_BYTES},
+							 (const int64[]) {rows, bytes});
 	}
 }
 
@@ -304,18 +335,38 @@ check_index(void *arg)
 		report(state, -1, ((StProblem *) lfirst(lc))->message);
 }
 
+/* For progress.  What it is stopped by check_index() reports. */
+static void
+add_bytes(void *arg)
+{
+	VerifyState *state = arg;
+	Relation	index = index_open(state->indexoid, AccessShareLock);
+
+	state->index_bytes += (int64) RelationGetNumberOfBlocks(index) * BLCKSZ;
+	index_close(index, AccessShareLock);
+}
+
 static void
 verify_indexes(VerifyState *state)
 {
 	List	   *indexes = RelationGetIndexList(state->rel);
 	ListCell   *lc;
 
+	foreach(lc, indexes)
+	{
+		state->indexoid = lfirst_oid(lc);
+		(void) try_step(state, add_bytes);
+	}
+	st_progress_phase(ST_PHASE_READ_INDEXES, -1, state->index_bytes);
+	state->index_bytes = 0;
 	state->groupno = -1;
 	state->attno = 0;
 	foreach(lc, indexes)
 	{
 		state->indexoid = lfirst_oid(lc);
 		run_step(state, check_index);
+		(void) try_step(state, add_bytes);
+		st_progress_set(ST_PROGRESS_BYTES, state->index_bytes);
 	}
 	list_free(indexes);
 }
@@ -346,9 +397,11 @@ st_verify_function(FunctionCallInfo fcinfo, StCheckColumn check_column)
 	save_nestlevel = NewGUCNestLevel();
 	st_restrict_search_path();
 
+	st_progress_begin(ST_COMMAND_VERIFY, rel->rd_rel->relam, RelationGetRelid(rel));
 	state.groups = st_visible_groups(rel, GetActiveSnapshot(), CurrentMemoryContext);
 	verify_groups(&state);
 	verify_indexes(&state);
+	st_progress_end(ST_COMMAND_VERIFY);
 
 	AtEOXact_GUC(false, save_nestlevel);
 	SetUserIdAndSecContext(save_userid, save_sec_context);

@@ -128,6 +128,7 @@ vx_scan_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
 	source->groups = list;
 	set_shared(source, shared);
 	source->stats = worker_stats(shared, ParallelWorkerNumber);
+	source->counted_stats = *source->stats;
 }
 
 void

@@ -26,6 +26,7 @@
 #include "utils/rel.h"
 
 #include "vx_settings.h"
+#include "st_counters.h"
 #include "vx_source.h"
 
 VxSource *
@@ -419,6 +420,24 @@ next_vector(VxSource *source)
 	return nselected > 0;
 }
 
+/*
+ * For the view stats, of the vectors that EXPLAIN counts as pruned and read: now and
+ * then, so that a scan that is cancelled counts, too.
+ */
+static void
+count_for_table(VxSource *source)
+{
+	const VxScanStats *now = source->stats;
+	VxScanStats *before = &source->counted_stats;
+
+	st_count(source->rel, ST_COUNT_GROUPS_READ, now->groups_read - before->groups_read);
+	st_count(source->rel, ST_COUNT_GROUPS_PRUNED, now->groups_pruned - before->groups_pruned);
+	st_count(source->rel, ST_COUNT_VECTORS_READ, now->vectors_read - before->vectors_read);
+	st_count(source->rel, ST_COUNT_VECTORS_PRUNED, now->vectors_pruned - before->vectors_pruned);
+	st_count(source->rel, ST_COUNT_DELTA_ROWS, now->delta_rows - before->delta_rows);
+	*before = *now;
+}
+
 VxSourceUnit
 vx_source_next(VxSource *source)
 {
@@ -435,6 +454,7 @@ vx_source_next(VxSource *source)
 			if (next_vector(source))
 				return VX_SOURCE_BATCH;
 		}
+		count_for_table(source);
 		unit = source->shared ? vx_shared_take(source) : take_serial(source);
 		if (unit == VX_SOURCE_END)
 			vx_source_count(source);
@@ -508,6 +528,8 @@ vx_source_rescan(VxSource *source)
 void
 vx_source_end(VxSource *source)
 {
+	if (source->started)
+		count_for_table(source);
 	close_group(source);
 	if (source->bitmap)
 		vx_bitmap_forget(source->bitmap);

@@ -121,6 +121,7 @@ typedef struct VxSource
 
 	VxScanStats *stats;			/* own_stats, or a worker's in shared memory */
 	VxScanStats own_stats;
+	VxScanStats counted_stats;	/* that the view stats has, or others have counted */
 } VxSource;
 
 /*

@@ -29,6 +29,7 @@
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
+#include "commands/defrem.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -43,10 +44,12 @@
 #include "sh_move.h"
 #include "sh_tableam.h"
 #include "st_compat.h"
+#include "st_progress.h"
 #include "zm_scan.h"
 #include "zm_scan_int.h"
 
 PG_FUNCTION_INFO_V1(zm_compact);
+PG_FUNCTION_INFO_V1(sh_progress);
 
 /* The table may grow by this share, and by as many pages, between VACUUMs. */
 #define GROWTH_SHARE 8
@@ -77,12 +80,14 @@ typedef struct Compaction
 	MemoryContext context;		/* for keys */
 	MemoryContext step_context;
 	ShRoom		room;
+	int64		all_moved;		/* rows, for progress */
 	int64		moved;			/* rows: in the passes before settle(), or in one
 								 * of its */
 	bool		made_room;		/* for strays */
 	TransactionId first_xid;	/* no step has an older one */
 	BlockNumber first_pages;	/* of the table, at first */
 	BlockNumber growth;			/* so many more call for VACUUM */
+	double		rows;			/* of the table, as far as is known */
 	BlockNumber pages;			/* of the table, at the last look */
 	BlockNumber empty;			/* then */
 	bool		reclaim;		/* before the next step */
@@ -298,6 +303,8 @@ run_step(Compaction *call, IndexTuple from)
 		last = NULL;
 	}
 	call->moved += moved;
+	call->all_moved += moved;
+	st_progress_set(ST_PROGRESS_DELTA_ROWS, call->all_moved);
 	index_close(step.index, NoLock);
 	pages = RelationGetNumberOfBlocks(rel);
 	call->reclaim = room->end == InvalidBlockNumber &&
@@ -328,7 +335,11 @@ look(Compaction *call, bool vacuum, bool last)
 		sh_room_begin();
 	rel = open_table(call->relid, &rights);
 	if (vacuum)
+	{
 		sh_room_reclaim(rel, last);
+		st_progress_resume();
+	}
+	call->rows = rel->rd_rel->reltuples;
 	call->pages = RelationGetNumberOfBlocks(rel);
 	call->empty = sh_room_count(rel);
 	if (vacuum && call->empty < call->room.emptied / 2)
@@ -364,7 +375,10 @@ prune(Compaction *call)
 	if (TransactionIdPrecedes(GetActiveSnapshot()->xmin, call->first_xid) &&
 		TransactionIdPrecedes(call->first_xid,
 							  GetOldestNonRemovableTransactionId(rel)))
+	{
 		sh_room_prune(rel);
+		st_progress_resume();
+	}
 	close_table(rel, &rights);
 	MemoryContextSwitchTo(old);
 	SPI_commit();
@@ -378,6 +392,8 @@ run_pass(Compaction *call, Pass pass)
 	IndexTuple	from = NULL;
 
 	call->pass = pass;
+	st_progress_phase(pass == PASS_SETTLE ? ST_PHASE_FRONT : ST_PHASE_ROWS,
+					  pass == PASS_ALL && call->rows > 0 ? (int64) call->rows : -1, -1);
 	do
 	{
 		IndexTuple	last = run_step(call, from);
@@ -445,6 +461,8 @@ zm_compact(PG_FUNCTION_ARGS)
 	call.room.target = InvalidBlockNumber;
 	call.room.end = InvalidBlockNumber;
 	look(&call, false, false);
+	st_progress_begin(all ? ST_COMMAND_COMPACT : ST_COMMAND_MERGE,
+					  get_table_am_oid("sorted_heap", false), call.relid);
 	call.first_pages = call.pages;
 	call.growth = Max(LEAST_GROWTH, call.pages / GROWTH_SHARE);
 	call.first_xid = ReadNextTransactionId();
@@ -457,8 +475,17 @@ zm_compact(PG_FUNCTION_ARGS)
 	if (call.moved > 0 || call.made_room)
 		look(&call, true, true);
 	settle(&call);
+	st_progress_end(all ? ST_COMMAND_COMPACT : ST_COMMAND_MERGE);
 	MemoryContextDelete(call.step_context);
 	MemoryContextDelete(call.context);
 	SPI_finish();
 	PG_RETURN_VOID();
+}
+
+/* running_commands(): what is running, st_progress.h */
+Datum
+sh_progress(PG_FUNCTION_ARGS)
+{
+	st_progress_function(fcinfo);
+	return (Datum) 0;
 }

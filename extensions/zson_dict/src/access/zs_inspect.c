@@ -2,7 +2,7 @@
  *
  * zs_inspect.c
  *	  What is in dictionaries, and what a value takes: zson_info(),
- *	  zson_storage(), zson_target(), zson_extract_strings(),
+ *	  zson_words(), zson_storage(), zson_target(), zson_extract_strings(),
  *	  zson_cache_bytes(); and what uses a dictionary: zson_uses(),
  *	  zson_is_chosen().
  *
@@ -26,6 +26,7 @@
 #include "zs_dict.h"
 
 PG_FUNCTION_INFO_V1(zson_info);
+PG_FUNCTION_INFO_V1(zson_words);
 PG_FUNCTION_INFO_V1(zson_storage);
 PG_FUNCTION_INFO_V1(zson_target);
 PG_FUNCTION_INFO_V1(zson_extract_strings);
@@ -58,6 +59,35 @@ zson_info(PG_FUNCTION_ARGS)
 		values[8] = Int32GetDatum(dict->zdictlen);
 		values[9] = Int32GetDatum(dict->len);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* The keys that dictionaries have numbers for: dict_id, word_id, word. */
+Datum
+zson_words(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, zs_dict_list())
+	{
+		ZsDictInfo *info = lfirst(lc);
+		const StZsonDict *dict = zs_dict_read(info->id);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint32 i = 0; i < dict->nkeys; i++)
+		{
+			const StStr *key = &dict->keys[i];
+			Datum		values[3] = {
+				Int32GetDatum(info->id), Int32GetDatum(i),
+				PointerGetDatum(cstring_to_text_with_len((const char *) key->data, key->len))
+			};
+			bool		nulls[3] = {false};
+
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		}
 	}
 	return (Datum) 0;
 }

@@ -22,6 +22,7 @@
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
+#include "commands/defrem.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -36,6 +37,7 @@
 #include "utils/tuplestore.h"
 
 #include "st_compat.h"
+#include "st_progress.h"
 #include "zm_heap.h"
 #include "zm_insert.h"
 #include "zm_tree.h"
@@ -433,12 +435,16 @@ zm_verify(PG_FUNCTION_ARGS)
 											  "zonemap verify",
 											  ALLOCSET_DEFAULT_SIZES);
 	zm_space_init(&verifier->space, index);
+	st_progress_begin(ST_COMMAND_VERIFY, get_table_am_oid("sorted_heap", false),
+					  RelationGetRelid(index));
+	st_progress_phase(ST_PHASE_READ_INDEXES, -1, -1);
 	check_structure(verifier);
 	if (index->rd_index->indisvalid)
 	{
 		check_rows(verifier, heap);
 		check_entries(verifier, heap);
 	}
+	st_progress_end(ST_COMMAND_VERIFY);
 	index_close(index, NoLock);
 	table_close(heap, NoLock);
 	return (Datum) 0;
