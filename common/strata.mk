@@ -1,17 +1,15 @@
 # What every extension's Makefile includes, instead of PGXS alone:
 #
 #   EXTENSION = colcompress
-#   DATA = zson_dict--1.1.sql zson_dict--1.0--1.1.sql
-#                            the scripts of CREATE EXTENSION and of ALTER
-#                            EXTENSION UPDATE, or:
 #   SCRIPT = colcompress--1.1.sql
 #   SCRIPT_PARTS = access_method.sql.in options.sql.in ...
 #   UPDATE = colcompress--1.0--1.1.sql
 #   UPDATE_PARTS = since_1_0.sql.in set_options.sql.in ...
-#                            the scripts are made of parts: sql/*.sql of the
-#                            extension, common/sql/*.sql.in of all; where these
-#                            say @am@, it has the extension's name, and other
-#                            words of its sql/words.sed, if it has one
+#                            the scripts of CREATE EXTENSION and of ALTER
+#                            EXTENSION UPDATE are made of parts: sql/*.sql of
+#                            the extension, common/sql/*.sql.in of all; where
+#                            these say @am@, it has the extension's name, and
+#                            other words of its sql/words.sed, if it has one
 #   REGRESS = ...            suites under test/sql, test/expected
 #   ISOLATION = ...          suites under test/specs
 #                            (both also under common/test, see below)
@@ -73,7 +71,7 @@ ST_UPDATE_PARTS := $(foreach part,$(UPDATE_PARTS),$(call ST_PART,$(part)))
 ST_WORDS := $(wildcard sql/words.sed)
 
 MODULE_big = $(EXTENSION)
-DATA_built = $(SCRIPT:%=build/%) $(UPDATE:%=build/%)
+DATA_built = build/$(SCRIPT) build/$(UPDATE)
 OBJS = $(ST_SRCS:src/%.c=$(ST_BUILD)/%.o)
 PG_CPPFLAGS += $(CORE_INCLUDES) -I$(ST_COMMON)/pg $(addprefix -I,$(ST_PG_DIRS)) \
 	$(addprefix -I,$(sort $(patsubst %/,%,$(dir $(ST_SRCS)))))
@@ -161,15 +159,13 @@ $(shlib): $(ST_LIB_PG) $(ST_LIB_CORE) $(ST_EXPORTS) $(ST_STAMP)
 
 # ---- the scripts ----
 
-ifdef SCRIPT
 build/$(SCRIPT): $(ST_SCRIPT_PARTS)
 build/$(UPDATE): $(ST_UPDATE_PARTS)
 build/$(SCRIPT) build/$(UPDATE): $(ST_WORDS) $(ST_MAKEFILES)
 	@mkdir -p $(@D)
 	@for part in $(filter %.sql %.sql.in,$^); do cat $$part; echo; done | \
 		sed $(ST_WORDS:%=-f %) -e 's/@am@/$(EXTENSION)/g' > $@
-	@! grep -n '@[a-z_]*@' $@ || { rm $@; exit 1; }
-endif
+	@! sed 's/@extschema@//g' $@ | grep -n '@[a-z_][a-z_]*@' || { rm $@; exit 1; }
 
 # The name of the build directory, for scripts.
 print-build-dir:

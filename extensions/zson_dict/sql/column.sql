@@ -1,5 +1,4 @@
--- zson_dict 1.0 to 1.1
-\echo Use "ALTER EXTENSION zson_dict UPDATE TO '1.1'" to load this file. \quit
+-- ---- of a column: these ask first whether it is one of zson ----
 
 CREATE FUNCTION zson_dict.zson_column(relation regclass, column_name name) RETURNS void
 LANGUAGE plpgsql STABLE STRICT
@@ -21,7 +20,6 @@ END $$;
 COMMENT ON FUNCTION zson_dict.zson_column(regclass, name) IS
 'raises an error unless that is a column of type zson, or of a domain';
 
--- They ask first whether the column is one of zson.
 CREATE OR REPLACE FUNCTION zson_stats(
 	relation regclass,
 	column_name name,
@@ -44,6 +42,10 @@ BEGIN
 		 FROM (SELECT %1$I AS c FROM %2$s WHERE %1$I IS NOT NULL) t, @extschema@.zson_storage(c) s GROUP BY 1 ORDER BY 1 NULLS FIRST',
 		column_name, relation);
 END $$;
+
+COMMENT ON FUNCTION zson_stats(regclass, name) IS
+'reads all documents of a column; for each dictionary in use (null: none): documents, average bytes of one as zson and as jsonb, their ratio,
+bytes of compressed strings, share of keys that the dictionary does not know';
 
 CREATE OR REPLACE PROCEDURE zson_recompress(relation regclass, column_name name, batch_pages integer DEFAULT 200)
 LANGUAGE plpgsql AS $$
@@ -68,7 +70,10 @@ BEGIN
 	END LOOP;
 END $$;
 
--- Without pg_cron: the error is undefined_object.
+COMMENT ON PROCEDURE zson_recompress(regclass, name, integer) IS
+'stores documents anew that another dictionary suits now, some pages at a time, with a commit after each; heap tables.
+Cancel it at any time, call it again to go on. It updates rows: VACUUM gives back the space of the old versions.';
+
 CREATE OR REPLACE FUNCTION zson_schedule(relation regclass, column_name name, schedule text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT
 SET search_path = pg_catalog, pg_temp AS $$
@@ -85,6 +90,9 @@ BEGIN
 	RETURN job;
 END $$;
 
+COMMENT ON FUNCTION zson_schedule(regclass, name, text) IS
+'calls zson_retrain() for a column on a schedule of pg_cron (''0 3 * * 0''); returns the job''s number';
+
 CREATE OR REPLACE FUNCTION zson_unschedule(relation regclass, column_name name) RETURNS boolean
 LANGUAGE plpgsql VOLATILE STRICT
 SET search_path = pg_catalog, pg_temp AS $$
@@ -100,31 +108,4 @@ BEGIN
 	RETURN coalesce(done, false);
 END $$;
 
--- ---- words of the classic zson, for what was written for it ----
-
-CREATE FUNCTION zson_info(document zson) RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp AS $$
-	SELECT pg_catalog.format('zson version = 1, dict version = %s, jsonb size = %s, zson size = %s',
-		coalesce(s.dictionary, 0), pg_catalog.pg_column_size(document::pg_catalog.jsonb), s.bytes + 4)
-	FROM @extschema@.zson_storage(document) s
-$$;
-
-COMMENT ON FUNCTION zson_info(zson) IS
-'how a document is stored, as text: number of its dictionary (0: none), bytes as jsonb and as zson; zson_storage() has it in columns';
-
-CREATE FUNCTION zson_dict.zson_words(
-	OUT dict_id integer,
-	OUT word_id integer,
-	OUT word text)
-RETURNS SETOF record
-LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'zson_words';
-
-COMMENT ON FUNCTION zson_dict.zson_words() IS 'what the view zson_dict is made from';
-
-CREATE VIEW zson_dict AS SELECT w.dict_id, w.word_id, w.word FROM zson_dict.zson_words() w;
-
-COMMENT ON VIEW zson_dict IS
-'keys that have numbers in dictionaries: number of the dictionary, of the key, and the key; read only: zson_drop_dictionary() drops one';
-
-GRANT SELECT ON zson_dict TO PUBLIC;
+COMMENT ON FUNCTION zson_unschedule(regclass, name) IS 'ends what zson_schedule() began; false if there is no such job of the current user';
