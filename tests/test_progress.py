@@ -236,12 +236,15 @@ def test_an_error_ends_it(t, am, db):
             )
             thread.start()
             wait_until(lambda: progress(t, am), "release to wait")
-            # for longer than some of its turns
+            # for longer than some of its turns, after each of which the server
+            # empties the place for a moment
+            shown = [("b", "release", "waiting for a lock")]
+            seen = []
             end = time.monotonic() + 0.7
             while time.monotonic() < end:
-                assert [row[:3] for row in progress(t, am)] == [
-                    ("b", "release", "waiting for a lock")
-                ]
+                seen.append([row[:3] for row in progress(t, am)])
+            assert all(rows in ([], shown) for rows in seen)
+            assert seen.count(shown) > len(seen) / 2
             other.execute("ROLLBACK")
             thread.join()
         assert progress(t, am) == []
