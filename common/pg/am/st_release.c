@@ -199,6 +199,14 @@ leave(Relation rel, StCompactJob *job)
 	return true;
 }
 
+/* Others may have given the table a new file since, which does not leave yet. */
+static bool
+expand(Relation rel, StCompactJob *job)
+{
+	st_meta_set_leaving(rel, true);
+	return st_expand_step(rel, job);
+}
+
 /* Has VACUUM done its part? */
 static bool
 groups_gone(Relation rel, StCompactJob *job)
@@ -311,18 +319,15 @@ vacuum_table(Release *r)
 		elog(ERROR, "SPI_connect failed");
 }
 
-/*
- * 1 and 2.  The table is made to leave again and again: others may have given it
- * a new file, or compacted it; and a load that began before 1 makes row groups.
- */
+/* 1 and 2, again and again: a load that began before 1 makes row groups. */
 static void
 empty_groups(Release *r)
 {
+	(void) run(r, leave);
 	for (;;)
 	{
-		(void) run(r, leave);
 		st_progress_phase(ST_PHASE_EXPAND, r->rows - r->job.delta_rows, -1);
-		if (run(r, st_expand_step))
+		if (run(r, expand))
 			be_patient(r);
 		else if (!run(r, st_expand_left))
 			break;

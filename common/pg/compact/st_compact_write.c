@@ -36,9 +36,6 @@
 #include "st_options.h"
 #include "st_progress.h"
 
-/* Progress is reported after so many rows. */
-#define PROGRESS_ROWS	1000
-
 /* ---- groups ---- */
 
 /* A group that was written, which has no index entries yet. */
@@ -124,7 +121,7 @@ write_row(StCompactSink *sink, const Datum *values, const bool *isnull,
 	sink->format->writer_add(sink->writer, values, isnull);
 	remember_move(sink, old);
 	sink->nrows++;
-	if (sink->nmoved % PROGRESS_ROWS == 0)
+	if (sink->nmoved % ST_PROGRESS_EVERY == 0)
 		st_progress_set(ST_PROGRESS_WRITTEN, sink->nmoved);
 	if (sink->format->writer_full(sink->writer) ||
 		sink->nrows >= sink->max_rows)
@@ -206,7 +203,7 @@ st_sink_add(StCompactSink *sink, Datum *values, bool *isnull, uint64 old)
 			isnull[i] = true;
 	}
 	sink->rows++;
-	if (sink->rows % PROGRESS_ROWS == 0)
+	if (sink->rows % ST_PROGRESS_EVERY == 0)
 		st_progress_set(ST_PROGRESS_TAKEN, sink->rows);
 	if (sink->sort != NULL)
 		sort_row(sink, values, isnull, old);

@@ -36,9 +36,6 @@
 
 #define STEP_ROWS	50000
 
-/* Progress is reported after so many. */
-#define PROGRESS_ROWS	1000
-
 typedef struct Expand
 {
 	Relation	rel;
@@ -90,7 +87,7 @@ move_row(Expand *e, uint64 row)
 	if (e->indexes.n > 0)
 		st_index_row(&e->indexes, e->rel);
 	e->moved++;
-	if (e->moved % PROGRESS_ROWS == 0)
+	if (e->moved % ST_PROGRESS_EVERY == 0)
 		st_progress_set(ST_PROGRESS_TAKEN, e->moved);
 }
 

@@ -72,6 +72,9 @@ typedef enum StProgressParam
 	ST_PROGRESS_PARAMS			/* how many */
 } StProgressParam;
 
+/* Rows after which a loop over them reports anew. */
+#define ST_PROGRESS_EVERY	1000
+
 /*
  * Begins to report a command about a table, in a transaction; an error ends
  * that by itself.  Nothing is reported while another command has the session's

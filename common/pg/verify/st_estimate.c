@@ -52,9 +52,6 @@
 #include "st_run_sample.h"
 #include "st_store.h"
 
-/* Progress is reported after so many rows. */
-#define PROGRESS_ROWS 1000
-
 /* Row groups of a sample. */
 #define RUNS 3
 
@@ -276,7 +273,7 @@ encode_sample(Estimate *est, const StFormat *format)
 		full = encoder_add(&e, slot);
 		if (est->sample != NULL)
 			tuplestore_puttupleslot(est->sample, slot);
-		if (++est->rows % PROGRESS_ROWS == 0)
+		if (++est->rows % ST_PROGRESS_EVERY == 0)
 			st_progress_set(ST_PROGRESS_ROWS, est->rows);
 		if (full)
 			st_run_sample_end_run(sample);

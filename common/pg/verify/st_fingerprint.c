@@ -47,9 +47,6 @@
 #define SEED_NULL	1
 #define SEED_ROW	2
 
-/* Progress is reported after so many rows. */
-#define PROGRESS_ROWS	1000
-
 /* How a value becomes bytes. */
 typedef enum Form
 {
@@ -241,7 +238,7 @@ add_row(Fingerprint *f, HeapTupleHeader row)
 	add(&f->sums[f->natts], st_hash128(f->hashes, n * sizeof(StHash128), SEED_ROW));
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextReset(f->row_mcxt);
-	if (++f->rows % PROGRESS_ROWS == 0)
+	if (++f->rows % ST_PROGRESS_EVERY == 0)
 		report_rows(f);
 }
 
