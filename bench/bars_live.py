@@ -1,4 +1,4 @@
-"""What a table that is written all the time is to reach: lines of bars.py's table."""
+"""What tables that are written meanwhile are to reach: lines of bars.py's table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from bench.results import Results
 from bench.sections import (
+    ADOPT,
     AFTER,
     ANEW,
+    BESIDE_ADOPT,
     FRESH,
     LAG,
     LIVE,
@@ -15,6 +17,9 @@ from bench.sections import (
     LIVE_WRITERS,
     OVER_TIME,
     P999,
+    PEAK,
+    PERCENTILE,
+    SWITCH,
     WORST,
 )
 from bench.systems import HEAP
@@ -26,14 +31,18 @@ BYTES = "bytes per row, of the fresh table's: worst"
 LEAST = 0.1  # milliseconds: what is below is taken for that
 
 
-def _figure(results: Results, section: str, name: str, system: str) -> float | None:
-    cell = results.table(LIVE, section).get(name, {}).get(system)
+def _figure(
+    results: Results, section: str, name: str, system: str, dataset: str = LIVE
+) -> float | None:
+    cell = results.table(dataset, section).get(name, {}).get(system)
     return cell.median if cell else None
 
 
-def _line(text: str, worst: str, value: float, bar: float) -> list[str]:
+def _line(
+    text: str, worst: str, value: float, bar: float, dataset: str = LIVE
+) -> list[str]:
     met = "yes" if value <= bar else "NO"
-    return [f"{LIVE}: {text}", worst, f"{value:.2f}", f"{bar:.4g}", met]
+    return [f"{dataset}: {text}", worst, f"{value:.2f}", f"{bar:.4g}", met]
 
 
 def _largest(text: str, found: dict[str, float], bar: float) -> Iterator[list[str]]:
@@ -89,6 +98,26 @@ def _writers(results: Results, system: str) -> Iterator[list[str]]:
         yield _line(f"{system}: writers: {LAG}, ms", "", lag, 100)
 
 
+def _switch(results: Results, system: str) -> Iterator[list[str]]:
+    """From heap and back: locks, the writers' latency, the room that it takes."""
+
+    def figure(name: str) -> float | None:
+        return _figure(results, SWITCH, name, system, SWITCH)
+
+    for name in (ADOPT, BESIDE_ADOPT):
+        if (value := figure(name)) is not None:
+            yield _line(f"{system}: {name}, ms", "", value, 50, SWITCH)
+    alone = figure(PERCENTILE.format("alone"))
+    for command in ("merge", "release"):
+        beside = figure(PERCENTILE.format(f"beside {command}"))
+        if alone is not None and beside is not None:
+            text = f"{system}: writers beside {command} / alone, 99th percentile"
+            yield _line(text, "", beside / alone, 2, SWITCH)
+        if (most := figure(PEAK.format(command))) is not None:
+            text = f"{system}: {PEAK.format(command)}"
+            yield _line(text, "", most, 1.15, SWITCH)
+
+
 def bars(results: Results) -> list[list[str]]:
     """The lines of the systems of which there are figures."""
     lines = []
@@ -106,4 +135,5 @@ def bars(results: Results) -> list[list[str]]:
         lines += _writers(results, system)
         text = f"{system}: after the rest / loaded anew: worst"
         lines += _largest(text, _recovery(results, system), 1.2)
+        lines += _switch(results, system)
     return lines

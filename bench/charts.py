@@ -2,7 +2,8 @@
 
 Bars lie, so that names and values can be read on a narrow screen and in print:
 to the right of 1 is better than heap (of documents: than jsonb), whatever the
-unit. The axis is logarithmic; a system has the same colour in all charts.
+unit. The axis is logarithmic; a system has the same colour in all charts, and
+heap with other indexes than usual has colours of its own.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ def draw(results: Results, folder: Path) -> list[Path]:
 
 def _colour(results: Results, system: str) -> str:
     strangers = [name for name in results.systems if name not in COLOURS]
-    known = COLOURS.get(system) or COLOURS.get(system.split(",")[0])
+    known = COLOURS.get(system)
+    if not known and not system.startswith(f"{HEAP},"):
+        known = COLOURS.get(system.split(",")[0])
     return known or OTHERS[strangers.index(system) % len(OTHERS)]
 
 

@@ -13,7 +13,7 @@ RESULTS = Path(__file__).resolve().parent / "results"
 # scales, and what needs files or time of its own.
 SUMMARY = "summary"
 FULL = ("events", "flights", "sorted", "pgbench", "zson")
-ON_DEMAND = ("live", "clickbench", "tpch")
+ON_DEMAND = ("live", "switch", "clickbench", "tpch")
 
 FIRST_LOOK = 8  # the summary's first verdict is of an eighth of its rows
 
@@ -53,6 +53,8 @@ class Config:
     tpcb       seconds per round of pgbench's own scripts
     live       minutes, rounds per second, seconds between probes and of rest of
                the data set "live"
+    switch_rate
+               transactions per second of the writers of the data set "switch"
     clickbench, hits
                directory of ClickBench's files, and a file of its rows; None: rows
                are made by the directory's hits.py
@@ -71,6 +73,7 @@ class Config:
     pgbench: int = 20_000
     tpcb: int = 3
     live: Live = field(default_factory=Live)
+    switch_rate: int = 1000
     clickbench: Path | None = None
     hits: Path | None = None
     tpch: Path | None = None
@@ -139,6 +142,7 @@ def _on_demand(env: dict[str, str], datasets: tuple[str, ...]) -> dict:
             rest=_positive(env, "LIVE_REST", base.rest, float),
             held=_positive(env, "LIVE_SNAPSHOT", base.held, float),
         ),
+        "switch_rate": _positive(env, "SWITCH_RATE", 1000, int),
         "scale": _positive(env, "SF", 1.0, float),
     }
     if "clickbench" in datasets:

@@ -20,6 +20,7 @@ CAPTIONS = {
     "live": "Before, while and after rows are written",
     "load": "Load, seconds (table without indexes; indexes apart)",
     "instructions": "Instructions per row, by callgrind (it knows no AVX-512: the kernels are those for AVX2)",
+    "switch": "From heap and back, beside writers",
     "size": "Size, MB of 10^6 bytes",
     "writers": "Writers",
     "writes": "Write path",

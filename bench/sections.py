@@ -34,6 +34,13 @@ P999 = "latency, 99.9th percentile"
 LAG = "worst lag"
 OVER_TIME = ", over time"
 
+# From heap and back, beside writers.
+SWITCH = "switch"
+ADOPT = "adopt, time"
+BESIDE_ADOPT = "writers beside adopt: worst"
+PEAK = "table and indexes, most beside {}, of heap's"
+PERCENTILE = "writers {}: 99th percentile"
+
 # Of clickbench and tpch.
 CLICKBENCH = "clickbench"
 TPCH = "tpch"

@@ -17,6 +17,7 @@ from bench import (
     keyorder_online,
     live,
     points,
+    switch,
     tpcb,
     tpch,
     verdict,
@@ -43,7 +44,16 @@ from bench.measure import judge
 from bench.progress import progress, say
 from bench.report import cell_text
 from bench.results import Cell
-from bench.sections import CLICKBENCH, FIRST, LIVE, PARALLEL, SERIAL, TPCH, WITH_KEYS
+from bench.sections import (
+    CLICKBENCH,
+    FIRST,
+    LIVE,
+    PARALLEL,
+    SERIAL,
+    SWITCH,
+    TPCH,
+    WITH_KEYS,
+)
 from bench.systems import HEAP
 from bench.writes import write_path
 
@@ -305,6 +315,7 @@ _PLANS: dict[str, Callable[[Config], Iterator[Step]]] = {
     keyorder.NAME: _keyorder,
     tpcb.NAME: lambda config: tpcb.steps(_judged),
     LIVE: lambda config: iter([_judged(LIVE, live.run)]),
+    SWITCH: lambda config: iter([_judged(SWITCH, switch.run)]),
     TPCH: lambda config: tpch.steps(config, _judged),
     CLICKBENCH: lambda config: clickbench.steps(config, _judged),
     "zson": _zson,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from bench.config import Config
-from bench.sections import FIRST, LIVE
+from bench.sections import FIRST, LIVE, SWITCH
 
 SYSTEMS = 4  # of this project's and heap, as a rule
 MILLION = 1_000_000
@@ -24,6 +24,7 @@ def expected(step: str, config: Config) -> float:
     turns = SYSTEMS * config.tpcb
     for pattern, seconds in (
         (LIVE, live),
+        (SWITCH, 120 + 200 * rows),
         (r"pgbench-(\d+)", 3 * config.load_runs * turns + 20),
         (r".*-points(-starved)?", 4 * turns + 10),
         (r".*-(load|churn-load|churn-compact)", 60 * rows),

@@ -32,9 +32,9 @@ install_copy "$pg_config" "$work/server"
 step "tests"
 if [ $# -eq 0 ]; then
 	set -- --quick tests
-	export STORM_POINTS=${STORM_POINTS:-6} UNIQUE_ROUNDS=${UNIQUE_ROUNDS:-10}
-	export RANDOM_QUERIES=${RANDOM_QUERIES:-0.3} FUZZ_ROUNDS=${FUZZ_ROUNDS:-1}
-	export ZSON_DOCUMENTS=${ZSON_DOCUMENTS:-500} RACES=${RACES:-0.5}
+	export STORM_POINTS=${STORM_POINTS:-4} UNIQUE_ROUNDS=${UNIQUE_ROUNDS:-10}
+	export RANDOM_QUERIES=${RANDOM_QUERIES:-0.2}
+	export ZSON_DOCUMENTS=${ZSON_DOCUMENTS:-500} RACES=${RACES:-0.3}
 	more=1
 fi
 jobs=${JOBS:-$(n=$(($(nproc) + ${more:-0})); echo $((n > 4 ? 4 : n)))}

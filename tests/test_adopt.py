@@ -4,12 +4,13 @@ heap twin whatever is done to it before, meanwhile and afterwards."""
 from __future__ import annotations
 
 import itertools
-import threading
+import random
+import time
 
 import pytest
 from strata.samples import NO_INPUT, SAMPLES
 from strata.switch import depends, method, nothing_left
-from strata.threads import repeated
+from strata.threads import begun, repeated
 from strata.timing import reset_timeout
 from strata.twin import Session, Twin, execute
 from strata.wait import wait_until
@@ -388,6 +389,37 @@ def test_beside_writers(t):
     compress(t)
 
 
+def test_merge_beside_writers_ends_and_gives_space_back(heaps):
+    """It takes what is there when it begins; rows that are written meanwhile do not
+    lie where the file is to be cut off, nor does the metapage."""
+    heaps.ok("CREATE TABLE t (id int PRIMARY KEY, k int, v text)")
+    heaps.ok(
+        "INSERT INTO t SELECT i, 0, repeat('row ', 30) FROM generate_series(1, 60000) i"
+    )
+    heaps.ok("VACUUM t")
+    adopt(heaps)
+    rng = random.Random(1)
+
+    def write(conn):
+        conn.execute(
+            f"UPDATE ours.t SET k = k + 1 WHERE id = {rng.randrange(60000) + 1}"
+        )
+        time.sleep(0.005)
+
+    size = "SELECT pg_relation_size('t')"
+    (before,) = heaps.ours.execute(size).fetchone()
+    heaps.ours.execute("SET statement_timeout = '60s'")
+    updates = "SELECT sum(k) FROM t"
+    with repeated(heaps.database, [write]):
+        heaps.ours.execute(f"CALL {heaps.am}.merge('t')")
+        (after,) = heaps.ours.execute(size).fetchone()
+        (done,) = heaps.ours.execute(updates).fetchone()
+    assert after < before / 2
+    assert heaps.ours.execute(updates).fetchone()[0] >= done > 0
+    heaps.ours.execute("UPDATE t SET k = 0 WHERE k <> 0")
+    whole(heaps)
+
+
 def test_lock_is_awaited_with_patience(t):
     other = t.session()
     other.ok("BEGIN")
@@ -395,15 +427,13 @@ def test_lock_is_awaited_with_patience(t):
     outcome = execute(t.ours, f"SELECT {t.am}.adopt('t', patience => '0.3 seconds')")
     assert outcome.sqlstate == "55P03"
     # nobody stands behind it meanwhile
-    done = []
-    thread = threading.Thread(target=lambda: done.append(adopt(t)))
-    thread.start()
+    adopted = begun(lambda: adopt(t))
     third = t.session()
     third.ok("SET statement_timeout = '10s'")
     for _ in range(20):
         third.ok("SELECT count(*) FROM t WHERE id = 7")
     other.ok("COMMIT")
-    thread.join()
+    adopted()
     assert method(t.ours) == t.am
     whole(t)
 
@@ -495,6 +525,7 @@ def change_again(session: Session) -> None:
     change(session)
 
 
+@pytest.mark.slow
 def test_there_and_back_and_there(t):
     for _ in range(3):
         adopt(t)
@@ -603,10 +634,8 @@ def test_release_of_a_table_that_is_filled_anew_meanwhile(t):
     other, caller = t.session(), t.session()
     other.ok("BEGIN ISOLATION LEVEL REPEATABLE READ")
     other.ok("SELECT 1")
-    done = []
     call = f"CALL {t.am}.release('t', patience => '20 seconds')"
-    thread = threading.Thread(target=lambda: done.append(execute(caller.ours, call)))
-    thread.start()
+    released = begun(lambda: execute(caller.ours, call))
     live = f"SELECT sum(rows - deleted_rows) FROM {t.am}.row_groups('t')"
     wait_until(lambda: t.ours.execute(live).fetchone() == (0,), "groups without rows")
     for sql in (
@@ -617,9 +646,103 @@ def test_release_of_a_table_that_is_filled_anew_meanwhile(t):
     ):
         t.ok(sql)
     other.ok("COMMIT")
-    thread.join()
-    assert done[0].sqlstate is None, done
+    assert released().sqlstate is None
     is_heap(t)
+
+
+@pytest.mark.slow
+def test_release_that_is_overtaken_before_it_gives_extents_up(heaps):
+    """TRUNCATE and a load come between its sweep and its next step: where extents
+    were free, row groups stand in the new file."""
+    heaps.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    heaps.ok("INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 1500) i")
+    adopt(heaps)
+    compress(heaps)
+    caller, filler, holder = (heaps.session() for _ in range(3))
+    # VACUUM of TOAST takes its time, so that the sweep finds the index locked
+    caller.ours.execute("SET vacuum_cost_delay = '5ms'")
+    caller.ours.execute("SET vacuum_cost_limit = 1")
+    fills = (
+        "BEGIN",
+        "TRUNCATE t",
+        # the first rows of a load go to the delta
+        "INSERT INTO t SELECT i, CASE WHEN i > 1000 THEN (SELECT string_agg(md5((i * g)::text), '')"
+        " FROM generate_series(1, 30) g) END FROM generate_series(1, 1500) i",
+        "COMMIT",
+    )
+    (pid,) = caller.ours.execute("SELECT pg_backend_pid()").fetchone()
+    call = f"CALL {heaps.am}.release('t')"
+    released = begun(lambda: execute(caller.ours, call))
+    vacuums = (
+        "SELECT FROM pg_stat_progress_vacuum WHERE relid = (SELECT reltoastrelid"
+        " FROM pg_class WHERE oid = 't'::regclass)"
+    )
+    wait_until(lambda: heaps.ours.execute(vacuums).fetchall(), "VACUUM of TOAST")
+    holder.ours.execute("BEGIN; ALTER INDEX t_pkey SET TABLESPACE pg_default")
+    waits = "SELECT relation::regclass::text FROM pg_locks WHERE NOT granted AND "
+    wait_until(
+        lambda: heaps.ours.execute(f"{waits} pid = {pid}").fetchall() == [("t_pkey",)],
+        "the sweep to stop",
+    )
+    phase = f"SELECT phase FROM {heaps.am}.progress"
+    assert heaps.ours.execute(phase).fetchall() == [("cleaning up",)]
+    filled = begun(lambda: [execute(filler.ours, sql) for sql in fills])
+    wait_until(
+        lambda: ("t",) in heaps.ours.execute(f"{waits} pid <> {pid}").fetchall(),
+        "TRUNCATE to be next",
+    )
+    holder.ours.execute("ROLLBACK")
+    outcomes = [released(), *filled()]
+    assert all(outcome.sqlstate is None for outcome in outcomes), outcomes
+    for sql in fills:
+        heaps.heap.execute(sql)
+    is_heap(heaps)
+
+
+def test_release_of_a_new_file_lets_loads_write_to_the_delta(heaps):
+    """So that it ends: of a file that TRUNCATE has made between two steps, too."""
+    heaps.ours.execute(
+        "CREATE FUNCTION f(id int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN"
+        " IF id = 4711 THEN PERFORM pg_advisory_lock_shared(4711);"
+        " PERFORM pg_advisory_unlock_shared(4711); END IF; RETURN id; END $$"
+    )
+    heaps.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    heaps.ok("INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 3000) i")
+    adopt(heaps)
+    compress(heaps)
+    heaps.ours.execute("CREATE INDEX ON t (f(id))")
+    caller, other, holder = (heaps.session() for _ in range(3))
+    other.ok("BEGIN")
+    other.ok("SELECT * FROM t WHERE id = 5 FOR UPDATE")
+    call = f"CALL {heaps.am}.release('t')"
+    released = begun(lambda: execute(caller.ours, call))
+    phase = f"SELECT phase FROM {heaps.am}.progress"
+    wait_until(
+        lambda: (
+            heaps.ours.execute(phase).fetchall()
+            == [("waiting for other transactions",)]
+        ),
+        "release to wait",
+    )
+    other.ok("TRUNCATE t")
+    other.ok("INSERT INTO t SELECT i, 'x' FROM generate_series(2001, 8000) i")
+    # all of them are in the table now, and in its indexes
+    other.ok("SELECT count(*) FROM t")
+    holder.ours.execute("SELECT pg_advisory_lock(4711)")
+    other.ok("COMMIT")
+    wait_until(
+        lambda: heaps.ours.execute(
+            "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        ).fetchall(),
+        "release to stop in a step",
+    )
+    before = heaps.row_groups()
+    assert before > 0
+    heaps.ok("INSERT INTO t SELECT -i, 'y' FROM generate_series(1, 6000) i")
+    assert heaps.row_groups() == before
+    holder.ours.execute("SELECT pg_advisory_unlock(4711)")
+    assert released().sqlstate is None
+    is_heap(heaps)
 
 
 def test_release_after_a_cancelled_vacuum(heaps):
@@ -655,6 +778,7 @@ def test_release_after_a_cancelled_vacuum(heaps):
     is_heap(heaps)
 
 
+@pytest.mark.slow
 def test_row_numbers_are_not_used_again(heaps):
     """Of the last life the TOAST relation still has tombstones, dead ones: a
     snapshot goes when VACUUM has looked who needs them."""
@@ -670,8 +794,7 @@ def test_row_numbers_are_not_used_again(heaps):
     caller.ours.execute("SET vacuum_cost_delay = '3ms'")
     caller.ours.execute("SET vacuum_cost_limit = 1")
     call = f"CALL {heaps.am}.release('t')"
-    thread = threading.Thread(target=lambda: caller.ours.execute(call))
-    thread.start()
+    released = begun(lambda: caller.ours.execute(call))
     live = f"SELECT sum(rows - deleted_rows) FROM {heaps.am}.row_groups('t')"
     wait_until(
         lambda: heaps.ours.execute(live).fetchone() == (0,), "groups without rows"
@@ -687,7 +810,7 @@ def test_row_numbers_are_not_used_again(heaps):
     )
     wait_until(lambda: heaps.ours.execute(vacuums).fetchall(), "VACUUM of TOAST")
     second.ok("COMMIT")
-    thread.join()
+    released()
     is_heap(heaps)
 
     heaps.ok("INSERT INTO t SELECT i, 0 FROM generate_series(3, 6000, 3) i")
@@ -702,6 +825,32 @@ def test_row_numbers_are_not_used_again(heaps):
     whole(heaps)
     release(heaps)
     is_heap(heaps)
+
+
+@pytest.mark.slow
+def test_release_does_not_read_in_each_step_what_those_before_have_done(heaps):
+    """Each tombstone is read four times when all rows have gone: by the last step,
+    which finds nothing, by the look whether that is so, and by VACUUM."""
+    rows, conn = 250_000, heaps.ours
+    conn.execute(
+        "CREATE TABLE t (id int) WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off)"
+    )
+    conn.execute(f"INSERT INTO t SELECT generate_series(1, {rows})")
+    adopt(heaps)
+    conn.execute(
+        f"SELECT {heaps.am}.set_options('t', row_group_rows => 10000, auto_compact => false)"
+    )
+    conn.execute(f"CALL {heaps.am}.merge('t')")
+    read = (
+        "SELECT sum(idx_tup_read)::bigint FROM pg_stat_all_indexes WHERE relid ="
+        " (SELECT reltoastrelid FROM pg_class WHERE oid = 't'::regclass)"
+    )
+    conn.execute("SELECT pg_stat_clear_snapshot(), pg_stat_force_next_flush()")
+    (before,) = conn.execute(read).fetchone()
+    release(heaps)
+    conn.execute("SELECT pg_stat_clear_snapshot(), pg_stat_force_next_flush()")
+    (after,) = conn.execute(read).fetchone()
+    assert (after - before) / rows < 4.5
 
 
 def test_release_cancelled_anywhere(t, rng):

@@ -159,6 +159,7 @@ def test_crashes_of_release(make_cluster, am, rng):
     is_heap(twin)
 
 
+@pytest.mark.slow
 def test_subscriber(make_cluster, am):
     """Logical replication goes on, and hears of the changes of rows alone."""
     database = crash_database(make_cluster, am, "publisher", wal_level="logical")

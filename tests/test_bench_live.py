@@ -164,6 +164,24 @@ def test_bars_of_live():
     ]
 
 
+def test_bars_of_switch():
+    found = Results()
+    for name, figure in (
+        ("adopt, time", 4),
+        ("writers beside adopt: worst", 51),
+        ("writers alone: 99th percentile", 3),
+        ("writers beside merge: 99th percentile", 6),
+        ("table and indexes, most beside merge, of heap's", 1.2),
+    ):
+        found.add(Cell("switch", "switch", name, "rowcompress", "", [figure]))
+    assert [line[2:] for line in bars(found)[1:]] == [
+        ["4.00", "50", "yes"],
+        ["51.00", "50", "NO"],
+        ["2.00", "2", "yes"],
+        ["1.20", "1.15", "NO"],
+    ]
+
+
 def test_log_of_the_writers():
     log = read_log(["0 1 2500 0 1000 500000 750", "1 1 100 0 1001 0 0"], 999.0)
     assert log == [(1.5, 2.5, 0.75), (2.0, 0.1, 0.0)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 import threading
 import time
@@ -250,6 +251,74 @@ def test_nothing_is_left_of_a_free_extent_that_was_cut_off(database, am):
         conn.execute("VACUUM t")
         conn.execute(load.format(10001, 30000))
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
+def test_each_partition_is_sorted(database, am):
+    """A call sorts groups of each table once, whatever it has done to another one."""
+    with database.connect() as conn:
+        conn.execute("CREATE TABLE t (part int, id int) PARTITION BY LIST (part)")
+        for part in (1, 2, 3):
+            conn.execute(
+                f"CREATE TABLE t{part} PARTITION OF t FOR VALUES IN ({part}) USING {am};"
+                f"INSERT INTO t{part} SELECT {part}, 5000 - i FROM generate_series(1, 5000) i"
+            )
+            conn.execute(f"CALL {am}.merge('t{part}')")
+        conn.execute(f"SELECT {am}.set_options('t', orderby => 'id')")
+        conn.execute(f"CALL {am}.compact('t')")
+        assert conn.execute(
+            "SELECT part, bool_and(id > before) FROM (SELECT part, id, lag(id)"
+            " OVER (PARTITION BY part ORDER BY ctid) AS before FROM t) s GROUP BY 1 ORDER BY 1"
+        ).fetchall() == [(1, True), (2, True), (3, True)]
+
+
+def test_merge_ends_beside_loads_out_of_order(database, am):
+    """Each load makes a row group that overlaps all others."""
+    load = "INSERT INTO t SELECT i * 100000 + {}, md5(i::text) FROM generate_series(1, 2000) i"
+    with database.connect() as conn:
+        conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
+        conn.execute(
+            f"SELECT {am}.set_options('t', orderby => 'id', row_group_rows => 2048, auto_compact => false)"
+        )
+        for number in range(10):
+            conn.execute(load.format(number))
+        loads = itertools.count(10)
+        conn.execute("SET statement_timeout = '60s'")
+
+        def load_one(other) -> None:
+            other.execute(load.format(next(loads)))
+            time.sleep(0.02)
+
+        with repeated(database, [load_one]):
+            conn.execute(f"CALL {am}.merge('t')")
+        count = "SELECT count(*), count(DISTINCT id) FROM t"
+        assert conn.execute(count).fetchone() == (next(loads) * 2000,) * 2
+        conn.execute(f"CALL {am}.merge('t')")
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
+def test_merge_waits_for_a_long_snapshot_once(database, am):
+    """Not before and after each VACUUM, and not at all for one of another database."""
+    with database.connect() as conn, database.connect() as reader:
+        file_size = bulk_table(conn, am)
+
+        def merge() -> float:
+            start = time.monotonic()
+            conn.execute(f"CALL {am}.merge('t')")
+            return time.monotonic() - start
+
+        conn.execute("DELETE FROM t WHERE id % 10 < 3")
+        reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        reader.execute("SELECT count(*) FROM pg_am")
+        before = file_size()
+        assert 1 <= merge() < 5
+        assert file_size() >= before
+        reader.execute("COMMIT")
+        with database.cluster.connect() as other:
+            other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            other.execute("SELECT count(*) FROM pg_class")
+            merge()
+            assert file_size() < before
+        assert conn.execute("SELECT count(*) FROM t").fetchone() == (70_000,)
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ def database(make_cluster, am) -> CrashDatabase:
     return crash_database(make_cluster, am, "compact", full_page_writes="on")
 
 
+@pytest.mark.slow
 def test_space_is_used_again_and_given_back(database, am):
     """Rounds of updates, compaction and VACUUM; then everything is deleted."""
     with database.connect() as conn:
@@ -280,6 +281,7 @@ def test_cut_of_the_file_outlives_the_vacuum_that_made_it(database, am):
         ).fetchone() == (0,)
 
 
+@pytest.mark.slow
 def test_one_merge_brings_all_space_back(make_cluster, rng, am):
     """Whatever came before it: workers, old snapshots, cancels, rolled-back loads."""
     cluster = make_cluster("space", **WORKERS)

@@ -120,6 +120,7 @@ def test_unlogged_table_is_empty_after_a_crash(database):
     verify(database)
 
 
+@pytest.mark.slow
 def test_full_page_images_replay_as_written(make_cluster, am):
     """Recovery under wal_consistency_checking compares every page it replays."""
     cluster = make_cluster("consistency", wal_consistency_checking="all")

@@ -513,6 +513,7 @@ def test_pg_waldump_reads_the_records(database, am):
     assert any("FPW" in line for line in records), out[:1000]
 
 
+@pytest.mark.slow
 def test_subscriber(database, make_cluster, am):
     """Column lists, row filters, long rows, streamed transactions, prepared ones."""
     subscriber = LogicalDatabase(

@@ -149,7 +149,7 @@ def statements(am: str) -> dict[str, tuple[list[str], str, str]]:
 
 
 # What `make check` runs of them.
-QUICK = ("load", "update of keys", "compact", "index", "vacuum full")
+QUICK = ("load", "compact", "vacuum full")
 
 # Each spills; the last ones by nodes of ours, where they are.
 QUERIES = (
@@ -263,6 +263,7 @@ def test_tablespace(make_cluster, disk, am, name):
     cluster.stop()
 
 
+@pytest.mark.slow
 def test_temporary_files(make_cluster, disk, am):
     """Sorts, hash tables of groups and of joins, windows: where there is no room, an
     ERROR that leaves nothing on the disk."""
@@ -308,6 +309,7 @@ def move(cluster: Cluster, what: Path, to: Path) -> None:
     subprocess.run(["chown", "-h", cluster.server.user, what], check=True)
 
 
+@pytest.mark.slow
 def test_data_directory(make_cluster, disk, am):
     """All but WAL: catalogs, transaction status, both tables."""
     cluster = make_cluster("full", start=False, **SETTINGS)
@@ -325,7 +327,7 @@ def test_data_directory(make_cluster, disk, am):
 
 
 @pytest.mark.crash
-@pytest.mark.parametrize("segments", range(2))
+@pytest.mark.parametrize("segments", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_wal(make_cluster, disk, am, rng, segments):
     """The server gives up, as it has to; what was acknowledged is there, in both
     tables or in none."""

@@ -104,6 +104,7 @@ def test_wild_documents(db, conn, am, kind):
     assert conn.execute(f"SELECT * FROM {am}.verify('ours')").fetchall() == []
 
 
+@pytest.mark.slow
 def test_large_documents(db, conn, am):
     """Documents of which few fit into memory, among small ones."""
     large = f"""SELECT jsonb_build_object('n', g, 'a', jsonb_agg(jsonb_build_object('b', i, 'c', md5((g * i)::text))),

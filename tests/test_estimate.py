@@ -128,6 +128,7 @@ def test_size_of_columns(conn, am):
             assert close(guess[name], size_), name
 
 
+@pytest.mark.slow
 def test_whole_table_of_any_method(conn, am):
     """A table that is small enough is encoded as a whole, whatever stores it,
     and so are its orders."""
@@ -192,6 +193,7 @@ def test_cancel(conn, am):
     assert conn.execute("SELECT count(*) FROM t").fetchone()[0] == 150000
 
 
+@pytest.mark.slow
 def test_standby(make_cluster, am):
     """A standby says what the primary says, and nothing is written by either."""
     primary = make_cluster("primary")

@@ -215,6 +215,7 @@ class Fuzz:
         self.maintain()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("round_", range(ROUNDS))
 def test_sessions_in_lockstep(twin, rng, round_):
     twin.ok("CREATE TABLE t (id int PRIMARY KEY, k int, v text)")

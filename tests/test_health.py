@@ -172,6 +172,7 @@ def test_a_prepared_transaction(t, am, db):
     mend(t, am, "old snapshot", patience="0")
 
 
+@pytest.mark.slow
 def test_a_worker_that_waits(make_cluster, am):
     cluster = make_cluster("worker", **WORKERS)
     with cluster.connect() as conn, cluster.connect() as other:

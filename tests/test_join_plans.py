@@ -87,3 +87,108 @@ def test_many_groups(conn, am):
     )
     assert aggregate["Plan Rows"] > 8192
     assert aggregate["Custom Plan Provider"].endswith("Aggregate")
+
+
+RECORDS = {
+    "join": "SELECT (c.r).alpha + o.year FROM {0} o, c WHERE o.year = c.year",
+    "groups": "SELECT (c.r).alpha, count(*) FROM {0} o, c WHERE o.year = c.year GROUP BY 1",
+    "windows": "SELECT sum((c.r).alpha) OVER (PARTITION BY (c.r).alpha) FROM {0} o, c WHERE o.year = c.year",
+    "recursive": """WITH RECURSIVE s AS (SELECT year AS alpha FROM {0} WHERE year = 2000 UNION ALL
+ SELECT o.year FROM {0} o, s WHERE o.year = s.alpha + 1) SEARCH BREADTH FIRST BY alpha SET r
+ SELECT count(*) FROM s""",
+}
+
+
+@pytest.mark.parametrize("what", RECORDS)
+def test_fields_of_records_keep_their_names(conn, am, what):
+    """EXPLAIN finds them in the plan of a CTE where heap's plans have it."""
+    conn.execute(TABLES.format(am=am))
+    sql = RECORDS[what].format("sales")
+    if what != "recursive":
+        sql = (
+            "WITH c AS MATERIALIZED (SELECT year, s AS r FROM"
+            f" (SELECT k AS alpha, year FROM sales OFFSET 0) s) {sql}"
+        )
+    conn.execute("SET enable_mergejoin = off")
+    lines = conn.execute(f"EXPLAIN (VERBOSE, COSTS OFF) {sql}").fetchall()
+    plan = "\n".join(line for (line,) in lines)
+    assert ".alpha" in plan or ')."*DEPTH*"' in plan, plan
+    assert ").f1" not in plan, plan
+
+
+KEYED = """CREATE TABLE pairs (a int, b bigint, v int, {key}) USING {am};
+ INSERT INTO pairs SELECT i / 10, i, i FROM generate_series(0, 22499) i;
+ CREATE TABLE facts (a int, b int, w int) USING {am};
+ INSERT INTO facts SELECT i % 22500 / 10, i % 22500, i FROM generate_series(1, 20000) i;
+ ANALYZE pairs; ANALYZE facts"""
+BY_KEY = {
+    "both": "f.a = p.a AND p.b = f.b",
+    "in ON": "f.b = p.b AND p.a = f.a AND f.w < p.v + 100000",
+    "one": "f.a = p.a AND f.b + 0 = p.b",
+}
+
+
+def expected_rows(conn, what: str) -> int:
+    join = "facts f JOIN pairs p ON " if what == "in ON" else "facts f, pairs p WHERE "
+    sql = f"SELECT f.w, p.v FROM {join}{BY_KEY[what]}"
+    return next(n["Plan Rows"] for n in plan_of(conn, sql) if "Join" in str(n))
+
+
+@pytest.mark.parametrize("key", ["PRIMARY KEY (a, b)", "UNIQUE (b, a)"])
+def test_unique_keys(conn, am, key):
+    """A join by all columns of a unique index is expected to find a row for each."""
+    conn.execute(KEYED.format(am=am, key=key))
+    assert 15000 < expected_rows(conn, "both") < 25000
+    assert 5000 < expected_rows(conn, "in ON") < 25000
+    assert expected_rows(conn, "one") < 1000
+    conn.execute(f"SET {am}.enable_robust_joins = off")
+    assert expected_rows(conn, "both") < 1000
+
+
+@pytest.mark.parametrize(
+    "key", ["CHECK (v >= 0)", "UNIQUE (a, b, v)", "UNIQUE (a, b) DEFERRABLE"]
+)
+def test_keys_that_are_not_unique(conn, am, key):
+    """Without such an index, or with one of more columns, it is as on heap."""
+    conn.execute(KEYED.format(am=am, key=key))
+    conn.execute("CREATE UNIQUE INDEX ON pairs (a, b) WHERE v > 10")
+    conn.execute("CREATE UNIQUE INDEX ON pairs (a, (b + 0))")
+    assert expected_rows(conn, "both") < 1000
+
+
+@pytest.mark.parametrize("tables", ["few f, pairs p", "pairs p, few f"])
+def test_unique_keys_of_both_sides(conn, am, tables):
+    """No more rows match than the smaller side has, in whichever order they stand."""
+    conn.execute(KEYED.format(am=am, key="PRIMARY KEY (a, b)"))
+    conn.execute(f"CREATE TABLE few (a int, b int, w int, UNIQUE (a, b)) USING {am}")
+    conn.execute("INSERT INTO few SELECT i / 10, i, i FROM generate_series(0, 299) i")
+    conn.execute("ANALYZE few")
+    sql = f"SELECT f.w, p.v FROM {tables} WHERE f.a = p.a AND f.b = p.b"
+    rows = next(n["Plan Rows"] for n in plan_of(conn, sql) if "Join" in str(n))
+    assert 100 < rows < 1000
+
+
+@pytest.mark.parametrize("exists", ["EXISTS", "NOT EXISTS"])
+def test_a_unique_key_does_not_say_that_there_is_a_match(conn, am, exists):
+    conn.execute(KEYED.format(am=am, key="PRIMARY KEY (a, b)"))
+    conn.execute("UPDATE facts SET a = -a, b = -b WHERE w > 5000; ANALYZE facts")
+    sql = (
+        f"SELECT f.w FROM facts f WHERE {exists}"
+        " (SELECT FROM pairs p WHERE f.a = p.a AND f.b = p.b)"
+    )
+    rows = next(n["Plan Rows"] for n in plan_of(conn, sql) if "Join" in str(n))
+    conn.execute(f"SET {am}.enable_robust_joins = off")
+    plain = next(n["Plan Rows"] for n in plan_of(conn, sql) if "Join" in str(n))
+    assert plain / 2 < rows < plain * 2
+
+
+def test_a_turned_join_begins_behind_its_probe_side(conn, am):
+    """Its rows come last, so a LIMIT spares nothing of what is below it."""
+    conn.execute(KEYED.format(am=am, key="CHECK (v >= 0)"))
+    conn.execute(f"CREATE TABLE few (v int) USING {am}")
+    conn.execute("INSERT INTO few SELECT i FROM generate_series(1, 2000) i")
+    conn.execute("ANALYZE few; SET enable_mergejoin = off; SET enable_nestloop = off")
+    sql = "SELECT w.v FROM few w WHERE EXISTS (SELECT FROM pairs p WHERE p.v = w.v)"
+    join = next(n for n in plan_of(conn, sql) if n.get("Join Type") == "Right Semi")
+    probe = join["Plans"][0]
+    assert join["Startup Cost"] > 2 * (probe["Total Cost"] - probe["Startup Cost"]) / 3

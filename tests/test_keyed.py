@@ -92,6 +92,11 @@ class Correlated:
             f"SELECT b.k4, count({sub}) FROM OTH b WHERE b.id % 3 = 0 GROUP BY 1",
             f"SELECT b.id, CASE WHEN b.k4 > 40 THEN {sub} END FROM OTH b",
             f"SELECT b.id, {sub}, {self.subquery()} FROM OTH b WHERE b.id < 200",
+            f"SELECT b.id, {sub} FROM OTH b WHERE b.id < 25",
+            f"SELECT b.id, c.id FROM OTH b JOIN OTH c ON b.k8 = c.k8 AND c.id < 40"
+            f" WHERE {sub} IS NOT NULL",
+            f"SELECT b.id, {sub} FROM OTH b WHERE b.k4 IN"
+            " (SELECT c.k4 FROM OTH c WHERE c.id < 30)",
             f"SELECT b.id, c.id FROM OTH b LEFT JOIN OTH c ON b.id = c.k4"
             f" AND c.id < 90 AND {sub} IS NOT NULL",
         ))  # fmt: skip
@@ -183,6 +188,57 @@ def test_few_calls(conn, am):
     sql = "SELECT sum((SELECT avg(n) FROM t WHERE t.x = o.id)) FROM o WHERE id < 5"
     (node,) = lookups(conn, am, sql, True)
     assert (node["Groups"], node["Answered By Plan"]) == (0, 4)
+
+
+@pytest.mark.parametrize(
+    "restricted",
+    [
+        "o WHERE o.id < 20",
+        "o WHERE o.id BETWEEN 1 AND 19 AND o.k + 0 IS NOT NULL",
+        "o JOIN o p ON o.k = p.k WHERE p.id < 20",
+        "o WHERE o.k IN (SELECT p.k FROM o p WHERE p.id < 20)",
+        "o JOIN (o p LEFT JOIN o q ON q.id = p.id AND q.k < 5) ON o.k = p.k"
+        " WHERE p.id < 20",
+    ],
+)
+def test_few_keys(conn, am, restricted):
+    """Groups are made of the keys that the query around can ask for."""
+    conn.execute(TABLES.format(am=am))
+    conn.execute(f"CALL {am}.merge('t')")
+    sql = f"SELECT count(*), sum((SELECT avg(x) FROM t WHERE t.k = o.k)) FROM {restricted}"
+    (node,) = lookups(conn, am, sql, True)
+    assert (node["Keys Looked For"], node["Groups"]) == (19, 19)
+    assert node["Answered By Plan"] == 0
+    rows = conn.execute(sql).fetchall()
+    conn.execute(f"SET {am}.enable_keyed_subqueries = off")
+    assert rows == conn.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "o FULL JOIN o p ON p.k = o.k AND p.id < 20",
+        "o LEFT JOIN o p ON p.k = o.k AND p.id < 20",
+    ],
+)
+def test_all_keys(conn, am, source):
+    """A condition that rows need not meet does not say what is asked for."""
+    conn.execute(TABLES.format(am=am))
+    sql = f"SELECT count((SELECT avg(x) FROM t WHERE t.k = o.k)) FROM {source}"
+    (node,) = lookups(conn, am, sql, True)
+    assert "Keys Looked For" not in node
+    assert node["Groups"] == 1000
+
+
+def test_other_keys(conn, am):
+    """Asked below the join that restricts the keys, the aggregate has all its rows."""
+    conn.execute(TABLES.format(am=am))
+    conn.execute("CREATE TABLE h AS SELECT id, id % 1000 AS k FROM o; ANALYZE h")
+    sql = """SELECT count(*) FROM h o, o p WHERE p.k = o.k AND p.id < 20
+      AND 100 / (SELECT count(*) FROM t WHERE t.k = o.k) > 4"""
+    (node,) = lookups(conn, am, sql, True)
+    assert (node["Keys Looked For"], node["Groups"]) == (19, 1000)
+    assert conn.execute(sql).fetchall() == [(57,)]
 
 
 NOT_TAKEN = {

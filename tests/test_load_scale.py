@@ -232,6 +232,7 @@ def loads(make_cluster, am) -> Loads:
     return Loads(make_cluster("loads", max_wal_size="2GB"), am)
 
 
+@pytest.mark.slow
 def test_rows_of_others_get_pages_of_a_row_group(loads):
     """VACUUM takes pages that a load has made, and not written yet, for free ones, and
     rows go there: the load leaves them and begins anew behind."""
@@ -256,6 +257,7 @@ def test_rows_of_others_get_pages_of_a_row_group(loads):
     assert loads.wrong() == 0
 
 
+@pytest.mark.slow
 def test_pages_of_a_cancelled_load_are_used(loads, make_cluster):
     """Those that it had written, and those that it had not come to: by the next load,
     also of a standby that was promoted."""

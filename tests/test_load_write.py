@@ -17,6 +17,7 @@ def t(twin: Twin) -> Twin:
     return twin
 
 
+@pytest.mark.slow
 def test_100_000_single_row_inserts_leave_no_row_group(t, cluster):
     """Each its own transaction, by pgbench in the server's own protocol, and no
     worker that compacts them."""

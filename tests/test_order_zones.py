@@ -365,6 +365,51 @@ def test_uuid_columns(conn, am):
     assert (pruned, read) == (3, 1)
 
 
+def cost(conn, condition: str) -> float:
+    [(plan,)] = conn.execute(
+        f"EXPLAIN (FORMAT JSON) SELECT id FROM ours_t WHERE {condition}"
+    ).fetchall()
+    return plan[0]["Plan"]["Total Cost"]
+
+
+def test_plans_know_what_zones_spare(conn, am):
+    """Of sorted row groups."""
+    conn.execute(f"CREATE TABLE heap_t AS {DOCUMENTS}")
+    make_ours(conn, am, "(d->>'kind'), ((d->>'n')::bigint)")
+    conn.execute(f"SELECT {am}.set_options('ours_t', row_group_rows => {ROWS})")
+    kind, n = "d->>'kind' = 'kind 5'", "(d->>'n')::bigint > 50"
+    conn.execute("VACUUM ANALYZE ours_t")
+    loaded = [cost(conn, condition) for condition in (kind, n)]
+    conn.execute("VACUUM (FULL, ANALYZE) ours_t")
+    sorted_ = [cost(conn, condition) for condition in (kind, n)]
+    assert sorted_[0] < loaded[0] / 2
+    assert sorted_[1] > loaded[1] / 2
+
+
+def test_plans_know_what_a_second_item_spares(conn, am):
+    """Behind one value of the first, in sorted row groups, and nowhere else."""
+    conn.execute(
+        "CREATE TABLE heap_t AS SELECT g AS id, jsonb_build_object('kind', 'kind ' || g % 2,"
+        f" 'n', g) AS d FROM generate_series(1, {ROWS}) g"
+    )
+    make_ours(conn, am, "(d->>'kind'), ((d->>'n')::bigint)")
+    conn.execute(
+        f"SELECT {am}.set_options('ours_t', row_group_rows => {ROWS});"
+        "CREATE STATISTICS kinds ON (d->>'kind') FROM ours_t;"
+        "CREATE STATISTICS numbers ON ((d->>'n')::bigint) FROM ours_t"
+    )
+    n = f"(d->>'n')::bigint > {ROWS - 500}"
+    costs = {}
+    for state, vacuum in (("loaded", "ANALYZE"), ("sorted", "FULL, ANALYZE")):
+        conn.execute(f"VACUUM ({vacuum}) ours_t")
+        for kinds in ("= 'kind 1'", "> 'a'"):
+            kind = f"d->>'kind' {kinds}"
+            costs[state, kinds] = (cost(conn, kind), cost(conn, f"{kind} AND {n}"))
+    alone, both = costs.pop(("sorted", "= 'kind 1'"))
+    assert both < 0.7 * alone
+    assert all(both > alone for alone, both in costs.values())
+
+
 SETTLED = [
     ("(at AT TIME ZONE 'EST')", "timezone_abbreviations = 'Australia'",
      "(at AT TIME ZONE 'EST') = (SELECT min(at AT TIME ZONE 'EST') FROM heap_t)"),

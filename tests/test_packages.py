@@ -126,6 +126,7 @@ def test_release(tmp_path):
     assert (tree / "debian/changelog").read_text().startswith("strata (7.0-")
 
 
+@pytest.mark.slow
 @needs_git
 def test_zips_build_alone_and_are_the_same_twice(tmp_path):
     sums = []

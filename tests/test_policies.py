@@ -290,6 +290,7 @@ def test_a_partition_that_is_refused(p, am):
     same(p)
 
 
+@pytest.mark.slow
 def test_a_partition_that_is_in_use(p, am, db):
     """Others are adopted; this one is tried again, not at once."""
     with db.connect() as other:
@@ -309,6 +310,7 @@ def test_a_partition_that_is_in_use(p, am, db):
     same(p)
 
 
+@pytest.mark.slow
 def test_a_partition_that_others_read_is_not_dropped(p, am, db):
     set_policy(p, am, drop_after="'1 day'")
     with db.connect() as other:
@@ -452,6 +454,7 @@ def test_a_policy_that_is_gone_in_the_middle(p, am, db):
     same(p)
 
 
+@pytest.mark.slow
 def test_a_merge_does_not_wait_for_ever(p, am, db):
     """Ten seconds for a lock that somebody else keeps; the session's setting is as before."""
     set_policy(p, am, adopt_after="'20 days'")
@@ -803,6 +806,7 @@ def test_without_pg_cron(p, am):
     assert f"CALL {am}.run_policies()" in notices[0][1]
 
 
+@pytest.mark.slow
 def test_on_pg_cron(make_cluster, server, am):
     """One job for all policies of a user, which a real pg_cron runs."""
     if not (server.pkglibdir / "pg_cron.so").exists():

@@ -118,15 +118,11 @@ def test_release(t, am, db):
 
 
 def test_release_waits_for_others(t, am, db):
-    t.execute("DROP INDEX t_f")
+    """Then it goes on with the rows that are left."""
     t.execute(f"SELECT {am}.adopt('t')")
     t.execute(f"CALL {am}.merge('t')")
-    with db.connect() as other, db.connect() as runner:
-        other.execute("BEGIN; SELECT FROM t WHERE id = 7 FOR UPDATE")
-        thread = threading.Thread(
-            target=runner.execute, args=(f"CALL {am}.release('t')",)
-        )
-        thread.start()
+    with db.connect() as other, running(db, t, f"CALL {am}.release('t')"):
+        other.execute(f"BEGIN; SELECT FROM t WHERE id = {STOP} FOR UPDATE")
         wait_until(
             lambda: (
                 [row[:3] for row in progress(t, am)]
@@ -135,7 +131,8 @@ def test_release_waits_for_others(t, am, db):
             "release to wait",
         )
         other.execute("ROLLBACK")
-        thread.join()
+        row = stopped(t, am)
+        assert row[:5] == ("t", "release", "moving rows to the delta", 0, 1)
     assert progress(t, am) == []
 
 

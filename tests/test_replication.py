@@ -105,6 +105,7 @@ def test_standby_follows_and_is_promoted(make_database, make_cluster, am):
     check(standby, am)
 
 
+@pytest.mark.slow
 def test_snapshot_on_the_standby_outlives_maintenance(make_database, make_cluster, am):
     """A query of an old snapshot gives heap's rows or is cancelled, never others.
 
@@ -377,6 +378,7 @@ def arrived(conn, value: int) -> None:
     wait_until(lambda: count(conn, f"v::text = '{value}'") > 0, "the subscriber", 60)
 
 
+@pytest.mark.slow
 def test_a_subscriber_finds_a_row_by_hash_that_is_being_moved(make_database, am):
     """A compaction has made entries of the copies, and commits amid the search.
 
@@ -406,6 +408,7 @@ def test_a_subscriber_finds_a_row_by_hash_that_is_being_moved(make_database, am)
         assert count(right) == 9
 
 
+@pytest.mark.slow
 def test_a_subscriber_without_a_key_finds_a_row_that_has_moved(make_database, am):
     """A compaction takes rows out of the delta and out of a row group, amid the search."""
     publisher = make_database("publisher", wal_level="logical")
@@ -428,7 +431,9 @@ def test_a_subscriber_without_a_key_finds_a_row_that_has_moved(make_database, am
             left.execute("UPDATE t SET v = %s WHERE v = 100", [200 + key])
 
 
-@pytest.mark.parametrize("identity", ["DEFAULT", "FULL"])
+@pytest.mark.parametrize(
+    "identity", ["DEFAULT", pytest.param("FULL", marks=pytest.mark.slow)]
+)
 def test_logical_replication_both_ways(make_database, identity, am):
     """Tables of both sides are of the access method; heap twins go along."""
     publisher = make_database("publisher", wal_level="logical")

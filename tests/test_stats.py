@@ -76,6 +76,25 @@ def test_scans(t, am, db):
     )
 
 
+def test_an_update_reads_no_row_group_twice(t, am):
+    """Its scan has the old rows at hand; an index scan's reader is open."""
+    t.execute("UPDATE t SET v = v || id WHERE id % 10 = 0")
+    found = stats(t, am)
+    assert found["row_groups_read"] >= 3
+    assert "cache_misses" not in found
+    assert "cache_hits" not in found
+
+    t.execute("CREATE INDEX ON t (id)")
+    t.execute("VACUUM ANALYZE t")
+    t.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+    t.execute(f"SELECT {am}.reset_stats()")
+    done = t.execute("UPDATE t SET v = 'i' WHERE id BETWEEN 101 AND 108")
+    assert done.rowcount == 8
+    found = stats(t, am)
+    # once by the scan, and for the row before which nothing was locked
+    assert found["cache_hits"] + found.get("cache_misses", 0) <= 3
+
+
 def test_a_session_tells_once_a_second(t, am, db):
     with db.connect() as other:
         began = time.monotonic()
@@ -391,6 +410,7 @@ def test_without_shared_memory(make_cluster, am):
     conn.close()
 
 
+@pytest.mark.slow
 def test_standby(make_cluster, am):
     """It counts for itself."""
     primary = make_cluster("primary")

@@ -60,7 +60,7 @@ def test_nothing_is_lost_whoever_is_killed(make_cluster, server, am, seed):
 
 @pytest.mark.parametrize("am", [*STORE_AMS, "sorted_heap"])
 def test_nothing_is_lost_on_the_way_from_heap_and_back(make_cluster, server, am, seed):
-    """kill -9 during adopt, release and compact, at half as many points."""
+    """kill -9 during adopt, release and compact, at a quarter as many points."""
     if not server.has_extension(am):
         pytest.skip(f"{am} is not installed")
-    weather(make_cluster, am, seed, (POINTS + 1) // 2, KILLS, True)
+    weather(make_cluster, am, seed, (POINTS + 3) // 4, KILLS, True)

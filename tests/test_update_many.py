@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from strata.threads import race_time
 from strata.twin import Twin
+from strata.wait import wait_until
 
 BULK = 20_000
 
@@ -401,6 +402,175 @@ def test_compaction_moves_new_versions(t):
     bulk(t, "UPDATE t SET amount = amount + 1 WHERE id % 3 = 0")
     t.ours.execute(f"CALL {t.am}.compact('t')")
     verify(t)
+
+
+# Rows that are dense, sparse and single in their vectors.
+WIDE = 9_000
+SOME = (
+    "true",
+    "id % 10 = 0",
+    "id % 32 = 0",
+    "id % 97 = 0",
+    "id = 7500",
+    "id BETWEEN 5000 AND 5019",
+)
+
+
+@pytest.fixture
+def wide(twin: Twin) -> Twin:
+    """Columns of all kinds, of which a new version keeps most: some added, one
+    dropped, one generated, and values that stand alone."""
+    twin.ok(
+        "CREATE TABLE t (gone int, id int PRIMARY KEY, k int, c char(3), n numeric,"
+        " f real, d date, b bool, s text, j jsonb, a text[], big text,"
+        " g int GENERATED ALWAYS AS (k * 2) STORED)"
+    )
+    twin.ok(
+        "INSERT INTO t SELECT i, i, i % 1000, i % 10, CASE WHEN i % 7 > 0 THEN i / 8.0 END,"
+        " i / 3.0, date '2024-01-01' + i % 500, i % 3 = 0, md5(i::text),"
+        " jsonb_build_object('i', i, 's', 'v' || i % 50, 'a', ARRAY[i, i + 1]),"
+        " ARRAY['a' || i % 20, NULL], CASE WHEN i % 2000 = 0 THEN repeat(md5(i::text), 40000) END"
+        f" FROM generate_series(1, {WIDE}) i"
+    )
+    twin.ok("ALTER TABLE t DROP COLUMN gone")
+    twin.ok(
+        "ALTER TABLE t ADD COLUMN late int DEFAULT 7, ADD COLUMN none text, ADD COLUMN j2 jsonb"
+    )
+    twin.ok("CREATE INDEX ON t (k)")
+    return twin
+
+
+@pytest.mark.parametrize("way", ["scan", "index", "plain", "whole"])
+def test_a_new_version_keeps_the_other_columns(wide, way):
+    settings = {
+        "scan": "SET enable_indexscan = off; SET enable_bitmapscan = off",
+        "index": "SET enable_seqscan = off; SET enable_bitmapscan = off",
+        "plain": f"SET {wide.am}.enable_custom_scan = off",
+        "whole": f"SET {wide.am}.enable_partial_rows = off",
+    }[way]
+    wide.ours.execute(settings)
+    for some in SOME:
+        wide.ok(f"UPDATE t SET n = n + 1, k = k + 1 WHERE {some}")
+        wide.ok(f"UPDATE t SET s = c, j2 = j WHERE id < 7000 AND {some}")
+        wide.ok(f"UPDATE t SET none = j ->> 's' WHERE j ? 's' AND {some}")
+        wide.ok(f"UPDATE t SET j2 = j -> 'a' WHERE id < 7000 AND {some}")
+        wide.ok(f"UPDATE t SET s = big, none = 'x' WHERE id > 7000 AND {some}")
+    verify(wide)
+    wide.ok(
+        "UPDATE t SET id = -id, k = DEFAULT, c = 'c', n = id, f = 1, d = d + 1, b = NOT b,"
+        " s = 's', j = '1', a = '{}', big = NULL, late = late + 1, none = none || 'y'"
+    )
+    verify(wide)
+
+
+def test_new_versions_of_joined_rows(wide):
+    """The scan stands elsewhere when a row comes: hashed, sorted, rescanned."""
+    wide.ok("CREATE TABLE s AS SELECT id, id % 10 AS k FROM t")
+    for node in ("enable_hashjoin", "enable_mergejoin", "enable_nestloop"):
+        for other in ("enable_hashjoin", "enable_mergejoin", "enable_nestloop"):
+            for conn in wide.conns.values():
+                conn.execute(f"SET {other} = {'on' if other == node else 'off'}")
+        wide.ok(
+            "UPDATE t SET s = t.s || s.k FROM s WHERE s.id = t.id AND s.k < 3 AND t.id < 5000"
+        )
+        wide.ok("UPDATE t SET b = true FROM (SELECT 30 * i AS id FROM generate_series(1, 300) i) s"
+                " WHERE s.id = t.id")  # fmt: skip
+    wide.check()
+    wide.ok(
+        "WITH x AS (UPDATE t SET k = k + 1 WHERE id % 3 = 0 RETURNING id, s)"
+        " UPDATE t SET n = 0 FROM x WHERE x.id + 1 = t.id"
+    )
+    wide.ok(
+        "WITH x AS (UPDATE t SET k = k + 1 WHERE id % 3 = 0)"
+        " UPDATE t SET n = 1 WHERE id % 3 = 1"
+    )
+    verify(wide)
+
+
+def test_functions_that_read_while_new_versions_are_made(wide):
+    """A generated column and triggers read rows of the same row group, and
+    change some."""
+    wide.ok(
+        """
+        CREATE FUNCTION peek(i int) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+        DECLARE
+            l int;
+        BEGIN
+            SELECT length(s) + length(j::text) INTO l FROM t WHERE id = i % 50 + 1;
+            RETURN l;
+        END $$
+        """
+    )
+    wide.ok(
+        """
+        CREATE FUNCTION before_row() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            IF NEW.id % 1000 = 1 THEN
+                UPDATE t SET n = -1 WHERE id = -NEW.id;
+                UPDATE t SET late = -1 WHERE id = NEW.id + 1;
+            END IF;
+            NEW.none := (SELECT s || (j ->> 's') FROM t WHERE id = NEW.id % 100 + 3);
+            RETURN NEW;
+        END $$
+        """
+    )
+    wide.ok("ALTER TABLE t ADD COLUMN p text GENERATED ALWAYS AS (peek(k)) STORED")
+    wide.ok("UPDATE t SET k = k + 1 WHERE id % 10 = 0")
+    verify(wide)
+    wide.ok(
+        "CREATE TRIGGER b BEFORE UPDATE ON t FOR EACH ROW"
+        " WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION before_row()"
+    )
+    wide.ok("UPDATE t SET k = k + 1 WHERE id % 5 = 1 AND id > 200")
+    verify(wide)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_an_updater_waits_for_another_one(wide, many):
+    """It goes on with the row's newest version, wherever that is."""
+    some = "id % 2 = 0" if many else "id IN (7500, 7510)"
+    for conn in wide.conns.values():
+        conn.execute("BEGIN")
+        conn.execute(f"UPDATE t SET s = s || 'first', k = 5 WHERE {some}")
+    other = wide.session()
+    results = {}
+
+    def update(name: str) -> None:
+        results[name] = (
+            other.conns[name]
+            .execute("UPDATE t SET n = id, k = k + 1 WHERE id % 10 = 0")
+            .rowcount
+        )
+
+    threads = [threading.Thread(target=update, args=(name,)) for name in wide.conns]
+    for thread in threads:
+        thread.start()
+    for name, conn in wide.conns.items():
+        pid = other.conns[name].info.backend_pid
+        wait_until(
+            lambda pid=pid, conn=conn: conn.execute(
+                "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = %s",
+                [pid],
+            ).fetchone()[0],
+            "the other updater to wait",
+        )
+    wide.ok("COMMIT")
+    for thread in threads:
+        thread.join()
+    assert set(results.values()) == {WIDE // 10}
+    verify(wide)
+
+
+def test_returning_shows_old_rows(wide):
+    if wide.ours.info.server_version < 180000:
+        pytest.skip("RETURNING knows OLD from 18 on")
+    for some in SOME:
+        wide.ok(
+            f"UPDATE t SET k = k + 1, s = 'n' WHERE {some}"
+            " RETURNING old.k, old.s, new.s, old.j, new.n, old.big IS NULL, old.tableoid > 0"
+        )
+    wide.ok("UPDATE t SET k = 0 WHERE id = 77 RETURNING old, new")
+    verify(wide)
 
 
 @pytest.mark.parametrize("seed", range(2))

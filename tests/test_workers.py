@@ -185,6 +185,7 @@ def working(conn, am: str) -> int:
     ).fetchone()[0]
 
 
+@pytest.mark.slow
 def test_one_worker_serves_all_tables(make_cluster, am):
     """It is started for one table, and finds the others, which nobody asked for."""
     cluster = make_cluster("tables", **WORKERS)

@@ -82,11 +82,17 @@ static PlannedStmt *
 plan_query(Query *parse, const char *query_string, int cursor_options, ParamListInfo params
 		   ST_SINCE_19(, ExplainState *es))
 {
+	List	   *notes = vx_fallback_begin();
+	PlannedStmt *result;
+
 	if (st_store_in_use && vx_enable_keyed_subqueries)
 		vx_keyed_prepare(parse);
 	if (prev_planner)
-		return prev_planner(parse, query_string, cursor_options, params ST_SINCE_19(, es));
-	return standard_planner(parse, query_string, cursor_options, params ST_SINCE_19(, es));
+		result = prev_planner(parse, query_string, cursor_options, params ST_SINCE_19(, es));
+	else
+		result = standard_planner(parse, query_string, cursor_options, params ST_SINCE_19(, es));
+	vx_fallback_end(notes);
+	return result;
 }
 
 #ifdef ST_HAVE_SIMPLE_REL_HOOK
@@ -95,8 +101,11 @@ simple_rel(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
 	if (prev_simple_rel)
 		prev_simple_rel(root, rel, rte);
-	if (st_store_in_use && rte->rtekind == RTE_RELATION)
-		st_bitmap_forbid_in_recheck(root, rel, rte->relid);
+	if (!st_store_in_use || rte->rtekind != RTE_RELATION)
+		return;
+	st_bitmap_forbid_in_recheck(root, rel, rte->relid);
+	if (!rte->inh)
+		vx_note_unique_keys(root, rel, rte->relid);
 }
 #else
 static void
@@ -104,8 +113,11 @@ relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
 {
 	if (prev_get_relation_info)
 		prev_get_relation_info(root, relid, inhparent, rel);
-	if (st_store_in_use)
-		st_bitmap_forbid_in_recheck(root, rel, relid);
+	if (!st_store_in_use)
+		return;
+	st_bitmap_forbid_in_recheck(root, rel, relid);
+	if (!inhparent)
+		vx_note_unique_keys(root, rel, relid);
 }
 #endif
 
@@ -231,6 +243,10 @@ define_settings(const SfLibrary *library)
 		DefineCustomBoolVariable(setting_name(name), s->description, NULL, s->value,
 								 true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	}
+	DefineCustomBoolVariable(setting_name("explain_fallback"),
+							 "Shows in EXPLAIN (VERBOSE) why something is not done in vectors.",
+							 NULL, &vx_explain_fallback, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable(setting_name("simd"),
 							 "Best instruction set that vector expressions may use.",
 							 NULL, &vx_simd, VX_SIMD_AVX512, vx_simd_options,
@@ -249,6 +265,7 @@ sf_library_init(const SfLibrary *library)
 	RegisterCustomScanMethods(&vx_scan_methods);
 	RegisterCustomScanMethods(&vx_agg_methods);
 	RegisterCustomScanMethods(&vx_join_methods);
+	RegisterCustomScanMethods(&vx_setop_methods);
 	RegisterCustomScanMethods(&vx_lookup_methods);
 	RegisterCustomScanMethods(&vx_window_methods);
 	register_label_provider(library->options->provider, st_options_check_label);

@@ -213,6 +213,25 @@ sf_value_datum(const SfColumnType *type, uint8 *data, uint32 len)
 	}
 }
 
+void
+sf_value_datums(const SfColumnType *type, uint8 *arena, const uint32 *off,
+				const uint32 *lens, uint32 n, Datum *values)
+{
+	if (type->kind == SF_KIND_FIXED || type->kind == SF_KIND_CSTRING)
+	{
+		for (uint32 i = 0; i < n; i++)
+			values[i] = sf_value_datum(type, arena + off[i], lens[i]);
+		return;
+	}
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint8	   *header = arena + off[i] - VARHDRSZ;
+
+		SET_VARSIZE(header, lens[i] + VARHDRSZ);
+		values[i] = PointerGetDatum(header);
+	}
+}
+
 /* ---- dictionaries ---- */
 
 static bool

@@ -92,6 +92,10 @@ extern uint32 sf_value_align(const SfColumnType *type);
  */
 extern Datum sf_value_datum(const SfColumnType *type, uint8 *data, uint32 len);
 
+/* The same of n values, which stand at offsets of an arena. */
+extern void sf_value_datums(const SfColumnType *type, uint8 *arena, const uint32 *off,
+							const uint32 *lens, uint32 n, Datum *values);
+
 /*
  * Decodes a dictionary of n values: parts of up to ST_VECTOR_SIZE, each an
  * array of plain strings.  False if the bytes are damaged.

@@ -11,6 +11,7 @@
 #include "st_scan_columns.h"
 #include "vx_engine.h"
 #include "vx_mow.h"
+#include "vx_old_rows.h"
 
 const VxFormat *vx_format = NULL;
 
@@ -50,4 +51,5 @@ vx_executor_start(QueryDesc *queryDesc, int eflags, ExecutorStart_hook_type prev
 		return;
 	st_bitmap_disable_prefetch(queryDesc->planstate);
 	st_scan_columns_register(queryDesc->planstate);
+	st_old_rows_register(queryDesc, vx_old_rows_scan);
 }

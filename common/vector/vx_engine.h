@@ -5,7 +5,7 @@
  *
  * When a library is loaded, sf_library.c calls vx_init() with its format,
  * registers the custom scan nodes (vx_scan_methods, vx_agg_methods, vx_join_methods,
- * vx_lookup_methods, vx_window_methods) and the
+ * vx_setop_methods, vx_lookup_methods, vx_window_methods) and the
  * settings (vx_settings.h), and calls these from hooks:
  *
  *		vx_keyed_prepare()			planner_hook, before the planner
@@ -25,6 +25,7 @@
 #include "vx_format.h"
 #include "vx_join.h"
 #include "vx_join_link.h"
+#include "vx_fallback.h"
 #include "vx_keyed.h"
 #include "vx_lookup.h"
 #include "vx_paths.h"

@@ -84,6 +84,7 @@ typedef struct VxFormat
 
 	const char *scan_name;		/* of the custom scan nodes */
 	const char *aggregate_name;
+	const char *setop_name;
 	const char *join_name;
 	const char *lookup_name;
 	const char *window_name;

@@ -6,7 +6,9 @@
  * Rows stand one after another in blocks: a link, the hash, a mask of nulls,
  * and a word per column.  The table of hashes has open addressing and is
  * made when the number of rows is known.  A lookup takes a vector at a time,
- * and asks for the memory of all its slots before it reads the first.
+ * and asks for the memory of all its slots before it reads the first.  Numbers
+ * that lie close together, as those of primary keys do, need no table: they are
+ * places of an array, and neighbours are found beside each other.
  *
  * Numerics of one scale that fit an int64 are kept as that, and strings of
  * few distinct values as codes, until a value comes that does not fit; then
@@ -25,8 +27,15 @@
 #include "utils/memutils.h"
 
 #include "vx_hash.h"
+#include "vx_memory.h"
 #include "st_checksum.h"
 #include "st_numeric.h"
+
+/* Rows ahead whose slot is asked for when the table is made. */
+#define PREFETCH_ROWS	16
+
+/* With it turned over, int64 are ordered as uint64 are. */
+#define SIGN_BIT		(UINT64CONST(1) << 63)
 
 static void
 init_column(VxHashColumn *column, Form_pg_attribute attr)
@@ -103,29 +112,30 @@ vx_hash_reset(VxHash *hash)
 	hash->left = 0;
 	hash->unseen = 0;
 	hash->unique = true;
-	hash->nslots = 0;
+	hash->finished = false;
 	hash->slots = NULL;
+	hash->places = NULL;
 	for (int i = 0; i < hash->ncolumns; i++)
 		reset_column(hash, &hash->columns[i]);
 }
 
 /* ---- hashes ---- */
 
-/* A bijection: the hash of one integer stands for it. */
+/* The integer of which vx_mix() has made it. */
 static inline uint64
-mix(uint64 h)
+unmix(uint64 h)
 {
 	h ^= h >> 32;
-	h *= UINT64CONST(0xd6e8feb86659fd93);
+	h *= UINT64CONST(0xcfee444d8b59a89b);
 	h ^= h >> 32;
-	h *= UINT64CONST(0xd6e8feb86659fd93);
+	h *= UINT64CONST(0xcfee444d8b59a89b);
 	return h ^ (h >> 32);
 }
 
 static inline uint64
 combine(uint64 before, uint64 h)
 {
-	return mix(before * UINT64CONST(0x9e3779b97f4a7c15) + h);
+	return vx_mix(before * UINT64CONST(0x9e3779b97f4a7c15) + h);
 }
 
 static inline struct varlena *
@@ -228,54 +238,165 @@ vx_hash_memory(const VxHash *hash)
 {
 	Size		used = MemoryContextMemAllocated(hash->mcxt, true);
 
-	return hash->slots ? used : used + slots_needed(hash) * sizeof(VxHashSlot);
+	return hash->finished ? used : used + slots_needed(hash) * sizeof(VxHashSlot);
+}
+
+/* A row hangs in front of those with its hash. */
+static inline void
+hang_row(VxHash *hash, VxHashRow **place, VxHashRow *row)
+{
+	if (*place != NULL)
+		hash->unique = false;
+	row->next = *place;
+	*place = row;
+}
+
+static bool
+has_null_key(const VxHash *hash, const VxHashRow *row)
+{
+	return (row->nulls & hash->key_columns) != 0;
+}
+
+/*
+ * Keys that are one integer, and lie close together, are places of an array, if
+ * that is no larger than the table would be.
+ */
+static bool
+keys_are_places(VxHash *hash)
+{
+	uint64		least = PG_UINT64_MAX;
+	uint64		most = 0;
+
+	if (!hash->exact)
+		return false;
+	for (uint64 i = 0; i < hash->nrows; i++)
+	{
+		const VxHashRow *row = vx_hash_row(hash, i);
+		uint64		key = unmix(row->hash) ^ SIGN_BIT;
+
+		if (i % ST_VECTOR_SIZE == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (has_null_key(hash, row))
+			continue;
+		least = Min(least, key);
+		most = Max(most, key);
+	}
+	if (least > most ||
+		most - least >= slots_needed(hash) * sizeof(VxHashSlot) / sizeof(VxHashRow *))
+		return false;
+	hash->first_key = (int64) (least ^ SIGN_BIT);
+	hash->nplaces = most - least + 1;
+	return true;
+}
+
+static void
+fill_places(VxHash *hash)
+{
+	hash->places = vx_table_alloc(hash->mcxt, sizeof(VxHashRow *) * hash->nplaces, true);
+	for (uint64 i = 0; i < hash->nrows; i++)
+	{
+		VxHashRow  *row = vx_hash_row(hash, i);
+
+		if (i % ST_VECTOR_SIZE == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!has_null_key(hash, row))
+			hang_row(hash, &hash->places[unmix(row->hash) - (uint64) hash->first_key], row);
+	}
+}
+
+static void
+fill_slots(VxHash *hash)
+{
+	uint64		mask = slots_needed(hash) - 1;
+
+	hash->nslots = mask + 1;
+	hash->slots = vx_table_alloc(hash->mcxt, sizeof(VxHashSlot) * hash->nslots, true);
+	for (uint64 i = 0; i < hash->nrows; i++)
+	{
+		VxHashRow  *row = vx_hash_row(hash, i);
+		uint64		at = row->hash & mask;
+
+		if (i % ST_VECTOR_SIZE == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (i + PREFETCH_ROWS < hash->nrows)
+			__builtin_prefetch(&hash->slots[vx_hash_row(hash, i + PREFETCH_ROWS)->hash & mask],
+							   1);
+		if (has_null_key(hash, row))
+			continue;
+		while (hash->slots[at].row != NULL && hash->slots[at].hash != row->hash)
+			at = (at + 1) & mask;
+		hash->slots[at].hash = row->hash;
+		hang_row(hash, &hash->slots[at].row, row);
+	}
 }
 
 void
 vx_hash_finish(VxHash *hash)
 {
-	hash->nslots = slots_needed(hash);
-	hash->slots = MemoryContextAllocExtended(hash->mcxt, sizeof(VxHashSlot) * hash->nslots,
-											 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	for (uint64 i = 0; i < hash->nrows; i++)
-	{
-		VxHashRow  *row = vx_hash_row(hash, i);
-		uint64		at = row->hash & (hash->nslots - 1);
-
-		if (i % ST_VECTOR_SIZE == 0)
-			CHECK_FOR_INTERRUPTS();
-		if ((row->nulls & hash->key_columns) != 0)
-			continue;
-		while (hash->slots[at].row != NULL && hash->slots[at].hash != row->hash)
-			at = (at + 1) & (hash->nslots - 1);
-		if (hash->slots[at].row != NULL)
-			hash->unique = false;
-		hash->slots[at].hash = row->hash;
-		row->next = hash->slots[at].row;
-		hash->slots[at].row = row;
-	}
+	if (keys_are_places(hash))
+		fill_places(hash);
+	else
+		fill_slots(hash);
+	hash->finished = true;
 }
 
 /* ---- finding them ---- */
+
+static VxHashRow *
+find_place(const VxHash *hash, uint64 hashed)
+{
+	uint64		at = unmix(hashed) - (uint64) hash->first_key;
+
+	return at < hash->nplaces ? hash->places[at] : NULL;
+}
+
+static void
+find_places(const VxHash *hash, const uint64 *hashes, const uint64 *selection, int nwords,
+			VxHashRow **found)
+{
+	VX_FOREACH_ROW(row, selection, nwords)
+	{
+		uint64		at = unmix(hashes[row]) - (uint64) hash->first_key;
+
+		if (at < hash->nplaces)
+			__builtin_prefetch(&hash->places[at]);
+	}
+	VX_FOREACH_ROW(row, selection, nwords)
+	{
+		found[row] = find_place(hash, hashes[row]);
+		__builtin_prefetch(found[row]);
+	}
+}
+
+static inline VxHashRow *
+find_slot(const VxHashSlot *slots, uint64 mask, uint64 hashed)
+{
+	uint64		at = hashed & mask;
+
+	while (slots[at].row != NULL && slots[at].hash != hashed)
+		at = (at + 1) & mask;
+	return slots[at].row;
+}
 
 void
 vx_hash_find(const VxHash *hash, const uint64 *hashes, const uint64 *selection,
 			 int nrows, VxHashRow **found)
 {
 	int			nwords = (nrows + 63) / 64;
-	uint64		mask = hash->nslots - 1;
 	const VxHashSlot *slots = hash->slots;
+	uint64		mask = hash->nslots - 1;
 
 	memset(found, 0, sizeof(VxHashRow *) * nrows);
+	if (hash->places)
+	{
+		find_places(hash, hashes, selection, nwords, found);
+		return;
+	}
 	VX_FOREACH_ROW(row, selection, nwords)
 		__builtin_prefetch(&slots[hashes[row] & mask]);
 	VX_FOREACH_ROW(row, selection, nwords)
 	{
-		uint64		at = hashes[row] & mask;
-
-		while (slots[at].row != NULL && slots[at].hash != hashes[row])
-			at = (at + 1) & mask;
-		found[row] = slots[at].row;
+		found[row] = find_slot(slots, mask, hashes[row]);
 		__builtin_prefetch(found[row]);
 	}
 }
@@ -342,13 +463,10 @@ VxHashRow *
 vx_hash_lookup(VxHash *hash, const Datum *keys)
 {
 	uint64		h = vx_hash_of_keys(hash, keys);
-	uint64		at;
-	VxHashRow  *row;
+	VxHashRow  *row = hash->places ? find_place(hash, h) :
+		find_slot(hash->slots, hash->nslots - 1, h);
 
-	at = h & (hash->nslots - 1);
-	while (hash->slots[at].row != NULL && hash->slots[at].hash != h)
-		at = (at + 1) & (hash->nslots - 1);
-	for (row = hash->slots[at].row; row != NULL; row = row->next)
+	for (; row != NULL; row = row->next)
 	{
 		int			k = 0;
 

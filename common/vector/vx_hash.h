@@ -98,10 +98,25 @@ typedef struct VxHash
 	char	   *space;			/* for values by reference */
 	Size		left;
 	Size		unseen;			/* bytes of these since the caller looked at memory */
+	bool		finished;		/* rows can be found */
 	bool		unique;			/* finished: no two rows have one hash */
-	uint64		nslots;			/* a power of two, or 0 */
+	uint64		nslots;			/* a power of two */
 	VxHashSlot *slots;
+	uint64		nplaces;
+	VxHashRow **places;			/* or NULL: there are slots */
+	int64		first_key;		/* of the first place */
 } VxHash;
+
+/* A bijection: the hash of one integer stands for it. */
+static inline uint64
+vx_mix(uint64 h)
+{
+	h ^= h >> 32;
+	h *= UINT64CONST(0xd6e8feb86659fd93);
+	h ^= h >> 32;
+	h *= UINT64CONST(0xd6e8feb86659fd93);
+	return h ^ (h >> 32);
+}
 
 /*
  * An empty table in the current memory context; desc: of the rows' columns.

@@ -22,6 +22,7 @@
 #include "utils/memutils.h"
 
 #include "vx_intern.h"
+#include "vx_memory.h"
 #include "st_checksum.h"
 #include "st_compat.h"
 
@@ -66,6 +67,7 @@ struct VxIntern
 	char	   *room;			/* for strings, of which many share a block */
 	Size		left;
 	Size		block_bytes;	/* of the next one */
+	uint32		empty;			/* number of a string without bytes, once it is known */
 };
 
 VxIntern *
@@ -96,7 +98,7 @@ vx_intern_create(MemoryContext mcxt, Oid type, Oid eqop, Oid collation, bool byt
 static void
 make_slots(VxIntern *intern, uint32 nslots)
 {
-	intern->slots = MemoryContextAllocHuge(intern->values_mcxt, sizeof(Slot) * nslots);
+	intern->slots = vx_table_alloc(intern->values_mcxt, sizeof(Slot) * nslots, false);
 	memset(intern->slots, 0xFF, sizeof(Slot) * nslots);
 	intern->nslots = nslots;
 }
@@ -112,6 +114,7 @@ vx_intern_reset(VxIntern *intern)
 										sizeof(Datum) * intern->capacity);
 	intern->left = 0;
 	intern->block_bytes = MIN_BLOCK;
+	intern->empty = VX_NO_WORD;
 }
 
 /* The bytes that decide about equality. */
@@ -181,7 +184,7 @@ grow(VxIntern *intern)
 	}
 	pfree(old);
 	intern->capacity = intern->nslots / 2;
-	intern->values = repalloc_huge(intern->values, sizeof(Datum) * intern->capacity);
+	intern->values = vx_table_grow(intern->values, sizeof(Datum) * intern->capacity);
 }
 
 /* A copy with a plain header. */
@@ -262,45 +265,84 @@ vx_intern(VxIntern *intern, Datum value, bool add)
 	return find_hashed(intern, value, hash_value(intern, value), add);
 }
 
-/* What a value will be compared with, if its first slot has that. */
-static inline const Datum *
-expected_value(const VxIntern *intern, uint32 hash)
+/* The first value with that hash, or VX_NO_WORD. */
+static inline uint32
+first_with_hash(const VxIntern *intern, uint32 hash)
 {
-	const Slot *slot = &intern->slots[hash & (intern->nslots - 1)];
+	uint32		mask = intern->nslots - 1;
+	uint32		at = hash & mask;
 
-	return slot->number != VX_NO_WORD && slot->hash == hash ?
-		&intern->values[slot->number] : NULL;
+	while (intern->slots[at].number != VX_NO_WORD && intern->slots[at].hash != hash)
+		at = (at + 1) & mask;
+	return intern->slots[at].number;
 }
 
+/* plain: values that are. */
 static void
-find_block(VxIntern *intern, const Datum *values, int n, uint32 *numbers)
+find_block(VxIntern *intern, const Datum *plain, int n, bool add, uint32 *numbers)
 {
-	Datum		plain[BLOCK_VALUES];
 	uint32		hashes[BLOCK_VALUES];
-	const Datum *expected;
 
 	for (int i = 0; i < n; i++)
 	{
-		plain[i] = plain_value(intern, values[i]);
 		hashes[i] = hash_value(intern, plain[i]);
 		__builtin_prefetch(&intern->slots[hashes[i] & (intern->nslots - 1)]);
 	}
 	for (int i = 0; i < n; i++)
-		if ((expected = expected_value(intern, hashes[i])) != NULL)
-			__builtin_prefetch(expected);
-	if (!intern->typbyval)
-		for (int i = 0; i < n; i++)
-			if ((expected = expected_value(intern, hashes[i])) != NULL)
-				__builtin_prefetch(DatumGetPointer(*expected));
+	{
+		numbers[i] = first_with_hash(intern, hashes[i]);
+		if (numbers[i] != VX_NO_WORD)
+			__builtin_prefetch(&intern->values[numbers[i]]);
+	}
+	for (int i = 0; i < n && !intern->typbyval; i++)
+		if (numbers[i] != VX_NO_WORD)
+			__builtin_prefetch(DatumGetPointer(intern->values[numbers[i]]));
 	for (int i = 0; i < n; i++)
-		numbers[i] = find_hashed(intern, plain[i], hashes[i], true);
+		if (numbers[i] == VX_NO_WORD ||
+			!values_are_equal(intern, intern->values[numbers[i]], plain[i]))
+			numbers[i] = find_hashed(intern, plain[i], hashes[i], add);
+}
+
+/* Many columns are empty in most rows.  One with a short header is looked for as any other. */
+static inline bool
+is_empty(const VxIntern *intern, Datum value)
+{
+	return intern->typlen == -1 && VARATT_IS_4B_U(DatumGetPointer(value)) &&
+		VARSIZE_4B(DatumGetPointer(value)) == VARHDRSZ;
+}
+
+static uint32
+number_of_empty(VxIntern *intern, Datum empty, bool add)
+{
+	if (intern->empty == VX_NO_WORD)
+		intern->empty = vx_intern(intern, empty, add);
+	return intern->empty;
 }
 
 void
-vx_intern_many(VxIntern *intern, const Datum *values, int n, uint32 *numbers)
+vx_intern_many(VxIntern *intern, const Datum *values, int n, bool add, uint32 *numbers)
 {
-	for (int start = 0; start < n; start += BLOCK_VALUES)
-		find_block(intern, values + start, Min(n - start, BLOCK_VALUES), numbers + start);
+	Datum		plain[BLOCK_VALUES];
+	uint32		found[BLOCK_VALUES];
+	int			at[BLOCK_VALUES];
+	int			nplain = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (is_empty(intern, values[i]))
+			numbers[i] = number_of_empty(intern, values[i], add);
+		else
+		{
+			plain[nplain] = plain_value(intern, values[i]);
+			at[nplain++] = i;
+		}
+		if (nplain < BLOCK_VALUES && i < n - 1)
+			continue;
+		find_block(intern, plain, nplain, add, found);
+		for (int k = 0; k < nplain; k++)
+			numbers[at[k]] = found[k];
+		nplain = 0;
+	}
 }
 
 Datum *

@@ -29,8 +29,9 @@ extern void vx_intern_reset(VxIntern *intern);
 /* Number of a value; VX_NO_WORD if it is new and not to be added. */
 extern uint32 vx_intern(VxIntern *intern, Datum value, bool add);
 
-/* Numbers of n values, all of which are added if they are new. */
-extern void vx_intern_many(VxIntern *intern, const Datum *values, int n, uint32 *numbers);
+/* The same of n values. */
+extern void vx_intern_many(VxIntern *intern, const Datum *values, int n, bool add,
+						   uint32 *numbers);
 extern uint32 vx_intern_hash(VxIntern *intern, Datum value);
 
 /* All of them by number, with plain headers; the array moves when it grows. */

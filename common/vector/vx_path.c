@@ -9,13 +9,54 @@
 #include "postgres.h"
 
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
+#include "utils/memutils.h"
 
 #include "vx_path.h"
 
-Datum
-vx_path_call_behind(VxPath *path, int nkeys, Datum value, bool *isnull)
+/* The text of a scalar, but JSON null. */
+static Datum
+scalar_text(const JsonbValue *v, bool *isnull)
+{
+	switch (v->type)
+	{
+		case jbvString:
+			return PointerGetDatum(cstring_to_text_with_len(v->val.string.val,
+															v->val.string.len));
+		case jbvNumeric:
+			return CStringGetTextDatum(DatumGetCString(DirectFunctionCall1(numeric_out,
+																		   NumericGetDatum(v->val.numeric))));
+		case jbvBool:
+			return CStringGetTextDatum(v->val.boolean ? "t" : "f");
+		default:
+			*isnull = true;
+			return (Datum) 0;
+	}
+}
+
+/* The only item that the json path gives. */
+static Datum
+call_json_path(VxPath *path, int nkeys, Datum value, bool *isnull)
+{
+	Datum		vars = DirectFunctionCall1(jsonb_in, CStringGetDatum("{}"));
+	Jsonb	   *items = DatumGetJsonbP(DirectFunctionCall4(jsonb_path_query_array, value,
+														   path->json_paths[nkeys], vars,
+														   BoolGetDatum(true)));
+	JsonbValue *item;
+
+	*isnull = JB_ROOT_COUNT(items) != 1;
+	if (*isnull)
+		return (Datum) 0;
+	item = getIthJsonbValueFromContainer(&items->root, 0);
+	if (path->kind == VX_PATH_TEXT)
+		return scalar_text(item, isnull);
+	return JsonbPGetDatum(JsonbValueToJsonb(item));
+}
+
+static Datum
+call_steps(VxPath *path, int nkeys, Datum value, bool *isnull)
 {
 	*isnull = false;
 	for (int i = 0; i < path->nsteps && !*isnull; i++)
@@ -41,6 +82,22 @@ vx_path_call_behind(VxPath *path, int nkeys, Datum value, bool *isnull)
 }
 
 Datum
+vx_path_call_behind(VxPath *path, int nkeys, Datum value, bool *isnull)
+{
+	MemoryContext old = MemoryContextSwitchTo(path->call_mcxt);
+
+	value = path->lax ? call_json_path(path, nkeys, value, isnull) :
+		call_steps(path, nkeys, value, isnull);
+	if (path->kind == VX_PATH_PRINT && !*isnull)
+		value = CStringGetTextDatum(DatumGetCString(DirectFunctionCall1(jsonb_out, value)));
+	MemoryContextSwitchTo(old);
+	if (path->kind < VX_PATH_EXISTS && !*isnull)
+		value = datumCopy(value, false, -1);
+	MemoryContextReset(path->call_mcxt);
+	return value;
+}
+
+Datum
 vx_path_call(VxPath *path, Datum document, bool *isnull)
 {
 	return vx_path_call_behind(path, 0, document, isnull);
@@ -57,6 +114,7 @@ vx_path_begin(VxPath *path, VxRep rep, int n)
 	v->constant = false;
 	v->scale = 0;
 	v->typlen = rep == VX_REP_INT64 ? 1 : -1;
+	memset(&path->text, 0, sizeof(path->text));
 	v->u.i64 = path->words;
 	memset(v->valid, 0xFF, sizeof(v->valid));
 	return v;
@@ -115,12 +173,23 @@ vx_path_touches(const VxPath *path, const uint8 *document, uint32 len)
 	{
 		const VxPathPlace *place = &path->places[i];
 
-		if (place->nkeys == 0 || place->use == VX_USE_OTHERS ||
+		if (place->nkeys == 0 ||
 			find_value(document, len, place->nkeys, place->keys, place->hints,
 					   NULL) != ST_NOTFIT)
 			return true;
 	}
 	return false;
+}
+
+bool
+vx_path_lacks(VxPath *path, const uint8 *document, uint32 len)
+{
+	for (int i = 0; i < path->nkeys; i++)
+	{
+		if (st_jsonb_find(document, len, path->keys[i], &path->hints[i], NULL) != ST_NOTFIT)
+			return false;
+	}
+	return true;
 }
 
 /* An aligned copy of a numeric or container, behind room bytes. */
@@ -199,25 +268,6 @@ item_json(const StJsonbItem *item)
 	return JsonbPGetDatum(JsonbValueToJsonb(&value));
 }
 
-/* But JSON null. */
-static Datum
-item_text(const StJsonbItem *item)
-{
-	switch (item->type)
-	{
-		case ST_JSONB_STRING:
-			return PointerGetDatum(cstring_to_text_with_len((const char *) item->data,
-															item->len));
-		case ST_JSONB_NUMERIC:
-			return CStringGetTextDatum(DatumGetCString(DirectFunctionCall1(numeric_out,
-																		   PointerGetDatum(item_copy(item, 0)))));
-		case ST_JSONB_CONTAINER:
-			return CStringGetTextDatum(JsonbToCString(NULL, item_copy(item, 0), item->len));
-		default:
-			return CStringGetTextDatum(item->type == ST_JSONB_TRUE ? "true" : "false");
-	}
-}
-
 /*
  * A string's value in the dictionary, and its code.  Once the dictionary has
  * given up, or a value that is no string has come, there are no codes.
@@ -244,6 +294,22 @@ string_code(VxPath *path, int row, const StJsonbItem *item, Datum *value)
 	return path->coded;
 }
 
+static Datum
+item_print(VxPath *path, const StJsonbItem *item)
+{
+	vx_text_begin(&path->text);
+	vx_text_item(&path->text, item);
+	return vx_text_finish(&path->text);
+}
+
+/* But JSON null. */
+static Datum
+item_text(VxPath *path, const StJsonbItem *item)
+{
+	return item->type != ST_JSONB_STRING ? item_print(path, item) :
+		PointerGetDatum(cstring_to_text_with_len((const char *) item->data, item->len));
+}
+
 static pg_attribute_always_inline void
 put(VxPath *path, VxVector *v, int row, const uint8 *document, uint32 len)
 {
@@ -255,14 +321,25 @@ put(VxPath *path, VxVector *v, int row, const uint8 *document, uint32 len)
 
 	if (path->kind == VX_PATH_CONTAINS)
 		status = run_tests(path, document, len);
+	else if (vx_path_is_whole(path))
+	{
+		item = (StJsonbItem) {ST_JSONB_CONTAINER, len, document};
+		/* LESS: the operators are to say, if there is one of the keys */
+		status = path->kind == VX_PATH_LESS && !vx_path_is_scalar(document, len) &&
+			!vx_path_lacks(path, document, len) ? ST_CORRUPT : ST_OK;
+	}
 	else
 		status = find_value(document, len, path->nkeys, path->keys, path->hints,
 							boolean ? NULL : &item);
 	if (status != ST_OK && status != ST_NOTFIT)
 	{
+		MemoryContext old = MemoryContextSwitchTo(path->call_mcxt);
+
 		path->coded = false;
 		item = (StJsonbItem) {ST_JSONB_CONTAINER, len, document};
-		value = vx_path_call(path, item_json(&item), &isnull);
+		value = item_json(&item);
+		MemoryContextSwitchTo(old);
+		value = vx_path_call(path, value, &isnull);
 		if (boolean && !isnull)
 			value = (Datum) DatumGetBool(value);
 	}
@@ -270,12 +347,20 @@ put(VxPath *path, VxVector *v, int row, const uint8 *document, uint32 len)
 		value = (Datum) (status == ST_OK);
 	else if (status == ST_NOTFIT)
 		isnull = true;
-	else if (path->kind == VX_PATH_JSON)
+	else if (path->kind == VX_PATH_JSON || path->kind == VX_PATH_LESS)
 		value = item_json(&item);
-	else if (item.type == ST_JSONB_NULL)
+	else if (path->kind == VX_PATH_PRINT)
+		value = item_print(path, &item);
+	else if (item.type == ST_JSONB_NULL ||
+			 (path->lax && item.type == ST_JSONB_CONTAINER))
 		isnull = true;
+	else if (path->lax && (item.type == ST_JSONB_TRUE || item.type == ST_JSONB_FALSE))
+	{
+		path->coded = false;
+		value = CStringGetTextDatum(item.type == ST_JSONB_TRUE ? "t" : "f");
+	}
 	else if (!path->coded || !string_code(path, row, &item, &value))
-		value = item_text(&item);
+		value = item_text(path, &item);
 	if (isnull)
 		vx_path_set_null(v, row);
 	v->u.datum[row] = value;

@@ -15,13 +15,16 @@
 #include "fmgr.h"
 
 #include "vx_intern.h"
+#include "vx_json_text.h"
 #include "vx_path_use.h"
 #include "st_jsonb.h"
 
 typedef enum VxPathKind
 {
-	VX_PATH_TEXT,				/* ->>, #>>: text */
-	VX_PATH_JSON,				/* ->, #>: jsonb */
+	VX_PATH_TEXT,				/* ->>, #>>, JSON_VALUE(): text */
+	VX_PATH_JSON,				/* ->, #>, JSON_QUERY(): jsonb */
+	VX_PATH_PRINT,				/* a document, or what -> gives, as text */
+	VX_PATH_LESS,				/* -: jsonb; a scalar, which has an error, itself */
 	VX_PATH_PART,				/* a document that agrees with the row's in some places */
 	VX_PATH_EXISTS,				/* ?: bool */
 	VX_PATH_CONTAINS			/* @>: bool */
@@ -57,6 +60,9 @@ typedef struct VxPathStep
 
 #define VX_PATH_MAX_STEPS 8
 
+/* Of so few rows a document is made one by one, out of no vectors. */
+#define VX_SPARSE_ROWS	32
+
 /* A path expression: document OP constant, or several -> in a row. */
 typedef struct VxPath
 {
@@ -66,9 +72,11 @@ typedef struct VxPath
 	int			nsteps;
 	VxPathStep	steps[VX_PATH_MAX_STEPS];
 
-	int			nkeys;			/* all but CONTAINS and PART */
+	int			nkeys;			/* all but CONTAINS and PART; of LESS what goes */
 	StStr	   *keys;
 	StJsonbHint *hints;			/* one for each key */
+	bool		lax;			/* TEXT, JSON, PRINT: of a json path, not of steps: */
+	Datum	   *json_paths;		/* for what stands behind some of the keys */
 	int			ntests;			/* CONTAINS */
 	VxPathTest *tests;
 	int			nplaces;		/* PART */
@@ -76,13 +84,35 @@ typedef struct VxPath
 
 	/* vector at hand */
 	MemoryContext mcxt;			/* values that it points to */
+	MemoryContext call_mcxt;	/* one call of the operators, and what it leaves behind */
 	VxVector	v;
 	VxVector	integers;		/* numbers at the path, as integers */
 	int64	   *words;			/* ST_VECTOR_SIZE values of up to 8 bytes */
 	VxCodes		dictionary;		/* of strings, for TEXT */
 	uint32	   *codes;			/* as words, */
 	bool		coded;			/* of all values in the vector so far */
+	VxText		text;			/* of PRINT */
 } VxPath;
+
+/* Is it made of all of a document, or of all but some keys? */
+static inline bool
+vx_path_is_whole(const VxPath *path)
+{
+	return path->kind == VX_PATH_LESS || (path->kind == VX_PATH_PRINT && path->nkeys == 0);
+}
+
+/* Is it JSON_VALUE(): of scalars alone, booleans as their type prints them? */
+static inline bool
+vx_path_is_json_value(const VxPath *path)
+{
+	return path->lax && path->kind == VX_PATH_TEXT;
+}
+
+static inline bool
+vx_path_is_scalar(const uint8 *document, uint32 len)
+{
+	return len >= sizeof(uint32) && (st_load_u32(document) & ST_JSONB_SCALAR) != 0;
+}
 
 /* The operators themselves, on any document. */
 extern Datum vx_path_call(VxPath *path, Datum document, bool *isnull);
@@ -92,6 +122,9 @@ extern Datum vx_path_call_behind(VxPath *path, int nkeys, Datum value, bool *isn
 
 /* May the document have something in the places of a PART? */
 extern bool vx_path_touches(const VxPath *path, const uint8 *document, uint32 len);
+
+/* Has the document, the len bytes of its root, none of the keys of a LESS? */
+extern bool vx_path_lacks(VxPath *path, const uint8 *document, uint32 len);
 
 /* The path's own vector, no nulls, for values of that form. */
 extern VxVector *vx_path_begin(VxPath *path, VxRep rep, int n);

@@ -343,6 +343,34 @@ path_places(Node *path, const Chain *chain, List **places)
 	return true;
 }
 
+bool
+vx_path_lax_keys(Node *path, List **keys)
+{
+	JsonPath   *jp;
+	JsonPathItem at;
+	JsonPathItem next;
+
+	if (!IsA(path, Const) || ((Const *) path)->constisnull ||
+		((Const *) path)->consttype != JSONPATHOID)
+		return false;
+	jp = DatumGetJsonPathP(((Const *) path)->constvalue);
+	jspInit(&at, jp);
+	if (at.type != jpiRoot || (jp->header & JSONPATH_LAX) == 0)
+		return false;
+	*keys = NIL;
+	for (; jspGetNext(&at, &next); at = next)
+	{
+		int32		len;
+		char	   *key;
+
+		if (next.type != jpiKey)
+			return false;
+		key = jspGetString(&next, &len);
+		*keys = lappend(*keys, makeString(pnstrdup(key, len)));
+	}
+	return *keys != NIL;
+}
+
 /* ---- @> ---- */
 
 /* Scalars and arrays of the constant: each says what stands at a path. */
@@ -426,11 +454,6 @@ use_call(Oid funcid, List *args, VxPathUse *use)
 		case F_JSONB_EXISTS_ALL:
 			use->part = true;
 			return find_chain(first, &chain) && use_chain(&chain, VX_USE_KEYS, first, use);
-		case F_JSONB_DELETE_JSONB_TEXT:
-			use->part = true;
-			return find_chain(first, &chain) && !chain.open && chain.keys == NIL &&
-				add_text(&chain, (Const *) second) &&
-				use_chain(&chain, VX_USE_OTHERS, first, use);
 		case F_JSONB_CONTAINED:
 			first = second;
 			second = linitial(args);
@@ -501,6 +524,29 @@ vx_path_use(Node *node, VxPathUse *use)
 
 /* ---- queries ---- */
 
+/* jsonb_to_record() in FROM: it looks at the keys that its columns are named by. */
+static bool
+record_use(RangeTblFunction *function, VxPathUse *use)
+{
+	FuncExpr   *call = (FuncExpr *) function->funcexpr;
+	Chain		chain;
+	ListCell   *lc;
+
+	memset(use, 0, sizeof(*use));
+	if (!IsA(call, FuncExpr) || call->funcid != F_JSONB_TO_RECORD ||
+		list_length(function->funccolnames) > MAX_PLACES ||
+		!find_chain(linitial(call->args), &chain) || chain.open)
+		return false;
+	use->document = chain.document;
+	use->argument = linitial(call->args);
+	foreach(lc, function->funccolnames)
+		use->places = lappend(use->places,
+							  make_place(VX_USE_VALUE,
+										 lappend(list_copy(chain.keys), lfirst(lc))));
+	add_existence(&chain, &use->places);
+	return use->places != NIL;
+}
+
 typedef struct QueryWalk
 {
 	Index		varno;
@@ -534,7 +580,8 @@ walk_query(Node *node, QueryWalk *walk)
 		return var->varno == (int) walk->varno && var->varlevelsup == walk->levelsup &&
 			(var->varattno == walk->attno || var->varattno == 0);
 	}
-	if (vx_path_use(node, &use) && use.document->varno == (int) walk->varno &&
+	if ((IsA(node, RangeTblFunction) ? record_use((RangeTblFunction *) node, &use) :
+		 vx_path_use(node, &use)) && use.document->varno == (int) walk->varno &&
 		use.document->varlevelsup == walk->levelsup &&
 		use.document->varattno == walk->attno)
 	{
@@ -543,11 +590,7 @@ walk_query(Node *node, QueryWalk *walk)
 		bool		whole;
 
 		foreach(lc, use.places)
-		{
-			if (intVal(linitial((List *) lfirst(lc))) == VX_USE_OTHERS)
-				return true;
 			walk->places = list_append_unique(walk->places, lfirst(lc));
-		}
 		if (list_length(walk->places) > MAX_PLACES)
 			return true;
 		if (use.argument == node)

@@ -25,8 +25,7 @@ typedef enum VxPlaceUse
 {
 	VX_USE_VALUE,				/* all that stands there */
 	VX_USE_KEYS,				/* strings, and keys of an object; of all else the type */
-	VX_USE_TYPE,				/* its type, and keys of an object */
-	VX_USE_OTHERS				/* everything but what stands there */
+	VX_USE_TYPE					/* its type, and keys of an object */
 } VxPlaceUse;
 
 typedef struct VxPathUse
@@ -39,6 +38,9 @@ typedef struct VxPathUse
 
 /* Does the expression look at one jsonb column in some places alone? */
 extern bool vx_path_use(Node *node, VxPathUse *use);
+
+/* Is it a lax json path of keys alone?  They are Strings, at least one. */
+extern bool vx_path_lax_keys(Node *path, List **keys);
 
 /*
  * The places that all expressions of a query look at in a column; false if one

@@ -28,6 +28,7 @@ bool		vx_enable_keyed_subqueries = true;
 bool		vx_enable_vector_sort = true;
 bool		vx_enable_bitmap_vectors = true;
 bool		vx_enable_bulk_delete = true;
+bool		vx_explain_fallback = false;
 
 int			vx_simd = VX_SIMD_AVX512;
 

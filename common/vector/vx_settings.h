@@ -40,6 +40,7 @@ extern bool vx_enable_keyed_subqueries;
 extern bool vx_enable_vector_sort;
 extern bool vx_enable_bitmap_vectors;
 extern bool vx_enable_bulk_delete;
+extern bool vx_explain_fallback;
 extern int	vx_simd;			/* VxSimd */
 extern const struct config_enum_entry vx_simd_options[];
 

@@ -102,3 +102,41 @@ vx_is_number_type(Oid type)
 	return vx_is_integer_type(type) || type == FLOAT4OID || type == FLOAT8OID ||
 		type == NUMERICOID;
 }
+
+void
+vx_vector_gather(VxVector *out, const VxVector *v, const uint16 *from, int n)
+{
+	out->rep = v->rep;
+	out->n = n;
+	out->scale = v->scale;
+	out->constant = false;
+	out->dict = v->dict;
+	out->typlen = v->typlen;
+	out->has_nulls = v->has_nulls;
+	if (v->has_nulls)
+	{
+		memset(out->valid, 0, sizeof(out->valid));
+		for (int i = 0; i < n; i++)
+			if (!vx_vector_isnull(v, from[i]))
+				out->valid[i / 64] |= UINT64CONST(1) << (i % 64);
+	}
+	switch (v->rep)
+	{
+		case VX_REP_CODE:
+			for (int i = 0; i < n; i++)
+				out->u.code[i] = v->u.code[from[i]];
+			break;
+		case VX_REP_FLOAT4:
+			for (int i = 0; i < n; i++)
+				out->u.f32[i] = v->u.f32[from[i]];
+			break;
+		case VX_REP_DECIMAL128:
+			for (int i = 0; i < n; i++)
+				out->u.i128[i] = v->u.i128[from[i]];
+			break;
+		default:
+			for (int i = 0; i < n; i++)
+				out->u.i64[i] = v->u.i64[from[i]];
+			break;
+	}
+}

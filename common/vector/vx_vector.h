@@ -101,6 +101,9 @@ vx_decimal(const VxVector *v, int i)
 extern Datum vx_vector_datum_in(const VxVector *v, int i, void *buffer);
 extern Datum vx_vector_datum(const VxVector *v, int i);
 
+/* Values of v at n positions; out has room for ST_VECTOR_SIZE of any kind. */
+extern void vx_vector_gather(VxVector *out, const VxVector *v, const uint16 *from, int n);
+
 /* The representation in which single Datums of a base type are put. */
 extern VxRep vx_type_rep(Oid type, bool byval);
 

@@ -434,7 +434,7 @@ class Generator:
 
     def query(self) -> str:
         self.outputs, self.conditions = [], []
-        kind = self.rng.randrange(7)
+        kind = self.rng.randrange(9)
         self.limited = kind in (1, 6)
         depth = self.rng.randrange(4)
         if kind == 0:
@@ -457,6 +457,10 @@ class Generator:
                 )
             )
             return f"SELECT DISTINCT {keys} FROM TBL tbl{self.where()}"
+        if kind == 7:
+            return self.set_operation(depth)
+        if kind == 8:
+            return self.unnested(depth)
         key = self._out(self.expr(self.pick(ORDERED), depth))
         order = self.pick(["", " DESC", " NULLS FIRST", " DESC NULLS LAST"])
         offset = f" OFFSET {self.rng.randrange(50)}" if self.rng.random() < 0.3 else ""
@@ -485,6 +489,41 @@ class Generator:
         return (
             f"SELECT {self._out(*keys, *aggs)} FROM TBL tbl{self.where()}"
             f" GROUP BY {self.sets(nkeys)}{having}{order}"
+        )
+
+    def set_operation(self, depth: int) -> str:
+        """Of expressions and columns.  These raise no error, and some rows have them:
+        an arm may not be read at all if the other one is empty."""
+        types = [
+            self.pick([*ORDERED, "jsonb"]) for _ in range(self.rng.randrange(1, 4))
+        ]
+        out = self._out(*(self.expr(typ, min(depth, 2)) for typ in types))
+        columns = ", ".join(self.pick(BY_TYPE[typ]) for typ in types)
+        some = self.pick(["", " WHERE k % 3 = 1", " WHERE j4 < 20", " WHERE b"])
+        arms = [
+            f"SELECT {out} FROM TBL tbl{self.where()}",
+            f"SELECT {columns} FROM TBL tbl{some}",
+        ]
+        self.rng.shuffle(arms)
+        operation = self.pick(["UNION", "INTERSECT", "EXCEPT"])
+        return f" {operation}{self.pick(['', ' ALL'])} ".join(arms)
+
+    def unnested(self, depth: int) -> str:
+        """Elements of arrays: in FROM, or in a target list."""
+        array = self.expr("text[]", min(depth, 2))
+        aggs = self._out(*(self.aggregate() for _ in range(self.rng.randrange(1, 3))))
+        if self.rng.random() < 0.3:
+            return (
+                f"SELECT unnest({array}), {aggs} FROM TBL tbl{self.where()} GROUP BY 1"
+            )
+        where = self.where()
+        if self.rng.random() < 0.3:
+            more = self.pick(["el <> 't1'", "el < t", "length(el) > j4"])
+            where = f"{where or ' WHERE true'} AND {more}"
+        key = self.pick(["el", "upper(el)", "el, b", "el || u"])
+        return (
+            f"SELECT {key}, {aggs} FROM TBL tbl, unnest({array}) el{where}"
+            f" GROUP BY {key}"
         )
 
     def sets(self, nkeys: int) -> str:

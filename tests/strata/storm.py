@@ -89,9 +89,10 @@ KEEPING = {
 }
 KINDS = (*WRITES, *KEEPING)
 # What the keeper of a table that switches does as well, and what is aimed at then.
+# Their patience ends after the session's statement_timeout.
 SWITCHES = {
-    "adopt": "SELECT {am}.adopt('ours.t')",
-    "release": "CALL {am}.release('ours.t')",
+    "adopt": "SELECT {am}.adopt('ours.t', patience => '5 minutes')",
+    "release": "CALL {am}.release('ours.t', patience => '5 minutes')",
 }
 SWITCHING = (*SWITCHES, "compact")
 OPTIONS = "SELECT {am}.set_options('ours.t', row_group_rows => 2000, orderby => 'v')"

@@ -1,4 +1,4 @@
-"""Jobs that sessions repeat in threads beside a test."""
+"""Calls and jobs of sessions in threads beside a test."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import psycopg
 
 Job = Callable[[psycopg.Connection], object]
+Result = TypeVar("Result")
+
+
+def begun(call: Callable[[], Result]) -> Callable[[], Result]:
+    """Begins a call in a thread; what is returned waits for its result, or error."""
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(call)
+    pool.shutdown(wait=False)
+    return future.result
 
 
 def race_time(seconds: float) -> float:

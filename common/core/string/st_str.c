@@ -285,6 +285,7 @@ parse_frame(const uint8_t *src, size_t len, int n, StrFrame *f)
 	uint8_t		mode;
 	size_t		lenslen;
 	const uint8_t *lens;
+	uint32_t	longest = 0;
 	StStatus	status;
 
 	if (n < 0 || n > ST_VECTOR_SIZE)
@@ -303,11 +304,10 @@ parse_frame(const uint8_t *src, size_t len, int n, StrFrame *f)
 	f->total = 0;
 	for (int i = 0; i < n; i++)
 	{
-		if (f->lens[i] > ST_STR_MAX_LEN)
-			return ST_CORRUPT;
+		longest = f->lens[i] > longest ? f->lens[i] : longest;
 		f->total += f->lens[i];
 	}
-	return ST_OK;
+	return longest <= ST_STR_MAX_LEN ? ST_OK : ST_CORRUPT;
 }
 
 /*
@@ -369,14 +369,29 @@ st_str_decoded_size(const StStrScheme *scheme, const uint8_t *src, size_t len,
 	return *arena > 0 ? ST_OK : ST_NOSPACE;
 }
 
+/* Strings are put down one after another, so what is written behind one is overwritten. */
+#define RAW_AT_ONCE 32
+
+_Static_assert(RAW_AT_ONCE <= ST_STR_SLACK, "slack of the arena");
+
 static StStatus
 decode_raw(const StrFrame *f, int n, const uint32_t *off, uint8_t *arena)
 {
 	const uint8_t *from = f->payload;
+	const uint8_t *end = from + f->payloadlen;
+	int			i = 0;
 
 	if (f->total != f->payloadlen)
 		return ST_CORRUPT;
-	for (int i = 0; i < n; i++)
+	for (; i < n && end - from >= RAW_AT_ONCE; i++)
+	{
+		if (f->lens[i] <= RAW_AT_ONCE)
+			memcpy(arena + off[i], from, RAW_AT_ONCE);
+		else
+			memcpy(arena + off[i], from, f->lens[i]);
+		from += f->lens[i];
+	}
+	for (; i < n; i++)
 	{
 		memcpy(arena + off[i], from, f->lens[i]);
 		from += f->lens[i];

@@ -195,7 +195,9 @@ st_am_relation_vacuum(Relation rel, StVacuumParams *params,
 	if (reclaimed)
 		st_reclaim_coalesce(rel);
 	if (params->index_cleanup != VACOPTVALUE_DISABLED)
-		st_free_empty_pages(rel, settled, oldest_xmin, strategy);
+		st_free_empty_pages(rel, settled,
+							params->truncate != VACOPTVALUE_DISABLED,
+							oldest_xmin, strategy);
 	versions = st_group_versions(rel, oldest_xmin, mcxt);
 	if (versions->n > 0 || AmAutoVacuumWorkerProcess())
 	{

@@ -72,6 +72,7 @@ typedef struct Release
 	MemoryContext mcxt;			/* of the call */
 	TimestampTz until;			/* no longer */
 	int64		rows;			/* that go to the delta, for progress */
+	uint64		next;			/* of them, for the next step */
 
 	uint64		swept;			/* index entries of rows before are gone */
 	uint64		incarnation;	/* of the file, then */
@@ -204,7 +205,7 @@ static bool
 expand(Relation rel, StCompactJob *job)
 {
 	st_meta_set_leaving(rel, true);
-	return st_expand_step(rel, job);
+	return st_expand_step(rel, job, &((Release *) job)->next);
 }
 
 /* Has VACUUM done its part? */
@@ -232,7 +233,6 @@ sweep(Relation rel, StCompactJob *job)
 	st_sweep_indexes(rel, meta.next_row);
 	r->swept = meta.next_row;
 	r->incarnation = meta.incarnation;
-	r->extents.n = 0;
 	if (st_catalog_open(&cat, rel, RowExclusiveLock))
 	{
 		st_free_extents_forget(&cat, &r->extents, r->mcxt);

@@ -117,6 +117,8 @@ st_tuple_fetch_row_version(Relation rel, ItemPointer tid, Snapshot snapshot,
 
 	if (!st_tid_is_virtual(tid))
 		return st_heapam()->tuple_fetch_row_version(rel, tid, snapshot, slot);
+	if (snapshot == SnapshotAny && st_old_row_fetch(rel, st_row_from_tid(tid), slot))
+		return true;
 
 	st_fetch_init(&fetch, rel);
 	found = st_fetch_row(&fetch, tid, snapshot, slot);

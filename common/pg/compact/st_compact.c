@@ -113,9 +113,10 @@ report_phase(Relation rel, StCompactJob *job, const StCompactPlan *plan,
 		st_progress_phase(ST_PHASE_GROUPS, -1, -1);
 		return;
 	}
-	left = (int64) st_delta_pages(rel, extents, job->next_block) * BLCKSZ;
+	left = (int64) st_delta_pages(rel, extents, job) * BLCKSZ;
 	if (st_progress_phase(ST_PHASE_DELTA, -1, left))
 		job->delta_bytes = left;
+	job->delta_left = left;
 	st_progress_set(ST_PROGRESS_BYTES, Max(job->delta_bytes - left, 0));
 }
 
@@ -190,8 +191,7 @@ move_rows(StCatalog *catalog, StCompactJob *job, StCompactPlan *plan,
 	}
 	group_rows = sink->rows;
 	if (plan->delta)
-		next_block = st_delta_move(sink->rel, extents, next_block,
-								   plan->max_rows, sink);
+		next_block = st_delta_move(sink->rel, extents, job, plan->max_rows, sink);
 	st_sink_write(sink);
 	if (!link_and_take(sink, plan->groups, ngroups, deleted, &held))
 	{

@@ -35,11 +35,16 @@ typedef struct StCompactJob
 	bool		tidy;			/* all rows of the delta, so that its pages go,
 								 * and the last deleted ones */
 	bool		any_order;		/* no step is worth the order alone */
+	bool		again;			/* first_new_row and the steps that only sorted are
+								 * those of jobs before */
 
 	/* life of one call; in mcxt */
 	MemoryContext mcxt;
 	BlockNumber next_block;		/* delta pages before are done */
+	BlockNumber end_block;		/* delta pages from here on came later */
+	bool		extended;		/* what had come later was taken, too, once */
 	int64		delta_bytes;	/* of the delta, when its phase began */
+	int64		delta_left;		/* of it, before the last step */
 	uint64	   *skipped;		/* first rows of groups that others held */
 	int			nskipped;
 	int			maxskipped;
@@ -47,6 +52,9 @@ typedef struct StCompactJob
 	double		blocks_left;	/* pages of row groups that may be rewritten */
 	bool		thorough;		/* for few deleted rows, and all of them */
 	int			order_steps;	/* that only sorted */
+	int			order_groups;	/* of the table, when that was first thought of */
+	int			groups;			/* of the table, when it began */
+	int			small_steps;	/* that put small groups together */
 	bool		started;
 	bool		released;		/* extents of replaced groups, as far as may be */
 	bool		moved_last;		/* the last group of the file was moved once */
@@ -78,9 +86,11 @@ extern bool st_compact_step(Relation rel, StCompactJob *job);
 
 /*
  * The other direction, under the same rules: puts rows of row groups into the
- * delta.  False if there was none, or none that nobody holds (_left()).
+ * delta, from row number *next on, which it sets to where to go on (0: at the
+ * beginning).  False if it has begun there and there was none, or none that
+ * nobody holds (_left()).
  */
-extern bool st_expand_step(Relation rel, StCompactJob *job);
+extern bool st_expand_step(Relation rel, StCompactJob *job, uint64 *next);
 extern int64 st_expand_rows(Relation rel);	/* that are to go */
 extern bool st_expand_left(Relation rel, StCompactJob *job);
 

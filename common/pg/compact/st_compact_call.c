@@ -13,7 +13,8 @@
  * leave the delta leave pages behind.  Only VACUUM can free those, because it
  * removes index entries.  Then the last row groups of the file can move there,
  * and VACUUM cuts off where they were.  So it runs VACUUM where that is worth
- * it.  Not if it was called by another procedure or a DO block, whose
+ * it: in the end, and before that after each part of a large delta, so that
+ * neither the file nor its indexes become much larger on the way.  Not if it was called by another procedure or a DO block, whose
  * transactions the server's VACUUM could not end: then it leaves VACUUM to a
  * background worker, and says so.  Last, it packs the TOAST relation
  * (st_toast_pack.c).
@@ -30,6 +31,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
@@ -40,6 +42,9 @@
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "parser/parse_node.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -56,6 +61,14 @@
 /* merge() runs VACUUM so many times at most. */
 #define MAX_VACUUMS	5
 
+/* And after such a share of the delta, if that is so much. */
+#define VACUUM_SHARE	0.125
+#define VACUUM_BYTES	(64 * 1024 * 1024)
+
+/* How long it waits for older snapshots after one, and between looks. */
+#define SNAPSHOT_MS		1000
+#define SNAPSHOT_NAP_MS	10
+
 typedef struct CompactCall
 {
 	const char *verb;			/* for messages */
@@ -63,6 +76,10 @@ typedef struct CompactCall
 	StCompactJob job;			/* of the table at hand */
 	bool		to_the_end;
 	bool		may_vacuum;
+	bool		unfinished;		/* the job goes on after VACUUM */
+	bool		held;			/* an older snapshot stayed longer than it was waited for */
+	int64		delta_bytes;	/* of the delta, when the job began, or 0 */
+	int64		vacuumed;		/* what was left of them at the last VACUUM */
 	int			max_steps;		/* of all tables together */
 	int			steps;
 	MemoryContext mcxt;
@@ -147,21 +164,57 @@ run_step(CompactCall *call, Oid relid, StCompactFunction step)
 	return result;
 }
 
-/* Steps until nothing is left to do; false if there was nothing. */
+/* Have steps taken so much of the delta that VACUUM should come next? */
+static bool
+vacuum_is_due(CompactCall *call)
+{
+	if (!call->may_vacuum)
+		return false;
+	if (call->delta_bytes == 0)
+		call->vacuumed = call->delta_bytes = call->job.delta_left;
+	if (call->vacuumed - call->job.delta_left <
+		Max(VACUUM_BYTES, call->delta_bytes * VACUUM_SHARE))
+		return false;
+	call->vacuumed = call->job.delta_left;
+	return true;
+}
+
+static void
+begin_job(CompactCall *call)
+{
+	call->job = (StCompactJob)
+	{
+		.to_the_end = call->to_the_end,
+		.mcxt = call->mcxt,
+		.again = call->job.started,
+		.first_new_row = call->job.first_new_row,
+		.order_steps = call->job.order_steps,
+		.order_groups = call->job.order_groups
+	};
+	call->delta_bytes = 0;
+	st_progress_phase(ST_PHASE_LOOK, -1, -1);
+}
+
+/*
+ * Steps until nothing is left to do, or VACUUM is due in between; false if there
+ * was nothing.
+ */
 static bool
 run_steps(CompactCall *call, Oid relid)
 {
-	if (!ask(call, relid, st_compact_needed))
-		return false;
-
-	memset(&call->job, 0, sizeof(call->job));
-	call->job.to_the_end = call->to_the_end;
-	call->job.mcxt = call->mcxt;
-	st_progress_phase(ST_PHASE_LOOK, -1, -1);
-	while (call->steps + call->job.steps < call->max_steps &&
+	if (!call->unfinished)
+	{
+		if (!ask(call, relid, st_compact_needed))
+			return false;
+		begin_job(call);
+	}
+	call->unfinished = false;
+	while (!call->unfinished &&
+		   call->steps + call->job.steps < call->max_steps &&
 		   run_step(call, relid, st_compact_step))
-		;
-	call->steps += call->job.steps;
+		call->unfinished = vacuum_is_due(call);
+	if (!call->unfinished)
+		call->steps += call->job.steps;
 	SPI_commit();
 	return call->job.steps > 0;
 }
@@ -198,6 +251,47 @@ st_compact_vacuum(Oid relid, StVacuumBeside beside, MemoryContext mcxt)
 	MemoryContextSwitchTo(mcxt);
 }
 
+/* Is there a snapshot older than that transaction, for which VACUUM keeps the table's rows? */
+static bool
+is_held(Oid relid, TransactionId before)
+{
+	Relation	rel = try_relation_open(relid, AccessShareLock);
+	bool		held;
+
+	if (rel == NULL)
+		return false;
+	InvalidateCatalogSnapshot();	/* opening has made one, of this session */
+	held = TransactionIdPrecedes(GetOldestNonRemovableTransactionId(rel), before);
+	relation_close(rel, AccessShareLock);
+	return held;
+}
+
+/*
+ * VACUUM frees what steps have left once no snapshot is older than they are, and
+ * the pages that it has freed are for row groups once none is older than it is.
+ * Beside short transactions that is a moment, for which it is worth waiting.  A long
+ * one is waited for once.
+ */
+static void
+wait_for_older_snapshots(CompactCall *call, Oid relid)
+{
+	TransactionId next = ReadNextTransactionId();
+
+	for (int ms = 0; is_held(relid, next); ms += SNAPSHOT_NAP_MS)
+	{
+		if (call->held || ms >= SNAPSHOT_MS)
+		{
+			call->held = true;
+			return;
+		}
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 SNAPSHOT_NAP_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	call->held = false;
+}
+
 /* VACUUM has transactions of its own, which SPI must not see. */
 static void
 vacuum_table(CompactCall *call, Oid relid)
@@ -208,8 +302,10 @@ vacuum_table(CompactCall *call, Oid relid)
 	SPI_commit();
 	SPI_finish();
 	oldcxt = CurrentMemoryContext;
+	wait_for_older_snapshots(call, relid);
 	st_compact_vacuum(relid, ST_VACUUM_WAITS, call->mcxt);
 	MemoryContextSwitchTo(oldcxt);
+	wait_for_older_snapshots(call, relid);
 	st_progress_resume();
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -222,14 +318,21 @@ vacuum_table(CompactCall *call, Oid relid)
 static void
 run_steps_and_vacuum(CompactCall *call, Oid relid)
 {
-	for (int i = 0;; i++)
+	int			vacuums = 0;
+
+	for (;;)
 	{
 		bool		moved = run_steps(call, relid);
 
-		if (!call->may_vacuum || i == MAX_VACUUMS ||
-			!ask(call, relid, st_compact_wastes) ||
-			(i > 0 && !moved && !ask(call, relid, st_compact_waits)))
-			return;
+		if (!call->unfinished)
+		{
+			if (!call->may_vacuum || vacuums == MAX_VACUUMS ||
+				!ask(call, relid, st_compact_wastes) ||
+				(vacuums > 0 && !moved &&
+				 (call->held || !ask(call, relid, st_compact_waits))))
+				return;
+			vacuums++;
+		}
 		vacuum_table(call, relid);
 	}
 }
@@ -278,6 +381,8 @@ compact_table(CompactCall *call, Oid relid)
 	(void) ask(call, relid, stay);
 	st_progress_begin(call->to_the_end ? ST_COMMAND_MERGE : ST_COMMAND_COMPACT,
 					  get_table_am_oid(call->am_name, false), relid);
+	call->job = (StCompactJob) {0};
+	call->unfinished = call->held = false;
 	run_steps_and_vacuum(call, relid);
 	if (call->to_the_end && ask(call, relid, st_toast_wastes))
 	{

@@ -67,18 +67,30 @@ st_page_tuples(Relation rel, Buffer buffer, Snapshot snapshot,
 	return n;
 }
 
+/* Pages that the job has still to look at begin and end here. */
+static BlockNumber
+start_block(Relation rel, const StCompactJob *job)
+{
+	return Max(job->next_block, st_delta_start(rel));
+}
+
+static BlockNumber
+end_block(Relation rel, const StCompactJob *job)
+{
+	return Min(job->end_block, RelationGetNumberOfBlocks(rel));
+}
+
 uint64
-st_delta_count(Relation rel, const StExtentRanges *extents, BlockNumber start,
-			   uint64 limit)
+st_delta_count(Relation rel, const StExtentRanges *extents,
+			   const StCompactJob *job, uint64 limit)
 {
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
-	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BlockNumber nblocks = end_block(rel, job);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
 	uint64		count = 0;
 	int			pos = 0;
 
-	start = Max(start, st_delta_start(rel));
-	for (BlockNumber block = next_delta_block(extents, &pos, start);
+	for (BlockNumber block = next_delta_block(extents, &pos, start_block(rel, job));
 		 block < nblocks && count < limit;
 		 block = next_delta_block(extents, &pos, block + 1))
 	{
@@ -95,11 +107,12 @@ st_delta_count(Relation rel, const StExtentRanges *extents, BlockNumber start,
 }
 
 BlockNumber
-st_delta_pages(Relation rel, const StExtentRanges *extents, BlockNumber start)
+st_delta_pages(Relation rel, const StExtentRanges *extents,
+			   const StCompactJob *job)
 {
-	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BlockNumber nblocks = end_block(rel, job);
 	BlockNumber pages = 0;
-	BlockNumber block = Max(start, st_delta_start(rel));
+	BlockNumber block = start_block(rel, job);
 
 	for (int i = 0; i < extents->n && block < nblocks; i++)
 	{
@@ -161,16 +174,15 @@ move_page(Relation rel, Buffer buffer, StCompactSink *sink, Datum *values,
 }
 
 BlockNumber
-st_delta_move(Relation rel, const StExtentRanges *extents, BlockNumber start,
-			  uint64 limit, StCompactSink *sink)
+st_delta_move(Relation rel, const StExtentRanges *extents,
+			  const StCompactJob *job, uint64 limit, StCompactSink *sink)
 {
-	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BlockNumber nblocks = end_block(rel, job);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
 	Datum	   *values = palloc(Max(sink->natts, 1) * sizeof(Datum));
 	bool	   *isnull = palloc(Max(sink->natts, 1) * sizeof(bool));
 	int			pos = 0;
-	BlockNumber block = next_delta_block(extents, &pos,
-										 Max(start, st_delta_start(rel)));
+	BlockNumber block = next_delta_block(extents, &pos, start_block(rel, job));
 
 	while (block < nblocks && sink->rows < limit)
 	{

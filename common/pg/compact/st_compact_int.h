@@ -142,22 +142,21 @@ extern void st_take_delta(StCompactSink *sink);
 /* ---- rows of the delta: st_compact_delta.c ---- */
 
 /*
- * Counts rows of the delta that could be moved, from block *start on, up to
- * a limit.
+ * Counts rows of the delta that the job has still to look at, up to a limit.
  */
 extern uint64 st_delta_count(Relation rel, const StExtentRanges *extents,
-							 BlockNumber start, uint64 limit);
+							 const StCompactJob *job, uint64 limit);
 
-/* Its pages from a block on. */
+/* Their pages. */
 extern BlockNumber st_delta_pages(Relation rel, const StExtentRanges *extents,
-								  BlockNumber start);
+								  const StCompactJob *job);
 
 /*
  * Moves rows of the delta into the sink until it has taken limit rows.
  * Returns the block from which to go on.
  */
 extern BlockNumber st_delta_move(Relation rel, const StExtentRanges *extents,
-								 BlockNumber start, uint64 limit,
+								 const StCompactJob *job, uint64 limit,
 								 StCompactSink *sink);
 
 /* ---- what to do next: st_compact_plan.c ---- */

@@ -28,6 +28,10 @@
  * are not free before old snapshots have gone.
  *
  * A job that goes to the end takes everything without thresholds of size.
+ * Beside writers that end must come: pages that the file has gained since the job
+ * began are taken once, and those that it gains meanwhile are left alone.  So are
+ * deletions in groups that the call has written, and small groups are put together
+ * so often only.
  * Groups that others held when a step wanted them are left alone for the
  * rest of the job.
  *
@@ -237,6 +241,7 @@ choose_small(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 	}
 	if (delta_rows == 0 &&
 		(chosen < 2 || !may_rewrite(job, blocks) ||
+		 job->small_steps > 16 + job->groups ||
 		 !(job->to_the_end || has_room(file, estimate, MaxBlockNumber))))
 	{
 		for (int i = 0; i < n; i++)
@@ -244,7 +249,10 @@ choose_small(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 		return 0;
 	}
 	if (delta_rows == 0)
+	{
 		job->blocks_left -= blocks;
+		job->small_steps++;
+	}
 	return chosen;
 }
 
@@ -268,6 +276,7 @@ choose_deleted(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 		double		blocks;
 
 		if (share < least || c[i].chosen ||
+			c[i].version->group.first_row >= job->first_new_row ||
 			(others > 0 && others + c[i].live > max_rows))
 			continue;
 		blocks = estimate_blocks(&c[i]) * (others + c[i].live) / c[i].live;
@@ -351,13 +360,16 @@ begin_job(Relation rel, StCompactJob *job, const StGroupVersions *versions)
 	double		blocks = 0;
 
 	st_meta_read(rel, &meta);
-	job->first_new_row = meta.next_row;
+	if (!job->again)
+		job->first_new_row = meta.next_row;
+	job->end_block = RelationGetNumberOfBlocks(rel);
 	job->moved_to = MaxBlockNumber;
 	for (int i = 0; i < versions->n; i++)
 	{
 		if (versions->v[i].state != HEAPTUPLE_LIVE || !versions->v[i].finished)
 			continue;
 		blocks += versions->v[i].group.nblocks;
+		job->groups++;
 	}
 	job->blocks_left = blocks * REWRITE_SHARE;
 	job->thorough = job->tidy && blocks <= MAX_TIDY_BLOCKS;
@@ -378,16 +390,17 @@ chosen_rows(const StCandidate *c, int n)
 /*
  * May a step restore the order?  A call takes one such step, unless it goes to
  * the end or tidies up.  Then the number of steps grows a little faster than that of
- * groups.  The limit is for types whose comparison is not an order.
+ * groups.  The limit is for types whose comparison is not an order, and for row
+ * groups that somebody loads as fast as they are sorted.
  */
 static bool
-may_sort(const StCompactJob *job, int ngroups)
+may_sort(const StCompactJob *job)
 {
 	if (job->any_order)
 		return false;
 	if (!job->to_the_end && !job->thorough)
 		return job->order_steps == 0;
-	return job->order_steps < 16 + 8 * ngroups;
+	return job->order_steps < 16 + 8 * job->order_groups;
 }
 
 /*
@@ -401,7 +414,9 @@ choose_order(Relation rel, StCatalog *catalog, StCompactJob *job, StCandidate *c
 	uint64		max_rows = plan->max_rows * ORDER_GROUPS;
 	int			chosen;
 
-	if (!may_sort(job, n))
+	if (job->order_groups == 0)
+		job->order_groups = n;
+	if (!may_sort(job))
 		return 0;
 	chosen = st_compact_choose_order(rel, catalog, c, n, max_rows, note);
 	job->order_steps += note && (chosen > 0 || !job->to_the_end);
@@ -426,7 +441,14 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	if (!job->started)
 		begin_job(rel, job, versions);
 	memset(plan, 0, sizeof(*plan));
-	delta_rows = st_delta_count(rel, extents, job->next_block, max_rows);
+	delta_rows = st_delta_count(rel, extents, job, max_rows);
+	if (delta_rows == 0 && job->to_the_end && !job->extended &&
+		RelationGetNumberOfBlocks(rel) > job->end_block)
+	{
+		job->extended = true;
+		job->end_block = RelationGetNumberOfBlocks(rel);
+		delta_rows = st_delta_count(rel, extents, job, max_rows);
+	}
 	if (delta_rows < (job->to_the_end || job->tidy ? 1 : MIN_DELTA_ROWS))
 		delta_rows = 0;
 	plan->delta = delta_rows > 0;

@@ -371,7 +371,8 @@ take_round(Served *t, MemoryContext mcxt)
 	if (t->job.order_steps > 0)
 		t->next_order = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
 													ORDER_REST * (processor_ms() - start));
-	waits = ask(t->relid, st_compact_waits);
+	/* what waits is for VACUUM, which does not come for a few pages */
+	waits = ask(t->relid, st_compact_waits) && ask(t->relid, st_compact_wastes);
 	vacuum_if_due(t, waits, mcxt);
 	if (ask(t->relid, st_toast_wastes))
 		(void) run_turn(t->relid, &t->job, st_toast_pack, ShareUpdateExclusiveLock);

@@ -14,7 +14,8 @@
  * A row that somebody is changing or has locked is left out; the caller comes
  * again.  The transaction is serializable, as that of a compaction is.
  *
- * Bounds: a step moves so many rows.
+ * Bounds: a step moves so many rows, and begins where the last one has ended, so
+ * that no step reads the tombstones of all before it.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,6 +44,7 @@ typedef struct Expand
 	StCompactIndexes indexes;
 	TupleTableSlot *slot;
 	int64		moved;
+	uint64		next;			/* row that comes next */
 } Expand;
 
 /* Is the bit of the row set?  deleted may be NULL. */
@@ -103,9 +105,11 @@ expand_group(Expand *e, const StGroup *group)
 	uint64	   *deleted = deleted_rows(e->rel, group, mcxt);
 	StReader   *reader = e->format->reader_open(e->rel, group, mcxt);
 
-	for (uint32 row = 0; row < group->nrows && e->moved < STEP_ROWS; row++)
+	for (uint32 row = Max(e->next, group->first_row) - group->first_row;
+		 row < group->nrows && e->moved < STEP_ROWS; row++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		e->next = group->first_row + row + 1;
 		if (is_deleted(deleted, row))
 			continue;
 		ExecClearTuple(e->slot);
@@ -137,14 +141,15 @@ use_slot(Expand *e, TupleTableSlot *slot)
 }
 
 bool
-st_expand_step(Relation rel, StCompactJob *job)
+st_expand_step(Relation rel, StCompactJob *job, uint64 *next)
 {
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "expansion",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
 	StGroupVersions *versions;
 	TupleTableSlot *before;
-	Expand		e = {.rel = rel,.format = st_relation_format(rel)};
+	Expand		e = {.rel = rel,.format = st_relation_format(rel),.next = *next};
+	bool		more;
 
 	Assert(CheckRelationLockedByMe(rel, ShareUpdateExclusiveLock, true));
 	st_flush_pending(rel);
@@ -154,8 +159,11 @@ st_expand_step(Relation rel, StCompactJob *job)
 	before = use_slot(&e, e.slot);
 	for (int i = 0; i < versions->n && e.moved < STEP_ROWS; i++)
 	{
-		if (versions->v[i].state == HEAPTUPLE_LIVE && versions->v[i].finished)
-			expand_group(&e, &versions->v[i].group);
+		const StGroupVersion *v = &versions->v[i];
+
+		if (v->state == HEAPTUPLE_LIVE && v->finished &&
+			v->group.first_row + v->group.nrows > e.next)
+			expand_group(&e, &v->group);
 	}
 	st_index_finish(&e.indexes, rel);
 	(void) use_slot(&e, before);
@@ -166,7 +174,9 @@ st_expand_step(Relation rel, StCompactJob *job)
 	job->delta_rows += e.moved;
 	st_progress_set_many(2, (const int[]) {ST_PROGRESS_DELTA_ROWS, ST_PROGRESS_TAKEN},
 						 (const int64[]) {job->delta_rows, 0});
-	return e.moved > 0;
+	more = e.moved > 0 || *next > 0;
+	*next = e.moved < STEP_ROWS ? 0 : e.next;
+	return more;
 }
 
 int64

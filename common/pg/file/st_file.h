@@ -110,6 +110,16 @@ extern bool st_meta_adopted_now(Relation rel);
  */
 extern BlockNumber st_meta_move_home(Relation rel, BufferAccessStrategy strategy);
 
+/*
+ * Moves it to another page of the delta without a line pointer in use, not block 0,
+ * under AccessExclusiveLock; `name` makes the entry of its place say so, at once.
+ * The old page becomes an empty one of the delta.  False: the page is in use.  Not
+ * undone by an abort.
+ */
+typedef void (*StMetaName) (void *arg, BlockNumber block);
+
+extern bool st_meta_move(Relation rel, BlockNumber to, StMetaName name, void *arg);
+
 /* Makes it block 0 of an empty main fork; WAL-logs it where the relation is. */
 extern void st_meta_create(Relation rel);
 

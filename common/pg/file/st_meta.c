@@ -11,7 +11,8 @@
  * visibility tuple names it (st_meta_place.c, in a room below, which tells us
  * by a function that it registers).  Block 0 is always asked first: rewrites
  * and truncations make a file with the metapage there, and VACUUM moves it
- * there once compaction has emptied the block (st_meta_move_home()).  Whoever
+ * there once compaction has emptied the block (st_meta_move_home()), or to
+ * another block if it cuts the file off before that (st_truncate.c).  Whoever
  * remembers the old block finds no metapage in it, and asks again.
  *
  *	 +----------------+------------+-----------------------------------+
@@ -678,4 +679,49 @@ st_meta_move_home(Relation rel, BufferAccessStrategy strategy)
 	ReleaseBuffer(old_map);
 	ReleaseBuffer(home_map);
 	return BufferIsValid(home) ? old : InvalidBlockNumber;
+}
+
+/*
+ * The copy is written first, then the place is named, then the old page is given to
+ * heap.  A crash before the second leaves a copy that nobody finds, a crash after it
+ * a metapage that nobody finds.  An error must leave no two that are found: all that
+ * can fail comes before the first, but for what `name` reads.
+ */
+bool
+st_meta_move(Relation rel, BlockNumber to, StMetaName name, void *arg)
+{
+	PGAlignedBlock image;
+	Buffer		to_map = InvalidBuffer;
+	Buffer		old_map = InvalidBuffer;
+	Buffer		target;
+	Buffer		old;
+
+	Assert(CheckRelationLockedByMe(rel, AccessExclusiveLock, false));
+	Assert(to != ST_META_BLOCK && to != st_meta_block(rel));
+	visibilitymap_pin(rel, st_meta_block(rel), &old_map);
+	old = meta_lock(rel, BUFFER_LOCK_SHARE);
+	(void) meta_check(rel, old);
+	memcpy(image.data, BufferGetPage(old), BLCKSZ);
+	PageSetAllVisible((Page) image.data);
+	LockBuffer(old, BUFFER_LOCK_UNLOCK);
+
+	target = st_lock_unused_page(rel, to, &to_map, NULL);
+	if (BufferIsValid(target))
+	{
+		if (PageIsNew(BufferGetPage(target)))
+			st_fill_hole(rel, target);
+		HOLD_INTERRUPTS();
+		st_wal_write_page(rel, target, image.data, RelationNeedsWAL(rel), to_map);
+		UnlockReleaseBuffer(target);
+		name(arg, to);
+		LockBuffer(old, BUFFER_LOCK_EXCLUSIVE);
+		st_write_heap_page(rel, old, old_map);
+		LockBuffer(old, BUFFER_LOCK_UNLOCK);
+		st_meta_forget(rel);
+		RESUME_INTERRUPTS();
+	}
+	ReleaseBuffer(old);
+	ReleaseBuffer(to_map);
+	ReleaseBuffer(old_map);
+	return BufferIsValid(target);
 }

@@ -231,6 +231,7 @@ extern bool st_order_expr_is_zoned(const Expr *expr);
 typedef struct StOrderExpr
 {
 	uint64		id;				/* st_order_expr_id() */
+	int			position;		/* in the order, from 0 */
 	Expr	   *expr;			/* simplified as the planner does with conditions */
 } StOrderExpr;
 

@@ -571,6 +571,7 @@ st_order_exprs_make(Relation rel, const StOrderBy *order)
 			continue;
 		expr = palloc(sizeof(StOrderExpr));
 		expr->id = st_order_expr_id(analysed);
+		expr->position = i;
 		expr->expr = (Expr *) eval_const_expressions(NULL, (Node *) analysed);
 		exprs = lappend(exprs, expr);
 	}

@@ -39,14 +39,9 @@ is_comparison(Oid opno)
 	}
 }
 
-/* The column that a comparison with something else is about, or NULL. */
-static Var *
-compared_column(Node *clause, Index relid)
+bool
+st_zone_comparison(Node *clause, Node **left, Node **right)
 {
-	Node	   *left;
-	Node	   *right;
-	Node	   *column;
-	Node	   *other;
 	List	   *args;
 
 	if (IsA(clause, OpExpr) && is_comparison(((OpExpr *) clause)->opno))
@@ -55,12 +50,25 @@ compared_column(Node *clause, Index relid)
 			 is_comparison(((ScalarArrayOpExpr *) clause)->opno))
 		args = ((ScalarArrayOpExpr *) clause)->args;
 	else
-		return NULL;
+		return false;
 	if (list_length(args) != 2)
-		return NULL;
+		return false;
+	*left = strip_implicit_coercions(linitial(args));
+	*right = strip_implicit_coercions(lsecond(args));
+	return true;
+}
 
-	left = strip_implicit_coercions(linitial(args));
-	right = strip_implicit_coercions(lsecond(args));
+/* The column that a comparison with something else is about, or NULL. */
+static Var *
+compared_column(Node *clause, Index relid)
+{
+	Node	   *left;
+	Node	   *right;
+	Node	   *column;
+	Node	   *other;
+
+	if (!st_zone_comparison(clause, &left, &right))
+		return NULL;
 	column = IsA(left, Var) ? left : right;
 	other = IsA(left, Var) ? right : left;
 	if (!IsA(column, Var) || ((Var *) column)->varno != relid ||
@@ -69,9 +77,8 @@ compared_column(Node *clause, Index relid)
 	return (Var *) column;
 }
 
-/* Values that a condition compares with, each under a zone of its own. */
-static double
-compared_values(PlannerInfo *root, Node *clause)
+double
+st_zone_compared_values(PlannerInfo *root, Node *clause)
 {
 	if (IsA(clause, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) clause)->useOr)
 		return st_estimate_array_length(root,
@@ -112,8 +119,8 @@ st_zone_read_share(PlannerInfo *root, RelOptInfo *rel, double zone_rows, int *nt
 			if (other && other->varattno == column->varattno)
 			{
 				clauses = lappend(clauses, lfirst(lc2));
-				values = Min(values, compared_values(root, (Node *)
-													 lfirst_node(RestrictInfo, lc2)->clause));
+				values = Min(values, st_zone_compared_values(root, (Node *)
+															 lfirst_node(RestrictInfo, lc2)->clause));
 			}
 		}
 		selectivity = clauselist_selectivity(root, clauses, 0, JOIN_INNER, NULL);

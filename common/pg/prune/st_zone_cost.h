@@ -22,6 +22,12 @@
 extern double st_zone_read_share(PlannerInfo *root, RelOptInfo *rel,
 								 double zone_rows, int *ntested);
 
+/* Is it a comparison that zones may decide?  Of what, without coercions. */
+extern bool st_zone_comparison(Node *clause, Node **left, Node **right);
+
+/* Values that a comparison is with, each under a zone of its own. */
+extern double st_zone_compared_values(PlannerInfo *root, Node *clause);
+
 /* ---- what the server's statistics say of a column: st_column_stats.c ---- */
 
 /* Bytes of a value on average, or what is usual for the type; 0: dropped. */

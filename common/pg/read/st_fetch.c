@@ -92,6 +92,7 @@ fetch_memory(StFetch *f)
 		return;
 	f->mcxt = AllocSetContextCreate(CurrentMemoryContext, "row fetch",
 									ALLOCSET_SMALL_SIZES);
+	f->kept.mcxt = f->mcxt;
 	f->values = MemoryContextAlloc(f->mcxt, Max(natts, 1) * sizeof(Datum));
 	f->isnull = MemoryContextAlloc(f->mcxt, Max(natts, 1) * sizeof(bool));
 }
@@ -422,9 +423,8 @@ single_reader(StFetch *f, const StGroup *group)
 	return f->reader;
 }
 
-/* Copies the slot's values that are no words to memory of the fetch. */
-static void
-keep_values(StFetch *f, TupleTableSlot *slot, const bool *needed)
+void
+st_keep_values(StKeptValues *kept, TupleTableSlot *slot, const bool *needed)
 {
 	TupleDesc	desc = slot->tts_tupleDescriptor;
 	Size		total = 0;
@@ -439,16 +439,16 @@ keep_values(StFetch *f, TupleTableSlot *slot, const bool *needed)
 	}
 	if (total == 0)
 		return;
-	if (total > f->arena_size)
+	if (total > kept->size)
 	{
-		if (f->arena != NULL)
-			pfree(f->arena);
-		f->arena = NULL;
-		f->arena_size = 0;
-		f->arena = MemoryContextAllocHuge(f->mcxt, Max(total, 1024));
-		f->arena_size = Max(total, 1024);
+		if (kept->bytes != NULL)
+			pfree(kept->bytes);
+		kept->bytes = NULL;
+		kept->size = 0;
+		kept->bytes = MemoryContextAllocHuge(kept->mcxt, Max(total, 1024));
+		kept->size = Max(total, 1024);
 	}
-	to = f->arena;
+	to = kept->bytes;
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
@@ -490,7 +490,7 @@ store_needed(StFetch *f, StFetchGroup *g, const StGroup *group, uint64 row,
 		st_reader_row(g != NULL ? group_reader(f, g) : single_reader(f, group),
 					  row - group->first_row, needed, slot->tts_values,
 					  slot->tts_isnull);
-		keep_values(f, slot, needed);
+		st_keep_values(&f->kept, slot, needed);
 	}
 	st_store_virtual_row(slot, f->rel, row);
 }

@@ -35,6 +35,14 @@ extern StCachedReader *st_reader_acquire(Relation rel, const StGroup *group);
 extern void st_reader_release(StCachedReader *cached);
 
 /*
+ * The reader that was acquired last, pinned again, if it has the row, which the
+ * caller has seen; else NULL.  *first_row: its group's.  _soon() releases it,
+ * and looks now and then how large it has become.
+ */
+extern StCachedReader *st_reader_acquire_last(Relation rel, uint64 row, uint64 *first_row);
+extern void st_reader_release_soon(StCachedReader *cached);
+
+/*
  * Looks how large a pinned reader has become.  Returns false if the cache is
  * above its limit and pins are in the way of making room.
  */
@@ -67,6 +75,17 @@ extern const StScanColumns *st_scan_columns_of(TupleTableSlot *slot);
  * scan of the table; else NULL: all, with a header.  (st_utility_scan.c)
  */
 extern const StScanColumns *st_utility_scan_columns(Relation rel, MemoryContext mcxt);
+
+/* Values of a slot that are no words, where no reader overwrites them. */
+typedef struct StKeptValues
+{
+	MemoryContext mcxt;
+	char	   *bytes;
+	Size		size;
+} StKeptValues;
+
+/* Copies the needed values of the slot there; those of its last row go. */
+extern void st_keep_values(StKeptValues *kept, TupleTableSlot *slot, const bool *needed);
 
 /* A row group as one MVCC snapshot sees it. */
 typedef struct StFetchGroup
@@ -110,8 +129,7 @@ typedef struct StFetch
 	TupleTableSlot *slot;
 	const StScanColumns *columns;
 	bool		recheck;		/* set by the scan: recheck columns, too */
-	char	   *arena;			/* values of the slot that are no words */
-	Size		arena_size;
+	StKeptValues kept;			/* of that slot */
 } StFetch;
 
 /* The struct is the caller's; nothing is opened before the first fetch. */
@@ -124,6 +142,12 @@ extern void st_fetch_end(StFetch *fetch);
  */
 extern bool st_fetch_row(StFetch *fetch, ItemPointer tid, Snapshot snapshot,
 						 TupleTableSlot *slot);
+
+/*
+ * st_old_rows.c: the row that an UPDATE makes its new version of, if the slot
+ * is one for such rows; false if it is not, or the row is to be looked up.
+ */
+extern bool st_old_row_fetch(Relation rel, uint64 row, TupleTableSlot *slot);
 
 /* ------------------------------------------------------------------------
  * Rows for callbacks that are neither DML nor plain scans: st_row_reader.c

@@ -29,6 +29,9 @@
 
 #define ST_READER_CACHE_BYTES	((Size) 64 * 1024 * 1024)
 
+/* Uses for a row each before the size of a reader is looked at. */
+#define ST_USES_BEFORE_ACCOUNT	256
+
 typedef struct StReaderKey
 {
 	RelFileLocator locator;
@@ -44,6 +47,8 @@ struct StCachedReader
 	const StFormat *format;
 	StReader   *reader;
 	MemoryContext mcxt;			/* this struct lives there, too */
+	uint32		nrows;			/* of the group */
+	uint32		nuses;			/* since its size was looked at */
 	Size		bytes;
 	int			pins;
 	bool		dead;			/* not in the hash table any more */
@@ -57,6 +62,7 @@ typedef struct StReaderEntry
 } StReaderEntry;
 
 static HTAB *readers = NULL;
+static StCachedReader *last_acquired = NULL;	/* is not dead */
 static dlist_head lru_list = DLIST_STATIC_INIT(lru_list);
 static Size cache_bytes = 0;
 
@@ -75,6 +81,8 @@ cached_kill(StCachedReader *c)
 {
 	if (!c->dead)
 		hash_search(readers, &c->key, HASH_REMOVE, NULL);
+	if (c == last_acquired)
+		last_acquired = NULL;
 	c->dead = true;
 	if (c->pins == 0)
 		cached_free(c);
@@ -121,6 +129,7 @@ cached_open(Relation rel, const StGroup *group, const StReaderKey *key)
 	c->relid = RelationGetRelid(rel);
 	c->format = st_relation_format(rel);
 	c->mcxt = mcxt;
+	c->nrows = group->nrows;
 	c->reader = c->format->reader_open(rel, group, mcxt);
 
 	/* Nothing below fails after the entry is made. */
@@ -167,6 +176,27 @@ st_reader_acquire(Relation rel, const StGroup *group)
 
 	c->pins++;
 	c->format->reader_attach(c->reader, rel);
+	last_acquired = c;
+	return c;
+}
+
+/*
+ * The lookup of a group says which reader has a row; so does the reader that
+ * was acquired last, if it has it.
+ */
+StCachedReader *
+st_reader_acquire_last(Relation rel, uint64 row, uint64 *first_row)
+{
+	StCachedReader *c = last_acquired;
+	uint64		incarnation;
+
+	if (c == NULL || c->busy || row - c->key.first_row >= c->nrows ||
+		!RelFileLocatorEquals(c->key.locator, st_relation_locator(rel)) ||
+		!st_meta_has_row_groups(rel, &incarnation) || incarnation != c->key.incarnation)
+		return NULL;
+	c->pins++;
+	c->format->reader_attach(c->reader, rel);
+	*first_row = c->key.first_row;
 	return c;
 }
 
@@ -190,6 +220,15 @@ st_reader_release(StCachedReader *c)
 		cached_free(c);
 	else
 		(void) st_reader_account(c);
+}
+
+void
+st_reader_release_soon(StCachedReader *c)
+{
+	if (c->dead || ++c->nuses % ST_USES_BEFORE_ACCOUNT == 0)
+		st_reader_release(c);
+	else
+		c->pins--;
 }
 
 void

@@ -29,6 +29,7 @@
 #include "miscadmin.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
+#include "parser/parse_relation.h"
 #include "rewrite/rewriteManip.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
@@ -201,6 +202,22 @@ st_path_inherit_disabled(Path *path, const Path *input, const Path *other)
 #if PG_VERSION_NUM >= 180000
 	path->disabled_nodes = input->disabled_nodes + (other ? other->disabled_nodes : 0);
 #endif
+}
+
+void
+st_copy_range_table_entry(Query *into, const Query *from, RangeTblEntry *rte)
+{
+	RangeTblEntry *copy = copyObject(rte);
+
+#if PG_VERSION_NUM >= 160000
+	if (rte->perminfoindex != 0)
+	{
+		into->rteperminfos = lappend(into->rteperminfos,
+									 copyObject(getRTEPermissionInfo(from->rteperminfos, rte)));
+		copy->perminfoindex = list_length(into->rteperminfos);
+	}
+#endif
+	into->rtable = lappend(into->rtable, copy);
 }
 
 bool
@@ -437,6 +454,32 @@ st_json_expr(Node *node, Node **document, Node **path)
 	}
 #endif
 	return false;
+}
+
+#if PG_VERSION_NUM >= 170000
+static bool
+gives_null(const JsonBehavior *behavior)
+{
+	return behavior == NULL || behavior->btype == JSON_BEHAVIOR_NULL;
+}
+#endif
+
+StJsonResult
+st_json_result(Node *node)
+{
+#if PG_VERSION_NUM >= 170000
+	JsonExpr   *expr = (JsonExpr *) node;
+
+	if (!IsA(node, JsonExpr) || expr->passing_values != NIL || !gives_null(expr->on_empty) ||
+		!gives_null(expr->on_error) || expr->returning->typmod != -1)
+		return ST_JSON_OTHER;
+	if (expr->op == JSON_VALUE_OP && expr->returning->typid == TEXTOID)
+		return ST_JSON_TEXT;
+	if (expr->op == JSON_QUERY_OP && expr->returning->typid == JSONBOID &&
+		!expr->omit_quotes && (expr->wrapper == JSW_UNSPEC || expr->wrapper == JSW_NONE))
+		return ST_JSON_JSONB;
+#endif
+	return ST_JSON_OTHER;
 }
 
 bool

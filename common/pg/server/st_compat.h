@@ -362,6 +362,13 @@ extern bool st_is_ordering_op(Oid opno, Oid *opfamily, Oid *opcintype,
  */
 extern List *st_group_input(PlannerInfo *root, List *keys);
 
+/* Of GROUP BY, without keys that others determine (16: beside the query's own, 8d83a5d0a26). */
+#if PG_VERSION_NUM >= 160000
+#define st_fewer_group_clauses(root) ((root)->processed_groupClause)
+#else
+#define st_fewer_group_clauses(root) ((root)->parse->groupClause)
+#endif
+
 /* 17: MAINTAIN (ecb0fd33720), before that the owner's right. */
 extern bool st_can_maintain(Relation rel);
 
@@ -408,6 +415,20 @@ extern void st_path_disable(Path *path);
 
 /* A path above others is as forbidden as these; other may be NULL. */
 extern void st_path_inherit_disabled(Path *path, const Path *input, const Path *other);
+
+/* Outer joins may make the column null (16: it is marked, 2489d76c490). */
+#if PG_VERSION_NUM >= 160000
+#define st_var_is_nulled(var) (!bms_is_empty((var)->varnullingrels))
+#else
+#define st_var_is_nulled(var) false
+#endif
+
+/*
+ * Adds a copy of a range table's entry to a query; from 16 on with what is needed
+ * to check its rights (a61b1f74823).
+ */
+extern void st_copy_range_table_entry(struct Query *into, const struct Query *from,
+									  struct RangeTblEntry *rte);
 
 /* Expressions over a rel's topmost parent, as over the rel itself (16: 2489d76c490). */
 extern List *st_translate_to_child(struct PlannerInfo *root, List *exprs,
@@ -578,6 +599,18 @@ extern void st_set_all_visible(Relation rel, Buffer buffer, Buffer vmbuffer);
 #define PROGRESS_REPACK_PHASE_WRITE_NEW_HEAP PROGRESS_CLUSTER_PHASE_WRITE_NEW_HEAP
 #endif
 
+/* ---- UPDATE ---- */
+
+/*
+ * Lists of the columns that an UPDATE sets, one for each result relation (18:
+ * of those that pruning has left).
+ */
+#if PG_VERSION_NUM >= 180000
+#define st_update_columns(mt) ((mt)->mt_updateColnosLists)
+#else
+#define st_update_columns(mt) (((ModifyTable *) (mt)->ps.plan)->updateColnosLists)
+#endif
+
 /* ---- VACUUM ---- */
 
 struct VacuumParams;
@@ -592,6 +625,16 @@ extern void st_vacuum_params_quiet(struct VacuumParams *params);
  * an expression for a json path.
  */
 extern bool st_json_expr(Node *node, Node **document, Node **path);
+
+typedef enum StJsonResult
+{
+	ST_JSON_OTHER,
+	ST_JSON_TEXT,				/* JSON_VALUE() as text, */
+	ST_JSON_JSONB				/* JSON_QUERY() as jsonb: null if empty or in error */
+} StJsonResult;
+
+/* Of such an expression, without variables. */
+extern StJsonResult st_json_result(Node *node);
 
 /* Is a JsonPathItemType a method that 15 does not know?  They take constants. */
 extern bool st_jsonpath_is_method(int type);

@@ -17,6 +17,11 @@
  * free space map, which VACUUM has just brought up to date; what a page is, is
  * decided under its lock.
  *
+ * After a merge those that stay are the first of the file, and the free space map
+ * offers none behind: rows that are written meanwhile would else lie all over the
+ * file, and the next VACUUM could not cut it off.  A note says from where on.  The
+ * first VACUUM that no merge has called offers again what is left of these pages.
+ *
  * Crashes: a page is one of an extent at once, but in the directory only if
  * the transaction commits.  So before the first page is written, those from
  * there on are noted to be looked at again (st_orphan.c).
@@ -60,6 +65,19 @@ typedef struct StWantedPayload
 
 StaticAssertDecl(sizeof(StWantedPayload) == 4, "on-disk size");
 
+/* Likewise: from which block on the free space map offers no page. */
+#define ST_HIDDEN_ROW		4
+#define ST_HIDDEN_VERSION	1
+
+typedef struct StHiddenPayload
+{
+	uint16		version;
+	uint16		unused;
+	BlockNumber from;
+} StHiddenPayload;
+
+StaticAssertDecl(sizeof(StHiddenPayload) == 8, "on-disk size");
+
 /*
  * The free extents wanted, as a share of the pages of row groups.  If far more
  * pages are empty, so many are wanted that all row groups find a place: then
@@ -79,7 +97,8 @@ typedef struct Pages
 	BlockNumber groups;			/* pages in use */
 	BlockNumber free;			/* pages of free extents */
 	BlockNumber empty;			/* pages of the delta that seem empty */
-	bool		all;			/* leave only a few of them */
+	BlockNumber stay;			/* how many of these are for new rows */
+	bool		all;			/* a merge wants the file to become short */
 } Pages;
 
 /* Is there an entry of st_empty_pages_wanted()?  Sets its TID. */
@@ -105,8 +124,8 @@ st_empty_pages_wanted(StCatalog *cat)
 }
 
 /* Is the block, in no extent, empty if the free space map is right? */
-static bool
-seems_empty(Relation rel, BlockNumber block)
+bool
+st_page_seems_empty(Relation rel, BlockNumber block)
 {
 	return GetRecordedFreeSpace(rel, block) >= EMPTY_PAGE_SPACE;
 }
@@ -133,7 +152,7 @@ next_run(const Pages *p, int *pos, BlockNumber from, StExtentRange *run)
 			block = p->known.v[*pos].end;
 			continue;
 		}
-		if (seems_empty(p->rel, block))
+		if (st_page_seems_empty(p->rel, block))
 		{
 			if (run->start == InvalidBlockNumber)
 				run->start = block;
@@ -176,15 +195,47 @@ static BlockNumber
 wanted_pages(const Pages *p)
 {
 	BlockNumber want = p->groups / FREE_SHARE;
-	BlockNumber stay = Max(RESERVED_PAGES, p->groups / RESERVED_SHARE);
 
-	if (p->all)
-		stay = RESERVED_PAGES;
 	if (p->all || p->empty > p->groups / MANY_EMPTY_SHARE)
-		want = p->groups + p->groups / 8;
-	if (p->free >= want || p->empty <= stay)
+		want = p->groups + Max(p->groups / 8, MIN_RUN);
+	if (p->free >= want || p->empty <= p->stay)
 		return 0;
-	return Min(want - p->free, p->empty - stay);
+	return Min(want - p->free, p->empty - p->stay);
+}
+
+/*
+ * How many empty pages are left to heap.  After a merge as many as have been
+ * written to since it took all rows, none beside the metapage if nobody writes:
+ * about so many will be until the next VACUUM.
+ */
+static BlockNumber
+staying_pages(const Pages *p)
+{
+	BlockNumber most = Max(RESERVED_PAGES, p->groups / RESERVED_SHARE);
+	BlockNumber others = p->groups + p->free + p->empty + 1;
+
+	if (!p->all)
+		return most;
+	if (others >= p->nblocks)
+		return 0;
+	return Min(Max(RESERVED_PAGES, p->nblocks - others), most);
+}
+
+/* The block behind the first of the empty pages, which stay. */
+static BlockNumber
+end_of_staying(const Pages *p)
+{
+	StExtentRange run = {0};
+	BlockNumber left = p->stay;
+	int			pos = 0;
+
+	while (next_run(p, &pos, run.end, &run))
+	{
+		if (run.end - run.start >= left)
+			return run.start + left;
+		left -= run.end - run.start;
+	}
+	return p->nblocks;
 }
 
 /* Claims pages of one run; returns how many. */
@@ -214,11 +265,12 @@ claim_run(Pages *p, const StExtentRange *run, BlockNumber limit,
 	return claimed;
 }
 
+/* Claims pages from a block on. */
 static void
-claim_pages(Pages *p, BlockNumber wanted)
+claim_pages(Pages *p, BlockNumber from, BlockNumber wanted)
 {
 	Buffer		vmbuffer = InvalidBuffer;
-	StExtentRange run = {0};
+	StExtentRange run = {.end = from};
 	bool		begun = false;
 	int			pos = 0;
 
@@ -240,6 +292,69 @@ claim_pages(Pages *p, BlockNumber wanted)
 		st_free_extent_coalesce(p->cat);
 }
 
+/* Lets the free space map offer no page from a block on. */
+static void
+offer_none(Pages *p, BlockNumber from)
+{
+	StHiddenPayload payload = {.version = ST_HIDDEN_VERSION, .from = from};
+	StHiddenPayload before;
+	ItemPointerData tid;
+
+	if (!st_note_read(p->cat, ST_VACUUM_STATE, ST_HIDDEN_ROW, &before,
+					  sizeof(before), &tid))
+		st_note_add(p->cat, ST_VACUUM_STATE, ST_HIDDEN_ROW, &payload,
+					sizeof(payload));
+	else if (from < before.from)
+		(void) st_catalog_overwrite(p->cat, ST_VACUUM_STATE, ST_HIDDEN_ROW,
+									&payload, sizeof(payload));
+	for (BlockNumber block = from; block < p->nblocks; block++)
+	{
+		st_vacuum_delay_point(false);
+		if (GetRecordedFreeSpace(p->rel, block) > 0)
+			RecordPageWithFreeSpace(p->rel, block, 0);
+	}
+	FreeSpaceMapVacuumRange(p->rel, from, p->nblocks);
+}
+
+/* Offers pages again that offer_none() has hidden. */
+static void
+offer_again(Pages *p)
+{
+	StHiddenPayload payload;
+	ItemPointerData tid;
+	int			pos = 0;
+
+	if (!st_note_read(p->cat, ST_VACUUM_STATE, ST_HIDDEN_ROW, &payload,
+					  sizeof(payload), &tid))
+		return;
+	for (BlockNumber block = payload.from; block < p->nblocks; block++)
+	{
+		Buffer		buffer;
+		Page		page;
+		Size		space;
+
+		st_vacuum_delay_point(false);
+		while (pos < p->known.n && p->known.v[pos].end <= block)
+			pos++;
+		if (pos < p->known.n && p->known.v[pos].start <= block)
+		{
+			block = p->known.v[pos].end - 1;
+			continue;
+		}
+		buffer = ReadBufferExtended(p->rel, MAIN_FORKNUM, block, RBM_NORMAL,
+									p->strategy);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		page = BufferGetPage(buffer);
+		space = PageIsNew(page) ? 0 : PageGetHeapFreeSpace(page);
+		UnlockReleaseBuffer(buffer);
+		RecordPageWithFreeSpace(p->rel, block, space);
+	}
+	if (payload.from < p->nblocks)
+		FreeSpaceMapVacuumRange(p->rel, payload.from, p->nblocks);
+	st_vacuum_begin_writing();
+	(void) st_catalog_delete(p->cat, &tid);
+}
+
 /*
  * An adopted table keeps its metapage where the heap's file ended, and the
  * file could not become shorter than that.  So it moves to block 0 as soon as
@@ -250,7 +365,7 @@ bring_meta_home(StCatalog *cat, BufferAccessStrategy strategy)
 {
 	BlockNumber old = st_meta_block(cat->rel);
 
-	if (old == ST_META_BLOCK || !seems_empty(cat->rel, ST_META_BLOCK))
+	if (old == ST_META_BLOCK || !st_page_seems_empty(cat->rel, ST_META_BLOCK))
 		return;
 	st_vacuum_begin_writing();
 	st_orphans_from(cat, old);
@@ -264,7 +379,7 @@ bring_meta_home(StCatalog *cat, BufferAccessStrategy strategy)
 
 /* Called by VACUUM after heap's part and ours. */
 void
-st_free_empty_pages(Relation rel, BlockNumber settled,
+st_free_empty_pages(Relation rel, BlockNumber settled, bool may_cut,
 					TransactionId oldest_xmin, BufferAccessStrategy strategy)
 {
 	Pages		p = {0};
@@ -272,6 +387,7 @@ st_free_empty_pages(Relation rel, BlockNumber settled,
 	StMeta		meta;
 	ItemPointerData tid;
 	BlockNumber wanted;
+	BlockNumber from = 0;
 
 	st_meta_read(rel, &meta);
 	if (!meta.has_row_groups || meta.leaving ||
@@ -283,14 +399,21 @@ st_free_empty_pages(Relation rel, BlockNumber settled,
 	p.strategy = strategy;
 	p.nblocks = Min(RelationGetNumberOfBlocks(rel), settled);
 	(void) st_known_extents(rel, &cat, oldest_xmin, &p.known);
-	count_pages(&p);
 	p.all = find_wanted(&cat, &tid);
+	if (!p.all)
+		offer_again(&p);
+	count_pages(&p);
+	p.stay = staying_pages(&p);
 	wanted = wanted_pages(&p);
+	if (p.all && may_cut)
+		from = end_of_staying(&p);
 	if (wanted >= MIN_RUN)
-		claim_pages(&p, wanted);
+		claim_pages(&p, from, wanted);
 	if (p.all)
 	{
 		st_vacuum_begin_writing();
+		if (may_cut)
+			offer_none(&p, from);
 		(void) st_catalog_delete(&cat, &tid);
 	}
 	st_catalog_close(&cat);

@@ -148,11 +148,12 @@ extern void st_orphans_from(StCatalog *cat, BlockNumber block);
  * Makes free extents of pages that the delta left empty, before block settled:
  * st_empty_pages.c.
  * _wanted(): the next time of all but a few, because a compaction has taken
- * all there is.
+ * all there is.  may_cut: VACUUM may cut the file off.
  */
 extern void st_empty_pages_wanted(StCatalog *cat);
+extern bool st_page_seems_empty(Relation rel, BlockNumber block);
 extern void st_free_empty_pages(Relation rel, BlockNumber settled,
-								TransactionId oldest_xmin,
+								bool may_cut, TransactionId oldest_xmin,
 								BufferAccessStrategy strategy);
 
 /* VACUUM's transaction is about to make its first change. */

@@ -13,6 +13,9 @@
  * rows of the group were dead to everyone before, and its descriptor says so
  * (flag ST_DESCRIPTOR_DROPPED) or is dead itself.
  *
+ * The metapage of an adopted table stands where the heap's file ended.  If it is
+ * all that keeps the end from being cut off, it moves to an empty page before.
+ *
  * The cut is not undone if VACUUM's transaction aborts after it, so the
  * directory is changed in place first.  An abort removes extents from it that
  * this transaction has entered.  It brings back the entries of their groups,
@@ -25,6 +28,7 @@
 #include "catalog/storage.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/freespace.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/snapmgr.h"
@@ -55,22 +59,24 @@ is_empty_heap_page(Relation rel, BlockNumber block)
 	return result;
 }
 
-/* The number of blocks that the file must keep. */
+/* The number of blocks that the file must keep, with or without the metapage's. */
 static BlockNumber
-needed_blocks(Relation rel, StCatalog *cat, BlockNumber nblocks)
+needed_blocks(Relation rel, StCatalog *cat, BlockNumber nblocks, bool without_meta)
 {
 	BlockNumber end = nblocks;
 	int			n;
 	StExtentRange *extents = st_free_extent_all(cat, SnapshotSelf, &n);
 	BlockNumber meta = st_meta_block(rel);
 
-	while (end > ST_META_BLOCK + 1 && end - 1 != meta)
+	while (end > ST_META_BLOCK + 1 && (without_meta || end - 1 != meta))
 	{
 		CHECK_FOR_INTERRUPTS();
 		while (n > 0 && extents[n - 1].start >= end)
 			n--;
 		if (n > 0 && extents[n - 1].end >= end)
 			end = extents[n - 1].start;
+		else if (end - 1 == meta)
+			end--;
 		else if (is_empty_heap_page(rel, end - 1))
 			end--;
 		else
@@ -80,12 +86,46 @@ needed_blocks(Relation rel, StCatalog *cat, BlockNumber nblocks)
 	return end;
 }
 
+/*
+ * An empty page before `end` that the metapage can move to, if it should: it may
+ * have to, so that the file can be cut off.
+ */
+static BlockNumber
+place_for_meta(Relation rel, BlockNumber end)
+{
+	if (st_meta_block(rel) == ST_META_BLOCK || st_meta_block(rel) < end)
+		return InvalidBlockNumber;
+	for (BlockNumber block = ST_META_BLOCK + 1; block < end; block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (st_page_seems_empty(rel, block) && is_empty_heap_page(rel, block))
+			return block;
+	}
+	return InvalidBlockNumber;
+}
+
+static void
+name_place(void *cat, BlockNumber block)
+{
+	st_place_overwrite(cat, block);
+}
+
 static void
 truncate_locked(Relation rel, StCatalog *cat, int elevel)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
-	BlockNumber end = needed_blocks(rel, cat, nblocks);
+	BlockNumber end = needed_blocks(rel, cat, nblocks, true);
 
+	if (st_meta_block(rel) >= end)
+	{
+		BlockNumber place = place_for_meta(rel, end);
+
+		if (place != InvalidBlockNumber &&
+			st_meta_move(rel, place, name_place, cat))
+			RecordPageWithFreeSpace(rel, place, 0);
+		else
+			end = needed_blocks(rel, cat, nblocks, false);
+	}
 	if (end >= nblocks)
 		return;
 	st_free_extent_cut(cat, end);
@@ -125,7 +165,9 @@ st_truncate(Relation rel, int elevel)
 
 	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
 		return;
-	end = needed_blocks(rel, &cat, nblocks);
+	end = needed_blocks(rel, &cat, nblocks, true);
+	if (st_meta_block(rel) >= end && place_for_meta(rel, end) == InvalidBlockNumber)
+		end = needed_blocks(rel, &cat, nblocks, false);
 	if (end < nblocks &&
 		(nblocks - end >= TRUNCATE_PAGES ||
 		 nblocks - end >= nblocks / TRUNCATE_SHARE) &&

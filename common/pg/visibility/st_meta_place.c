@@ -95,6 +95,17 @@ st_place_set(StCatalog *cat, BlockNumber block)
 }
 
 void
+st_place_overwrite(StCatalog *cat, BlockNumber block)
+{
+	StPlacePayload payload = {.version = ST_PLACE_VERSION, .block = block};
+
+	if (!st_catalog_overwrite(cat, ST_VACUUM_STATE, ST_PLACE_ROW, &payload,
+							  sizeof(payload)))
+		elog(ERROR, "the entry that names the metapage of relation \"%s\" is missing",
+			 RelationGetRelationName(cat->rel));
+}
+
+void
 st_place_clear(StCatalog *cat)
 {
 	StPlacePayload payload;

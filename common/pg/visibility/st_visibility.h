@@ -491,6 +491,9 @@ extern void st_place_init(void);	/* once per backend */
 extern void st_place_set(StCatalog *cat, BlockNumber block);
 extern void st_place_clear(StCatalog *cat);
 
+/* Another one is named at once, and that is not undone by an abort. */
+extern void st_place_overwrite(StCatalog *cat, BlockNumber block);
+
 /*
  * The first row number of a table that is adopted: no entry in the TOAST
  * relation, dead ones included, is about it or a later one.

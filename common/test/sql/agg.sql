@@ -78,6 +78,7 @@ INSERT INTO ag_list VALUES
 	('sum(i4) FILTER (WHERE b), count(*) FILTER (WHERE f8 > 100), min(t) FILTER (WHERE i2 = 3), avg(n4) FILTER (WHERE false)'),
 	('sum(i4 + i2), avg(f8 * i2), sum(CASE WHEN t = ''text 3'' THEN n4 END), max(length(t)), count(nullif(i2, 3))'),
 	('count(DISTINCT i4), count(DISTINCT t), count(DISTINCT f8), count(DISTINCT n4), count(DISTINCT nx), count(DISTINCT j), count(DISTINCT i8)'),
+	('count(DISTINCT hashint4(id)), count(DISTINCT hashint4(id % 300)::oid), count(DISTINCT (id % 300 - 100)::int8 * 4000000000000), count(DISTINCT CASE WHEN id % 3 <> 0 THEN t ELSE '''' END)'),
 	('count(DISTINCT bp), count(DISTINCT b), sum(DISTINCT i2), avg(DISTINCT n4), count(DISTINCT i4 % 10) FILTER (WHERE b), max(DISTINCT d)'),
 	('percentile_disc(0.3) WITHIN GROUP (ORDER BY i4), percentile_disc(0.95) WITHIN GROUP (ORDER BY f8 DESC), mode() WITHIN GROUP (ORDER BY i2)'),
 	('percentile_cont(0.5) WITHIN GROUP (ORDER BY f8), percentile_cont(0.31) WITHIN GROUP (ORDER BY i4 DESC), percentile_disc(1) WITHIN GROUP (ORDER BY ts)'),
@@ -85,7 +86,7 @@ INSERT INTO ag_list VALUES
 	('sum(i4) + count(*), avg(i4) / 2, max(d) - min(d), coalesce(sum(i2), 0)');
 CREATE TABLE ag_keys (key text);
 INSERT INTO ag_keys VALUES (NULL), ('i2'), ('i4'), ('t'), ('bp'), ('b'), ('d'), ('n4'), ('nx'), ('f4'), ('by'), ('u'), ('iv'),
-	('j'), ('a'), ('ch'), ('o'), ('t, b'), ('i2, t, bp'), ('f8, i4'), ('i4 % 10'), ('lower(t)'), ('i2, b, ch, u, t');
+	('j'), ('a'), ('ch'), ('o'), ('extract(minute FROM ts)'), ('CASE id % 4 WHEN 0 THEN '''' WHEN 1 THEN t ELSE ''t'' || id % 100 END'), ('t, b'), ('i2, t, bp'), ('f8, i4'), ('i4 % 10'), ('lower(t)'), ('i2, b, ch, u, t');
 -- all aggregates in one query per key; for keys of many groups, those with kernels
 SELECT count(*) AS queries, string_agg(key || ': ' || r, ', ') FILTER (WHERE r <> 'same') AS wrong
 FROM ag_keys,

@@ -64,6 +64,7 @@ FROM (VALUES (' FROM TBL'), (', b FROM TBL GROUP BY b'), (', f4, b FROM TBL GROU
 	(' FROM TBL WHERE i4 > i + 100000')) v (key);
 SELECT key, sh_compare(format('SELECT %s, count(DISTINCT t) AS c FROM TBL GROUP BY %1$s ORDER BY c DESC, 1 LIMIT 10', key)) FROM (VALUES ('k'), ('d')) v (key);
 SELECT sh_compare('SELECT sum(DISTINCT i4) FROM TBL');
+SELECT sh_compare('SELECT k % 2000 AS m, count(DISTINCT CASE WHEN i % 3 = 0 THEN hashint4(i) ELSE -(k % 7) END) AS c1, count(DISTINCT hashint4(i % 5000)::oid) AS c2 FROM TBL GROUP BY 1');
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT * FROM sh_compare_keys();

@@ -82,6 +82,24 @@ SELECT neg, key, more, jv_compare(format('SELECT a.id, a.t FROM TBL a WHERE %s E
 FROM (VALUES (''), ('NOT')) j (neg), (VALUES ('a.k = b.k'), ('a.t = b.t AND a.d = b.d'), ('a.n = b.n'), ('a.ci = b.ci')) k (key),
 	(VALUES (''), ('AND a.d < b.d'), ('AND a.k2 > b.k2')) m (more) ORDER BY 1, 2, 3;
 
+-- turned: the build side's rows come out, those that the probe side has met or those that it has not
+SELECT jv_plan('SELECT count(*) FROM jb b WHERE EXISTS (SELECT FROM jv a WHERE a.k = b.k AND a.t <> b.t)', ', ANALYZE, BUFFERS OFF');
+SELECT jv_plan('SELECT b.b, a.t FROM jb b LEFT JOIN jv a ON a.k8 = b.k AND a.d > b.d WHERE a.k8 IS NULL', ', ANALYZE, BUFFERS OFF');
+SELECT neg, key, more, jv_compare(format('SELECT b.b, b.t, b.f FROM OTH b WHERE %s EXISTS (SELECT FROM TBL a WHERE %s %s)', neg, key, more), 'jb')
+FROM (VALUES (''), ('NOT')) j (neg), (VALUES ('a.k = b.k'), ('a.t = b.t AND a.d = b.d'), ('a.n = b.n'), ('a.ci = b.ci'), ('a.id = b.b - 30')) k (key),
+	(VALUES (''), ('AND a.d < b.d'), ('AND a.k2 > b.k2')) m (more) ORDER BY 1, 2, 3;
+SELECT jv_compare('SELECT b.b, a.t, a.n FROM OTH b LEFT JOIN TBL a ON a.id = b.k AND a.d > b.d WHERE a.id IS NULL AND coalesce(a.k2, 1) + b.b < 700', 'jb');
+SELECT jv_compare('SELECT b.label, count(*), sum(c.amount) FROM OTH b JOIN OTH c ON c.b = b.k2 WHERE EXISTS (SELECT FROM TBL a WHERE a.k = b.k AND a.k2 < c.k2) GROUP BY 1', 'jb');
+SELECT jv_compare('SELECT a.id, b.b FROM TBL a JOIN OTH b ON a.id = b.b WHERE NOT EXISTS (SELECT FROM TBL c WHERE c.k = b.k AND c.k2 <> b.k2)', 'jb');
+SELECT jv_compare('SELECT b.b FROM (SELECT * FROM OTH WHERE b < 0) b WHERE EXISTS (SELECT FROM TBL a WHERE a.k = b.k)', 'jb');
+SELECT neg, jv_compare(format('SELECT b.b FROM OTH b WHERE %s EXISTS (SELECT FROM TBL a WHERE a.k = b.k AND a.id < 0)', neg), 'jb') FROM (VALUES (''), ('NOT')) j (neg);
+SELECT neg, jv_compare(format('SELECT g, (SELECT sum(b.amount) FROM OTH b WHERE b.k2 > g AND %s EXISTS (SELECT FROM TBL a WHERE a.k = b.k AND a.k2 <> g)) FROM generate_series(1, 4) g', neg), 'jb')
+FROM (VALUES (''), ('NOT')) j (neg);
+SELECT neg, jv_compare(format('SELECT g, (SELECT sum(b.amount) FROM OTH b WHERE %s EXISTS (SELECT FROM TBL a WHERE a.k = b.k AND a.k2 = g)) FROM generate_series(1, 4) g', neg), 'jb')
+FROM (VALUES (''), ('NOT')) j (neg);
+-- not where the key of the probe side is asked for above
+SELECT jv_compare('SELECT count(*), sum(s.amount), sum(c.v) FROM (SELECT * FROM OTH x WHERE EXISTS (SELECT FROM TBL a WHERE a.id = x.b)) s JOIN TBL c ON s.b = c.id', 'jb');
+
 -- rows of the build side, or of both sides, that nothing meets
 SELECT kind, key, more, jv_compare(format('SELECT a.id, a.t, a.n, a.d, a.doc, b.label, b.amount, b.f FROM (SELECT * FROM TBL WHERE id < 600) a %s JOIN OTH b ON %s %s',
 		kind, key, more), 'jb')
@@ -161,6 +179,12 @@ FROM (VALUES ('INNER'), ('LEFT'), ('RIGHT'), ('FULL')) j (kind) ORDER BY 1;
 SELECT count(*) AS on_disk FROM jv_plan('SELECT count(*) FROM jv a FULL JOIN jw w ON a.id = w.k', ', ANALYZE, BUFFERS OFF') p WHERE p LIKE '%Parts On Disk: n';
 SELECT jv_compare('SELECT a.id FROM TBL a WHERE EXISTS (SELECT FROM OTH b WHERE a.id = b.k AND a.t <> b.t)', 'jl()');
 SELECT jv_compare('SELECT a.id, a.n, a.f FROM TBL a WHERE NOT EXISTS (SELECT FROM OTH b WHERE a.id = b.k)', 'jl()');
+-- turned
+SELECT neg, more, jv_compare(format('SELECT b.k, b.t, b.w FROM OTH b WHERE %s EXISTS (SELECT FROM TBL a WHERE a.id = b.k %s)', neg, more), 'jl()')
+FROM (VALUES (''), ('NOT')) j (neg), (VALUES (''), ('AND a.t <> b.t')) m (more) ORDER BY 1, 2;
+SELECT neg, jv_compare(format('SELECT w.k, w.t, w.n, length(w.big) FROM OTH w WHERE w.k + 0 = w.k AND %s EXISTS (SELECT FROM TBL a WHERE a.id = w.k AND a.k2 < 50)', neg), 'jw')
+FROM (VALUES (''), ('NOT')) j (neg);
+SELECT jv_plan('SELECT w.k, w.t, w.u FROM jw w WHERE w.k + 0 = w.k AND NOT EXISTS (SELECT FROM jv a WHERE a.id = w.k)', ', ANALYZE, BUFFERS OFF');
 SELECT jv_compare('SELECT a.t, count(*), sum(length(b.w)) FROM TBL a JOIN OTH b ON a.t = b.t WHERE a.id < 500 GROUP BY 1', 'jl()');
 SELECT jv_compare('SELECT a.id, c.label, b.w FROM TBL a JOIN jb_heap c ON a.k = c.b JOIN OTH b ON a.id = b.k', 'jl()');
 -- the same key in all rows

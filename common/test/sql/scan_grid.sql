@@ -35,7 +35,8 @@ INSERT INTO sg_cond (cond)
 INSERT INTO sg_cond (cond)
 	SELECT format('%s %s', col, test) FROM unnest(ARRAY['i4', 'n', 't', 'b', 'ia', 'j', 'f8', 'u']) col, unnest(ARRAY['IS NULL', 'IS NOT NULL']) test;
 INSERT INTO sg_cond (cond) VALUES ('b'), ('NOT b'), ('b IS NOT TRUE'), ('b IS UNKNOWN'), ('NULL'), ('i4 = NULL'), ('i4 IN (1, 2, 42, NULL)'), ('i4 NOT IN (1, 2, 42)'),
-	('i4 NOT IN (42, NULL)'), ('n2 IN (0.42, 0.421, 1)'), ('n IN (4.2, ''NaN'')'), ('t IN (''str1'', ''str42'', ''none'')'), ('t NOT IN (''str1'', ''str42'')'),
+	('i4 NOT IN (42, NULL)'), ('i4 IN (42, 3, 42, 3, 2)'), ('i4 NOT IN (42, 3, 42, 1)'), ('i4 IN (0, 1, 2, 3, 4, 5, 6, 42)'), ('i4 NOT IN (0, 1, 2, 3, 4, 5, 6, 42, 43)'),
+	('n2 IN (0.42, 0.421, 1)'), ('n IN (4.2, ''NaN'')'), ('t IN (''str1'', ''str42'', ''none'')'), ('t NOT IN (''str1'', ''str42'')'),
 	('i8 = ANY (ARRAY(SELECT g * 1000003::bigint FROM generate_series(1, 500) g))'), ('f8 = ANY (''{14,NaN}'')'), ('d = ANY (''{2000-02-12,2001-01-01}'')'),
 	('i4 > ANY (''{9000,9500}'')'), ('i4 > ALL (''{9000,9500}'')'), ('t LIKE ''str4%'''), ('t LIKE ''%4'''), ('t LIKE ''str_2'''), ('t NOT LIKE ''str4%'''),
 	('v LIKE ''v4%'''), ('c LIKE ''4%'''), ('c LIKE ''4 %'''), ('t ~ ''^str[12]'''), ('upper(t) = ''STR42'''), ('length(t) = 5'), ('t || v > ''str42'''),

@@ -45,3 +45,23 @@ BEGIN
 	RETURN CASE WHEN n = m THEN n || ' rows, ' ELSE n || ' against ' || m || ' rows, ' END ||
 		twin_diff(ours, heap);
 END $$;
+
+-- Compares the rows of a query, with TBL replaced by each table's name; with our plan.
+CREATE FUNCTION twin_query(ours regclass, heap regclass, query text, OUT result text, OUT plan text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	q text := format('SELECT r::text FROM (%s) r', query);
+	differences bigint;
+	nrows bigint;
+	line text;
+BEGIN
+	plan := '';
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF, VERBOSE) ' || replace(query, 'TBL', ours::text) LOOP
+		plan := plan || line || E'\n';
+	END LOOP;
+	EXECUTE format('SELECT count(*) FROM (SELECT r, sum(m) AS n FROM (SELECT r, 1 AS m FROM (%s) a (r)
+				   UNION ALL SELECT r, -1 FROM (%s) b (r)) c GROUP BY r HAVING sum(m) <> 0) d',
+				   replace(q, 'TBL', ours::text), replace(q, 'TBL', heap::text)) INTO differences;
+	EXECUTE format('SELECT count(*) FROM (%s) r', replace(q, 'TBL', ours::text)) INTO nrows;
+	result := format('%s rows, %s', nrows, CASE differences WHEN 0 THEN 'same' ELSE differences || ' differences' END);
+END $$;

@@ -28,24 +28,10 @@ DELETE FROM wv_heap WHERE id % 40 = 3;
 ANALYZE;
 
 -- Whether a query gives the same on the heap table (TBL), and has a sort of vectors.
-CREATE FUNCTION wv_compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	differences bigint;
-	nrows bigint;
-	plan text := '';
-	line text;
-	q text := format('SELECT r::text FROM (%s) r', query);
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF, VERBOSE) ' || replace(query, 'TBL', 'wv') LOOP
-		plan := plan || line || E'\n';
-	END LOOP;
-	EXECUTE format('SELECT count(*) FROM (SELECT r, sum(m) AS n FROM (SELECT r, 1 AS m FROM (%s) a (r)
-				   UNION ALL SELECT r, -1 FROM (%s) b (r)) c GROUP BY r HAVING sum(m) <> 0) d',
-				   replace(q, 'TBL', 'wv'), replace(q, 'TBL', 'wv_heap')) INTO differences;
-	EXECUTE format('SELECT count(*) FROM (%s) r', replace(q, 'TBL', 'wv')) INTO nrows;
-	RETURN format('%s rows, %s%s', nrows, CASE differences WHEN 0 THEN 'same' ELSE differences || ' differences' END,
-				  CASE WHEN plan LIKE '%Sort)%' THEN ': vectors' ELSE '' END);
-END $$;
+CREATE FUNCTION wv_compare(query text) RETURNS text LANGUAGE sql AS $$
+	SELECT result || CASE WHEN plan LIKE '%Sort)%' THEN ': vectors' ELSE '' END
+	FROM twin_query('wv', 'wv_heap', query);
+$$;
 -- A plan without what differs from server to server.
 CREATE FUNCTION wv_plan(query text, options text DEFAULT '') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

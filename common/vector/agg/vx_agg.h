@@ -5,20 +5,25 @@
  *
  *	 vx_agg_node.c		the node: reads batches, returns groups
  *	 vx_agg_feed.c		vectors of the rows of any plan
+ *	 vx_agg_unnest.c	vectors of the elements of arrays
+ *	 vx_agg_arms.c		vectors of several plans, one after another
  *	 vx_agg_footer.c	what is known of whole row groups
  *	 vx_agg_input.c		arguments, filters and keys as vectors
  *	 vx_agg_group.c		from keys to group numbers
  *	 vx_agg_trans.c		states of groups: made, advanced by a batch, finished
  *	 vx_agg_kernels.c	the loops that do it
+ *	 vx_agg_setop.c		INTERSECT and EXCEPT
  *	 vx_agg_linear.c	sums of x + c from the sum of x
  *	 vx_agg_numeric.c	sums and bounds of numerics
  *	 vx_agg_distinct.c	DISTINCT arguments
+ *	 vx_agg_pairs.c		words that groups have seen
  *	 vx_agg_ordered.c	percentiles, mode
  *	 vx_agg_partial.c	states of groups on their way between parallel workers
  *	 vx_agg_state_parts.c	groups for which a final node has no memory
  *	 vx_agg_shared.c	partitions of groups that participants share
  *	 vx_agg_spill.c		rows for whose groups there is no memory
  *	 vx_agg_server.c	aggregates that only the server can compute
+ *	 vx_agg_dependent.c	columns that the keys determine
  *
  *-------------------------------------------------------------------------
  */
@@ -112,6 +117,10 @@ typedef struct VxAggKey
 	uint32	   *dict_words;		/* VX_NO_WORD: not known yet */
 	uint32		dict_capacity;
 
+	/* numbers of the decimals of one scale that were looked for last, by their hash */
+	struct VxDecimalWord *decimals;
+	int			decimal_scale;
+
 	/* range of local numbers in the direct table */
 	bool		is_code;		/* codes of direct_dict */
 	const VxDictionary *direct_dict;
@@ -156,6 +165,9 @@ typedef struct VxGroups
 } VxGroups;
 
 typedef struct VxAggFeed VxAggFeed;
+typedef struct VxAggUnnest VxAggUnnest;
+typedef struct VxAggArms VxAggArms;
+typedef struct VxAggSetOp VxAggSetOp;
 typedef struct VxAggTopN VxAggTopN;
 typedef struct VxStateParts VxStateParts;
 typedef struct VxAggSets VxAggSets;
@@ -171,8 +183,11 @@ typedef struct VxAggState
 	VxProducer *producer;		/* or rows from disk */
 	VxScanState *scan;			/* it, if it is a scan, or NULL */
 	VxAggFeed  *feed;			/* what makes vectors of those rows, or NULL */
-	List	   *operands;		/* and fused: in terms of the scan's columns, where */
-	List	   *fused;			/* the planner saw rows; else both are NIL */
+	VxAggUnnest *unnest;		/* elements of arrays, or NULL */
+	VxAggArms  *arms;			/* of a set operation, or NULL */
+	VxAggSetOp *setop;			/* INTERSECT or EXCEPT of them, or NULL */
+	List	   *operands;		/* and fused: in terms of the batch's columns, where */
+	List	   *fused;			/* the planner saw others; else both are NIL */
 	VxBatch    *batch;			/* the scan's or the feed's; NULL: states come */
 	TupleDesc	desc;			/* of the rows that the batch stands for */
 	int			npaths;			/* path columns that expressions may use */
@@ -188,6 +203,9 @@ typedef struct VxAggState
 	VxAggOutput *outputs;
 	int			nderived;		/* of the outputs: sums of linear expressions */
 	VxGroups   *groups;
+	int			ndependents;	/* columns that the keys determine */
+	int		   *dependents;		/* inputs */
+	Size		dependents_at;	/* in a group's record */
 
 	MemoryContext keys_mcxt;	/* values of keys and of DISTINCT arguments */
 	VxSpill    *spill;			/* rows on disk, or NULL: never any */
@@ -203,6 +221,18 @@ typedef struct VxAggState
 } VxAggState;
 
 extern CustomScanMethods vx_agg_methods;
+extern CustomScanMethods vx_setop_methods;
+
+/* The node, if it is such an aggregation, or NULL. */
+extern VxAggState *vx_agg_state(PlanState *ps);
+
+/*
+ * Where the entry of custom_scan_tlist comes from, if it is a key: column *attno of what
+ * the child returns, or, if that is 0, the expression of the columns of its scan.
+ * NULL: groups are not simply of rows with the same.
+ */
+extern Expr *vx_agg_key_source(VxAggState *state, int entry, PlanState **child,
+							   AttrNumber *attno);
 
 /* From vx_init(). */
 extern void vx_agg_init(void);
@@ -251,6 +281,69 @@ extern void vx_agg_feed_rescan(VxAggFeed *feed);
 /* The column of the rows that is the expression's value. */
 extern AttrNumber vx_agg_feed_column(const VxAggFeed *feed, const Expr *expr);
 
+/*
+ * A copy of expressions with those of a target list in place of the Vars of varno;
+ * NIL: they use something else than its columns.
+ */
+extern List *vx_agg_substitute(List *exprs, int varno, const List *tlist);
+
+/* Do expressions use system columns or whole rows? */
+extern bool vx_agg_needs_row(List *exprs, Index varno);
+
+/* ---- vx_agg_unnest.c ---- */
+
+/*
+ * Vectors of the elements of arrays, if the rows of the child are unnest() of arrays in
+ * vectors; arguments as of vx_agg_feed_create().  Sets the state's batch, desc,
+ * producer, exprs, operands and fused.  Or NULL.
+ */
+extern VxAggUnnest *vx_agg_unnest_create(VxAggState *state, PlanState *child,
+										 List *operands, List *columns);
+extern bool vx_agg_unnest_next(VxAggUnnest *unnest);
+extern void vx_agg_unnest_rescan(VxAggUnnest *unnest);
+
+/* ---- vx_agg_arms.c ---- */
+
+/*
+ * Vectors of what the children return, whose first columns are the keys.  Sets the
+ * state's batch, desc, producer, operands and fused: behind the keys stands
+ * the number of the row's arm, an int4.
+ */
+extern VxAggArms *vx_agg_arms_create(VxAggState *state, List *children, List *keys);
+
+/*
+ * The batch on the next rows, all of one arm; false at the end, or before the second
+ * arm if that does not matter.
+ */
+extern bool vx_agg_arms_next(VxAggArms *arms, const VxAggState *state);
+extern void vx_agg_arms_rescan(VxAggArms *arms);
+
+/* Number of the arm that is being read. */
+extern int	vx_agg_arms_current(const VxAggArms *arms);
+
+/* ---- vx_agg_setop.c ---- */
+
+extern VxAggSetOp *vx_agg_setop_create(VxAggState *state, SetOpCmd cmd);
+
+/* Bytes of a group's record. */
+extern Size vx_agg_setop_layout(void);
+extern void vx_agg_setop_reset(VxAggSetOp *setop);
+
+/* Counts n rows of the batch for their groups; changes rows. */
+extern void vx_agg_setop_advance(VxAggState *state, uint16 *rows, int n);
+
+/* Whatever rows are still to be read, nothing comes out. */
+extern bool vx_agg_setop_is_empty(const VxAggState *state);
+
+/* All groups there may be have been made: rows that are still to be read make none. */
+extern bool vx_agg_setop_is_complete(const VxAggState *state);
+
+/* The group whose key is the next row; false at the end of those in memory. */
+extern bool vx_agg_setop_next(VxAggState *state, uint32 *gid);
+
+/* For EXPLAIN. */
+extern const char *vx_agg_setop_name(const VxAggSetOp *setop);
+
 /* ---- vx_agg_footer.c ---- */
 
 /*
@@ -275,6 +368,9 @@ extern void vx_groups_reset(VxGroups *groups);
  */
 extern int	vx_groups_assign(VxAggState *state, uint16 *rows, int n);
 
+/* The same, but no groups are made: rows that have none leave. */
+extern int	vx_groups_assign_known(VxAggState *state, uint16 *rows, int n);
+
 /* Hash of a row's, a group's keys, the same wherever equal keys come from. */
 extern uint64 vx_groups_hash(VxAggState *state, int row);
 extern uint64 vx_group_hash(const VxGroups *groups, uint32 gid);
@@ -285,6 +381,13 @@ extern uint64 vx_group_hash(const VxGroups *groups, uint32 gid);
  */
 extern bool vx_key_word(VxAggState *state, VxAggKey *key, const VxVector *v, int row,
 						bool add, uint64 *word);
+
+/*
+ * Words of n rows into every width'th place, 0 for a null, VX_NO_WORD for a
+ * value that is new and not to be added.
+ */
+extern void vx_key_words(VxAggState *state, VxAggKey *key, const VxVector *v,
+						 const uint16 *rows, int n, bool add, uint64 *words, int width);
 
 /* Forgets the values of a key. */
 extern void vx_key_reset(VxAggKey *key);
@@ -322,10 +425,12 @@ extern void vx_groups_add_only(VxGroups *groups);
 
 /*
  * Number of the group with these words; made, or if there is no room
- * VX_NO_GROUP, if it is new.  Find_many: of n times width words.
+ * VX_NO_GROUP, if it is new.  Find_many: of n times width words; add: new ones
+ * are made.
  */
 extern uint32 vx_groups_find(VxGroups *groups, const uint64 *words);
-extern void vx_groups_find_many(VxGroups *groups, const uint64 *words, int n, uint32 *gids);
+extern void vx_groups_find_many(VxGroups *groups, const uint64 *words, int n, bool add,
+								uint32 *gids);
 
 /* ---- vx_agg_trans.c ---- */
 
@@ -343,6 +448,18 @@ extern void vx_agg_advance(VxAggState *state, const uint16 *rows, int n, bool al
 
 /* Result of an aggregate for a group, in the current memory context. */
 extern Datum vx_agg_result(VxAggState *state, int output, uint32 gid, bool *isnull);
+
+/* ---- vx_agg_dependent.c ---- */
+
+/* entries: of the target list; offset: in a group's record.  Returns what follows them. */
+extern Size vx_agg_dependents_init(VxAggState *state, const List *entries, Size offset);
+
+/* Of n rows whose groups have been found, before which there were so many. */
+extern void vx_agg_dependents_keep(VxAggState *state, uint32 before, const uint16 *rows,
+								   int n);
+
+/* The value of a group; lives as long as the group. */
+extern Datum vx_agg_dependent(const VxAggState *state, int number, uint32 gid, bool *isnull);
 
 /* ---- vx_agg_linear.c ---- */
 
@@ -373,7 +490,7 @@ extern Datum vx_numeric_result(VxAggState *state, VxAggTrans *trans,
 /* ---- vx_agg_distinct.c ---- */
 
 extern VxDistinct *vx_distinct_create(VxAggState *state, int input, Oid eqop);
-extern void vx_distinct_reset(VxDistinct *distinct);
+extern void vx_distinct_reset(VxAggState *state, VxDistinct *distinct);
 
 /*
  * Of n rows, whose values in v are not null, keeps those whose value is the

@@ -10,18 +10,21 @@
  * words outside of those that there are go to one hash table of (group, word).
  * A word is looked for in the bitmap if that covers it and in the hash table
  * otherwise; bitmaps do not change their range any more when the hash table
- * has begun, so each has its one place.
+ * (vx_agg_pairs.c) has begun, so each has its one place.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "vx_agg.h"
+#include "vx_agg_pairs.h"
 
-#define INITIAL_SLOTS	1024
+/* Rows that are looked up together: what they need fits into the caches. */
+#define BLOCK_ROWS		128
 
 typedef struct Bitmap
 {
@@ -30,12 +33,6 @@ typedef struct Bitmap
 	uint64	   *bits;
 } Bitmap;
 
-typedef struct Slot
-{
-	uint64		word;
-	uint32		group;			/* number + 1; 0: free */
-} Slot;
-
 struct VxDistinct
 {
 	VxAggKey	key;
@@ -43,11 +40,9 @@ struct VxDistinct
 	Bitmap	   *bitmaps;
 	Size		bitmap_bytes;
 	bool		hashing;		/* bitmaps keep their range */
-	uint32		nslots;
-	uint32		nused;
-	Slot	   *slots;
+	VxPairs		pairs;			/* words elsewhere, of all groups */
 
-	/* when groups are complete: their words in slots, one group after another */
+	/* when groups are complete: their words in pairs, one group after another */
 	uint64	   *words;
 	uint32	   *ends;			/* of each group's; NULL: not made */
 };
@@ -61,8 +56,19 @@ vx_distinct_create(VxAggState *state, int input, Oid eqop)
 	return distinct;
 }
 
+/* Numbers of values, and integers of up to four bytes, are known by their lower half. */
+static VxPairsForm
+pairs_form(const VxAggState *state, const VxAggKey *key)
+{
+	if (state->groups->nkeys == 0)
+		return VX_PAIRS_WORD;
+	if (key->integer && state->inputs[key->input].typlen > sizeof(uint32))
+		return VX_PAIRS_WIDE;
+	return VX_PAIRS_PACKED;
+}
+
 void
-vx_distinct_reset(VxDistinct *distinct)
+vx_distinct_reset(VxAggState *state, VxDistinct *distinct)
 {
 	/* The arrays are in the context that the caller has reset. */
 	vx_key_reset(&distinct->key);
@@ -70,9 +76,8 @@ vx_distinct_reset(VxDistinct *distinct)
 	distinct->bitmaps = NULL;
 	distinct->bitmap_bytes = 0;
 	distinct->hashing = false;
-	distinct->nslots = 0;
-	distinct->nused = 0;
-	distinct->slots = NULL;
+	distinct->pairs.form = pairs_form(state, &distinct->key);
+	vx_pairs_reset(&distinct->pairs);
 	distinct->words = NULL;
 	distinct->ends = NULL;
 }
@@ -149,60 +154,7 @@ cover_word(VxAggState *state, VxDistinct *distinct, Bitmap *bitmap, int64 word)
 	return true;
 }
 
-/* ---- the hash table ---- */
-
-static inline uint32
-hash_slot(uint64 word, uint32 group)
-{
-	uint64		h = (word ^ ((uint64) group << 40 | group)) * UINT64CONST(0x9E3779B97F4A7C15);
-
-	return (uint32) ((h ^ (h >> 29)) >> 20);
-}
-
-static void
-grow_slots(VxAggState *state, VxDistinct *distinct)
-{
-	uint32		nslots = distinct->nslots == 0 ? INITIAL_SLOTS : distinct->nslots * 2;
-	Slot	   *slots = MemoryContextAllocExtended(state->mcxt, sizeof(Slot) * nslots,
-												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-
-	for (uint32 i = 0; i < distinct->nslots; i++)
-	{
-		Slot	   *slot = &distinct->slots[i];
-		uint32		at = hash_slot(slot->word, slot->group) & (nslots - 1);
-
-		if (slot->group == 0)
-			continue;
-		while (slots[at].group != 0)
-			at = (at + 1) & (nslots - 1);
-		slots[at] = *slot;
-	}
-	if (distinct->slots)
-		pfree(distinct->slots);
-	distinct->slots = slots;
-	distinct->nslots = nslots;
-}
-
-/* True if the word is new. */
-static bool
-add_to_slots(VxAggState *state, VxDistinct *distinct, uint64 word, uint32 gid)
-{
-	uint32		at;
-
-	if (distinct->nused >= distinct->nslots / 2)
-		grow_slots(state, distinct);
-	at = hash_slot(word, gid + 1) & (distinct->nslots - 1);
-	while (distinct->slots[at].group != 0)
-	{
-		if (distinct->slots[at].group == gid + 1 && distinct->slots[at].word == word)
-			return false;
-		at = (at + 1) & (distinct->nslots - 1);
-	}
-	distinct->slots[at].word = word;
-	distinct->slots[at].group = gid + 1;
-	distinct->nused++;
-	return true;
-}
+/* ---- words ---- */
 
 /* The word is not covered by the group's bitmap. */
 static bool
@@ -217,16 +169,10 @@ add_elsewhere(VxAggState *state, VxDistinct *distinct, uint64 word, uint32 gid)
 		bitmap->bits[at / 64] |= UINT64CONST(1) << (at % 64);
 		return true;
 	}
+	if (!distinct->hashing)
+		vx_pairs_reserve(&distinct->pairs, state->mcxt, BLOCK_ROWS);
 	distinct->hashing = true;
-	return add_to_slots(state, distinct, word, gid);
-}
-
-/* Room for all groups. */
-static inline void
-cover_groups(VxAggState *state, VxDistinct *distinct)
-{
-	if (state->groups->ngroups > distinct->nbitmaps)
-		add_bitmaps(state, distinct);
+	return vx_pairs_add(&distinct->pairs, word, gid);
 }
 
 /* True if the word is new. */
@@ -236,13 +182,44 @@ add_word(VxAggState *state, VxDistinct *distinct, uint64 word, uint32 gid)
 	Bitmap	   *bitmap = &distinct->bitmaps[gid];
 	uint64		at = word - (uint64) bitmap->base;
 	uint64		bit = UINT64CONST(1) << (at % 64);
-	bool		is_new;
 
 	if (at >= bitmap->nbits)
 		return add_elsewhere(state, distinct, word, gid);
-	is_new = (bitmap->bits[at / 64] & bit) == 0;
+	if ((bitmap->bits[at / 64] & bit) != 0)
+		return false;
 	bitmap->bits[at / 64] |= bit;
-	return is_new;
+	return true;
+}
+
+/*
+ * Makes room for up to BLOCK_ROWS words and for all groups, and asks for what
+ * add_word() will look at.  (gcc takes a function that does nothing but ask for
+ * one without effect, and leaves its calls out.)
+ */
+static void
+prepare_words(VxAggState *state, VxDistinct *distinct, const uint64 *words,
+			  const uint32 *gids, int n)
+{
+	const VxPairs *pairs = &distinct->pairs;
+
+	if (state->groups->ngroups > distinct->nbitmaps)
+		add_bitmaps(state, distinct);
+	if (distinct->hashing)
+		vx_pairs_reserve(&distinct->pairs, state->mcxt, n);
+	else if (state->groups->nkeys == 0)
+		return;
+	for (int i = 0; i < n; i++)
+		__builtin_prefetch(&distinct->bitmaps[gids[i]]);
+	for (int i = 0; i < n; i++)
+	{
+		const Bitmap *bitmap = &distinct->bitmaps[gids[i]];
+		uint64		at = words[i] - (uint64) bitmap->base;
+
+		if (at < bitmap->nbits)
+			__builtin_prefetch(&bitmap->bits[at / 64], 1);
+		else if (distinct->hashing)
+			__builtin_prefetch(vx_pairs_slot(pairs, words[i], gids[i]), 1);
+	}
 }
 
 int
@@ -252,51 +229,66 @@ vx_distinct_filter(VxAggState *state, VxAggTrans *trans, const VxVector *v,
 	VxDistinct *distinct = trans->distinct;
 	VxGroups   *groups = state->groups;
 	char	   *states = groups->states + trans->offset;
-	bool		integer = distinct->key.integer;
+	uint64		words[ST_VECTOR_SIZE];
 	int			kept = 0;
 
-	cover_groups(state, distinct);
+	vx_key_words(state, &distinct->key, v, rows, n, true, words, 1);
 	for (int i = 0; i < n; i++)
 	{
 		uint16		row = rows[i];
 		uint32		gid = gids[i];
-		uint64		word;
 		bool		is_new;
 
-		if (integer)
-			word = v->u.i64[row];
-		else
-			(void) vx_key_word(state, &distinct->key, v, row, true, &word);
-		is_new = add_word(state, distinct, word, gid);
+		if (i % BLOCK_ROWS == 0)
+			prepare_words(state, distinct, words + i, gids + i, Min(n - i, BLOCK_ROWS));
+		is_new = add_word(state, distinct, words[i], gid);
 		rows[kept] = row;
 		gids[kept] = gid;
 		kept += is_new;
-		((VxCountState *) (states + (Size) gid * groups->stride))->skipped += !is_new;
+		if (groups->nkeys > 0)
+			((VxCountState *) (states + (Size) gid * groups->stride))->skipped += !is_new;
 	}
+	if (groups->nkeys == 0)
+		((VxCountState *) states)->skipped += n - kept;
 	return kept;
 }
 
 /* ---- between participants of a parallel aggregation ---- */
 
+/* A word of which the hash table may have kept the lower half. */
+static uint64
+whole_word(const VxAggState *state, const VxDistinct *distinct, uint64 word)
+{
+	const VxAggKey *key = &distinct->key;
+
+	if (distinct->pairs.form != VX_PAIRS_PACKED || !key->integer ||
+		state->inputs[key->input].type == OIDOID)
+		return word;
+	return (uint64) (int64) (int32) word;
+}
+
 /* Puts the words of the hash table in the order of groups; nothing is added any more. */
 static void
 sort_words(VxAggState *state, VxDistinct *distinct)
 {
+	const VxPairs *pairs = &distinct->pairs;
 	uint32		ngroups = state->groups->ngroups;
 	uint32	   *ends = MemoryContextAllocExtended(state->mcxt, sizeof(uint32) * (ngroups + 1),
 												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	uint64	   *words = MemoryContextAllocHuge(state->mcxt,
-											   sizeof(uint64) * (distinct->nused + 1));
+											   sizeof(uint64) * (pairs->nused + 1));
+	uint64		word;
+	uint32		gid;
 
 	/* ends[g + 1] counts, then begins, and in the end is where g's words end */
-	for (uint32 i = 0; i < distinct->nslots; i++)
-		if (distinct->slots[i].group != 0)
-			ends[distinct->slots[i].group]++;
+	for (uint64 i = 0; i <= pairs->nslots; i++)
+		if (vx_pairs_get(pairs, i, &word, &gid))
+			ends[gid + 1]++;
 	for (uint32 g = 1; g < ngroups; g++)
 		ends[g] += ends[g - 1];
-	for (uint32 i = 0; i < distinct->nslots; i++)
-		if (distinct->slots[i].group != 0)
-			words[ends[distinct->slots[i].group - 1]++] = distinct->slots[i].word;
+	for (uint64 i = 0; i <= pairs->nslots; i++)
+		if (vx_pairs_get(pairs, i, &word, &gid))
+			words[ends[gid]++] = whole_word(state, distinct, word);
 	distinct->words = words;
 	distinct->ends = ends;
 }
@@ -347,7 +339,6 @@ vx_distinct_merge(VxAggState *state, VxAggTrans *trans, uint32 gid, const char *
 	p = (const char *) INTALIGN(p);
 	memcpy(&n, p, sizeof(n));
 	p += sizeof(n);
-	cover_groups(state, distinct);
 	for (uint64 i = 0; i < n; i++)
 	{
 		uint64		word;
@@ -363,6 +354,7 @@ vx_distinct_merge(VxAggState *state, VxAggTrans *trans, uint32 gid, const char *
 			p = vx_state_value_read(&state->inputs[distinct->key.input], p, &value);
 			word = vx_intern(distinct->key.intern, value, true);
 		}
+		prepare_words(state, distinct, &word, &gid, 1);
 		s->skipped += !add_word(state, distinct, word, gid);
 	}
 	return p;

@@ -18,6 +18,7 @@
 #include "access/sysattr.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 
@@ -99,8 +100,8 @@ scan_expr(const PlanState *child, int n)
 }
 
 /* System columns and whole rows are no vectors. */
-static bool
-needs_row(List *exprs, Index varno)
+bool
+vx_agg_needs_row(List *exprs, Index varno)
 {
 	Bitmapset  *attrs = NULL;
 	int			first;
@@ -108,6 +109,40 @@ needs_row(List *exprs, Index varno)
 	pull_varattnos((Node *) exprs, varno, &attrs);
 	first = bms_next_member(attrs, -1);
 	return first >= 0 && first + FirstLowInvalidHeapAttributeNumber <= 0;
+}
+
+typedef struct Substitution
+{
+	int			varno;
+	const List *tlist;			/* its columns */
+	bool		failed;
+} Substitution;
+
+static Node *
+substitute(Node *node, void *context)
+{
+	Substitution *s = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varno == s->varno)
+	{
+		AttrNumber	attno = ((Var *) node)->varattno;
+
+		s->failed |= attno <= 0;
+		return attno <= 0 ? node :
+			copyObject((Node *) list_nth_node(TargetEntry, s->tlist, attno - 1)->expr);
+	}
+	return expression_tree_mutator(node, substitute, context);
+}
+
+List *
+vx_agg_substitute(List *exprs, int varno, const List *tlist)
+{
+	Substitution s = {varno, tlist, false};
+
+	exprs = (List *) substitute((Node *) exprs, &s);
+	return s.failed ? NIL : exprs;
 }
 
 PlanState *
@@ -133,7 +168,7 @@ vx_agg_fuse(VxAggState *state, PlanState *child, List *operands, List *columns)
 		if (expr)
 			fused = lappend(fused, expr);
 	}
-	if (needs_row(fused, producer->varno))
+	if (vx_agg_needs_row(fused, producer->varno))
 		return NULL;
 	state->operands = operands;
 	state->fused = fused;

@@ -96,12 +96,57 @@ vx_key_reset(VxAggKey *key)
 	key->dict_words = NULL;
 	key->dict_capacity = 0;
 	key->dict_group = 0;
+	key->decimals = NULL;
 	key->size = 0;
 	if (key->intern)
 		vx_intern_reset(key->intern);
 }
 
 /* ---- words ---- */
+
+#define DECIMAL_WORD_BITS	10
+
+typedef struct VxDecimalWord
+{
+	int64		value;
+	uint32		word;			/* VX_NO_WORD: free */
+} VxDecimalWord;
+
+/* Where the word of a decimal stands, if it was looked for lately. */
+static VxDecimalWord *
+decimal_word(VxAggState *state, VxAggKey *key, int64 value, int scale)
+{
+	Size		size = sizeof(VxDecimalWord) << DECIMAL_WORD_BITS;
+
+	if (key->decimals == NULL || key->decimal_scale != scale)
+	{
+		if (key->decimals == NULL)
+			key->decimals = MemoryContextAlloc(state->groups->mcxt, size);
+		memset(key->decimals, 0xFF, size);
+		key->decimal_scale = scale;
+	}
+	return &key->decimals[(uint64) value * UINT64CONST(0x9E3779B97F4A7C15) >>
+						  (64 - DECIMAL_WORD_BITS)];
+}
+
+/* A numeric is made and looked for only if the decimal is not one of these. */
+static uint32
+number_of_decimal(VxAggState *state, VxAggKey *key, const VxVector *v, int row, bool add)
+{
+	char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+	VxDecimalWord *known = decimal_word(state, key, v->u.i64[row], v->scale);
+	uint32		word;
+
+	if (known->word != VX_NO_WORD && known->value == v->u.i64[row])
+		return known->word;
+	word = vx_intern(key->intern, vx_vector_datum_in(v, row, buffer), add);
+	if (word != VX_NO_WORD)
+	{
+		known->value = v->u.i64[row];
+		known->word = word;
+	}
+	return word;
+}
 
 /* Makes room for the words of a dictionary, which may have grown. */
 static void
@@ -164,6 +209,8 @@ vx_key_word(VxAggState *state, VxAggKey *key, const VxVector *v, int row, bool a
 	}
 	if (v->rep == VX_REP_CODE && state->producer != NULL)
 		number = code_word(state, key, v, v->u.code[row], add);
+	else if (v->rep == VX_REP_DECIMAL64)
+		number = number_of_decimal(state, key, v, row, add);
 	else
 		number = vx_intern(key->intern, vx_vector_datum_in(v, row, buffer), add);
 	*word = number;
@@ -257,14 +304,29 @@ group_of_row(VxAggState *state, int row)
 	return vx_groups_find(state->groups, words);
 }
 
-/* Words of a key of n rows into every width'th place. */
+/* Of rows that are not null, in a dictionary. */
 static void
-fill_words(VxAggState *state, int k, const uint16 *rows, int n, uint64 *words)
+code_words(VxAggState *state, VxAggKey *key, const VxVector *v, const uint16 *rows, int n,
+		   bool add, uint64 *words, int width)
 {
-	VxGroups   *groups = state->groups;
-	VxAggKey   *key = &groups->keys[k];
-	const VxVector *v = vx_agg_vector(state, key->input);
-	int			width = groups->width;
+	if (n == 0)
+		return;
+	/* the first one sees to it that key->dict_words are this dictionary's */
+	words[0] = code_word(state, key, v, v->u.code[rows[0]], add);
+	for (int i = 1; i < n; i++)
+	{
+		uint32		code = v->u.code[rows[i]];
+		uint32		word = code < key->dict_capacity ? key->dict_words[code] : VX_NO_WORD;
+
+		words[(Size) i * width] = word != VX_NO_WORD ? word :
+			code_word(state, key, v, code, add);
+	}
+}
+
+void
+vx_key_words(VxAggState *state, VxAggKey *key, const VxVector *v, const uint16 *rows, int n,
+			 bool add, uint64 *words, int width)
+{
 	Datum		values[ST_VECTOR_SIZE];
 	uint32		numbers[ST_VECTOR_SIZE];
 	uint16		at[ST_VECTOR_SIZE];
@@ -273,52 +335,62 @@ fill_words(VxAggState *state, int k, const uint16 *rows, int n, uint64 *words)
 	if (key->integer && !v->has_nulls)
 	{
 		for (int i = 0; i < n; i++)
-			words[(Size) i * width + k] = v->u.i64[rows[i]];
+			words[(Size) i * width] = v->u.i64[rows[i]];
+		return;
+	}
+	if (v->rep == VX_REP_CODE && !v->has_nulls && state->producer != NULL)
+	{
+		code_words(state, key, v, rows, n, add, words, width);
 		return;
 	}
 	for (int i = 0; i < n; i++)
 	{
-		uint64	   *word = &words[(Size) i * width + k];
+		uint64	   *word = &words[(Size) i * width];
 
 		*word = 0;
 		if (vx_vector_isnull(v, rows[i]))
-			words[(Size) i * width + groups->nkeys] |= UINT64CONST(1) << k;
-		else if (v->rep == VX_REP_DATUM)
+			continue;
+		if (v->rep == VX_REP_DATUM)
 		{
 			values[nvalues] = v->u.datum[rows[i]];
 			at[nvalues++] = i;
 		}
 		else
-			(void) vx_key_word(state, key, v, rows[i], true, word);
+			(void) vx_key_word(state, key, v, rows[i], add, word);
 	}
-	vx_intern_many(key->intern, values, nvalues, numbers);
+	if (nvalues == 0)
+		return;
+	vx_intern_many(key->intern, values, nvalues, add, numbers);
 	for (int i = 0; i < nvalues; i++)
-		words[(Size) at[i] * width + k] = numbers[i];
+		words[(Size) at[i] * width] = numbers[i];
 }
 
-/* All groups that are new are made. */
+/* Words of a key of n rows, and which of them are null, into every width'th place. */
 static void
-assign_many(VxAggState *state, const uint16 *rows, int n)
+fill_words(VxAggState *state, int k, const uint16 *rows, int n, bool add, uint64 *words)
+{
+	VxGroups   *groups = state->groups;
+	const VxVector *v = vx_agg_vector(state, groups->keys[k].input);
+
+	vx_key_words(state, &groups->keys[k], v, rows, n, add, words + k, groups->width);
+	if (!v->has_nulls)
+		return;
+	for (int i = 0; i < n; i++)
+		if (vx_vector_isnull(v, rows[i]))
+			words[(Size) i * groups->width + groups->nkeys] |= UINT64CONST(1) << k;
+}
+
+/* Groups that are new are made, or if they are not to be added, rows have none. */
+static void
+assign_many(VxAggState *state, const uint16 *rows, int n, bool add)
 {
 	VxGroups   *groups = state->groups;
 
 	for (int i = 0; i < n; i++)
 		groups->batch_words[(Size) i * groups->width + groups->nkeys] = 0;
 	for (int k = 0; k < groups->nkeys; k++)
-		fill_words(state, k, rows, n, groups->batch_words);
-	vx_groups_find_many(groups, groups->batch_words, n, groups->gids);
-}
-
-static void
-assign_by_hash(VxAggState *state, const uint16 *rows, int n)
-{
-	if (!state->groups->full)
-	{
-		assign_many(state, rows, n);
-		return;
-	}
-	for (int i = 0; i < n; i++)
-		state->groups->gids[i] = group_of_row(state, rows[i]);
+		fill_words(state, k, rows, n, add, groups->batch_words);
+	vx_groups_find_many(groups, groups->batch_words, n, add, groups->gids);
 }
 
 /* ---- the direct table ---- */
@@ -518,31 +590,46 @@ assign(VxAggState *state, const uint16 *rows, int n)
 		}
 		groups->ndirect = 0;
 	}
-	assign_by_hash(state, rows, n);
+	assign_many(state, rows, n, !groups->full);
+}
+
+/*
+ * Rows without a group leave: to disk, if there is no memory for new groups, as
+ * theirs may be there.
+ */
+static int
+keep_grouped(VxAggState *state, uint16 *rows, int n)
+{
+	VxGroups   *groups = state->groups;
+	int			kept = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint16		row = rows[i];
+
+		if (groups->gids[i] != VX_NO_GROUP)
+		{
+			groups->gids[kept] = groups->gids[i];
+			rows[kept++] = row;
+		}
+		else if (groups->full)
+			vx_spill_row(state, row, vx_groups_hash(state, row));
+	}
+	return kept;
 }
 
 int
 vx_groups_assign(VxAggState *state, uint16 *rows, int n)
 {
-	VxGroups   *groups = state->groups;
-	int			kept = 0;
-
 	assign(state, rows, n);
-	if (!groups->full)
-		return n;
-	for (int i = 0; i < n; i++)
-	{
-		uint16		row = rows[i];
+	return state->groups->full ? keep_grouped(state, rows, n) : n;
+}
 
-		if (groups->gids[i] == VX_NO_GROUP)
-		{
-			vx_spill_row(state, row, vx_groups_hash(state, row));
-			continue;
-		}
-		groups->gids[kept] = groups->gids[i];
-		rows[kept++] = row;
-	}
-	return kept;
+int
+vx_groups_assign_known(VxAggState *state, uint16 *rows, int n)
+{
+	assign_many(state, rows, n, false);
+	return keep_grouped(state, rows, n);
 }
 
 Datum

@@ -37,6 +37,11 @@ CustomScanMethods vx_agg_methods = {
 	.CreateCustomScanState = create_agg_state,
 };
 
+/* The same node, where it shows as a set operation. */
+CustomScanMethods vx_setop_methods = {
+	.CreateCustomScanState = create_agg_state,
+};
+
 static CustomExecMethods exec_methods = {
 	.BeginCustomScan = begin_agg,
 	.ExecCustomScan = exec_agg,
@@ -84,10 +89,22 @@ init_output(VxAggState *state, const Aggref *ref)
 		output->direct = ExecInitExpr(linitial(ref->aggdirectargs), &state->css.ss.ps);
 }
 
+/* Entries of custom_scan_tlist behind keys and aggregates: columns that the keys determine. */
+static List *
+dependent_entries(const CustomScan *plan, int nentries)
+{
+	if (linitial_int(lsecond(plan->custom_private)) != VX_AGG_PLAIN ||
+		lfourth(plan->custom_private) != NIL)
+		return NIL;
+	return list_copy_tail(plan->custom_scan_tlist, nentries);
+}
+
 /* What a feed's columns stand for. */
 static List *
 operands(const CustomScan *plan, int nkeys, int nentries)
 {
+	List	   *result;
+	ListCell   *lc;
 	List	   *keys = NIL;
 	List	   *aggregates = NIL;
 
@@ -100,7 +117,10 @@ operands(const CustomScan *plan, int nkeys, int nentries)
 		else
 			aggregates = lappend(aggregates, expr);
 	}
-	return vx_agg_operands(keys, aggregates);
+	result = vx_agg_operands(keys, aggregates);
+	foreach(lc, dependent_entries(plan, nentries))
+		result = lappend(result, lfirst_node(TargetEntry, lc)->expr);
+	return result;
 }
 
 static void
@@ -136,12 +156,22 @@ attach_producer(VxAggState *state, PlanState *below)
 
 /* Where batches come from, if not from partial nodes. */
 static void
-attach_input(VxAggState *state, CustomScan *plan, PlanState *child, int nkeys, int nentries)
+attach_input(VxAggState *state, CustomScan *plan, int nkeys, int nentries)
 {
 	List	   *columns = lthird(plan->custom_private);
+	PlanState  *child = linitial(state->css.custom_ps);
+	int			setop = lthird_int(lsecond(plan->custom_private));
 	VxScanState *scan;
 	PlanState  *below;
 
+	if (setop != VX_AGG_NO_SETOP)
+	{
+		state->arms = vx_agg_arms_create(state, state->css.custom_ps,
+										 operands(plan, nkeys, nentries));
+		if (setop >= VX_AGG_SETOP)
+			state->setop = vx_agg_setop_create(state, setop - VX_AGG_SETOP);
+		return;
+	}
 	if (columns == NIL)
 	{
 		scan = vx_scan_state(child);
@@ -156,7 +186,8 @@ attach_input(VxAggState *state, CustomScan *plan, PlanState *child, int nkeys, i
 		attach_scan(state, scan, state->fused);
 	else if (below)
 		attach_producer(state, below);
-	else
+	else if ((state->unnest = vx_agg_unnest_create(state, child, operands(plan, nkeys, nentries),
+												   columns)) == NULL)
 		state->feed = vx_agg_feed_create(state, child, operands(plan, nkeys, nentries),
 										 columns);
 }
@@ -170,10 +201,12 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 	List	   *eqops = linitial(plan->custom_private);
 	int			nkeys = list_length(eqops);
 	int			nentries = 0;
-	PlanState  *child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 	VxGroups   *groups;
+	ListCell   *lc;
 
-	node->custom_ps = list_make1(child);
+	foreach(lc, plan->custom_plans)
+		node->custom_ps = lappend(node->custom_ps,
+								  ExecInitNode(lfirst(lc), estate, eflags));
 	state->mode = linitial_int(lsecond(plan->custom_private));
 	while (nentries < list_length(tlist) &&
 		   (nentries < nkeys ||
@@ -181,7 +214,7 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 		nentries++;
 	state->algebra = lsecond_int(lsecond(plan->custom_private)) != 0;
 	if (state->mode != VX_AGG_FINAL)
-		attach_input(state, plan, child, nkeys, nentries);
+		attach_input(state, plan, nkeys, nentries);
 	state->mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector groups",
 										ALLOCSET_DEFAULT_SIZES);
 	state->keys_mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector group keys",
@@ -195,7 +228,9 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 	for (int i = nkeys; i < nentries; i++)
 		init_output(state, castNode(Aggref, list_nth_node(TargetEntry, tlist, i)->expr));
 
-	groups = vx_groups_create(state, nkeys, vx_agg_layout(state));
+	groups = vx_groups_create(state, nkeys, state->setop ? vx_agg_setop_layout() :
+							  vx_agg_dependents_init(state, dependent_entries(plan, nentries),
+													 vx_agg_layout(state)));
 	for (int i = 0; i < nkeys; i++)
 	{
 		Expr	   *expr = list_nth_node(TargetEntry, tlist, i)->expr;
@@ -211,6 +246,35 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 		vx_agg_sets_start(state);
 }
 
+VxAggState *
+vx_agg_state(PlanState *ps)
+{
+	return IsA(ps, CustomScanState) && ((CustomScanState *) ps)->methods == &exec_methods ?
+		(VxAggState *) ps : NULL;
+}
+
+Expr *
+vx_agg_key_source(VxAggState *state, int entry, PlanState **child, AttrNumber *attno)
+{
+	CustomScan *plan = (CustomScan *) state->css.ss.ps.plan;
+	List	   *eqops = linitial(plan->custom_private);
+	List	   *columns = lthird(plan->custom_private);
+	Expr	   *key = list_nth_node(TargetEntry, plan->custom_scan_tlist, entry)->expr;
+	Oid			type = exprType((Node *) key);
+
+	*child = linitial(state->css.custom_ps);
+	*attno = 0;
+	if (state->mode == VX_AGG_FINAL || state->arms || state->sets || state->topn ||
+		entry >= list_length(eqops) ||
+		!(vx_is_integer_key(type, list_nth_oid(eqops, entry)) ||
+		  vx_is_bytes_key(type, list_nth_oid(eqops, entry), exprCollation((Node *) key))))
+		return NULL;
+	/* operands: the keys come first */
+	if (columns != NIL)
+		*attno = list_nth_int(columns, entry) + 1;
+	return key;
+}
+
 /* The next batch: from below, or of rows that went to disk. */
 static int
 next_batch(VxAggState *state, uint16 *rows)
@@ -219,6 +283,12 @@ next_batch(VxAggState *state, uint16 *rows)
 
 	if (vx_spill_is_input(state))
 		return vx_spill_next_batch(state) ?
+			vx_selection_rows(batch->selection, batch->nrows, rows) : 0;
+	if (state->arms)
+		return vx_agg_arms_next(state->arms, state) ?
+			vx_selection_rows(batch->selection, batch->nrows, rows) : 0;
+	if (state->unnest)
+		return vx_agg_unnest_next(state->unnest) ?
 			vx_selection_rows(batch->selection, batch->nrows, rows) : 0;
 	if (state->feed)
 		return vx_agg_feed_next(state->feed) ?
@@ -300,9 +370,20 @@ fill_groups(VxAggState *state)
 			MemoryContextSwitchTo(old);
 			continue;
 		}
-		if (groups->nkeys > 0)
-			n = vx_groups_assign(state, rows, n);
-		vx_agg_advance(state, rows, n, n == batch->nrows);
+		if (state->setop)
+			vx_agg_setop_advance(state, rows, n);
+		else
+		{
+			if (groups->nkeys > 0)
+			{
+				uint32		before = groups->ngroups;
+
+				n = vx_groups_assign(state, rows, n);
+				if (state->ndependents > 0)
+					vx_agg_dependents_keep(state, before, rows, n);
+			}
+			vx_agg_advance(state, rows, n, n == batch->nrows);
+		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->batch_mcxt);
 		if (vx_agg_shared_is_building(state))
@@ -310,7 +391,7 @@ fill_groups(VxAggState *state)
 			if (vx_agg_shared_is_due(state, n))
 				nstates += write_shared(state);
 		}
-		else if (groups->nkeys > 0 && !groups->full)
+		else if (groups->nkeys > 0 && !groups->full && !vx_agg_setop_is_complete(state))
 			groups->full = vx_spill_is_due(state);
 	}
 	return nstates;
@@ -344,8 +425,12 @@ next_group(VxAggState *state)
 	while (state->topn && state->next < groups->ngroups &&
 		   !vx_agg_topn_passes(state, state->next))
 		state->next++;
-	gid = state->next++;
-	if (gid >= groups->ngroups)
+	if (state->setop)
+	{
+		if (!vx_agg_setop_next(state, &gid))
+			return NULL;
+	}
+	else if ((gid = state->next++) >= groups->ngroups)
 		return NULL;
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (int k = 0; k < groups->nkeys; k++)
@@ -353,6 +438,12 @@ next_group(VxAggState *state)
 	for (int i = 0; i < state->noutputs; i++)
 		slot->tts_values[groups->nkeys + i] =
 			vx_agg_result(state, i, gid, &slot->tts_isnull[groups->nkeys + i]);
+	for (int i = 0; i < state->ndependents; i++)
+	{
+		int			at = groups->nkeys + state->noutputs + i;
+
+		slot->tts_values[at] = vx_agg_dependent(state, i, gid, &slot->tts_isnull[at]);
+	}
 	for (int i = 0; i < vx_agg_sets_ngroupings(state); i++)
 	{
 		int			at = groups->nkeys + state->noutputs + i;
@@ -455,13 +546,24 @@ static void
 rescan_agg(CustomScanState *node)
 {
 	VxAggState *state = (VxAggState *) node;
-	PlanState  *child = linitial(node->custom_ps);
+	ListCell   *lc;
 
 	/* Vectors do not come by ExecProcNode(), which would rescan the child. */
-	if (node->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(child, node->ss.ps.chgParam);
-	if (state->producer || child->chgParam == NULL)
-		ExecReScan(child);
+	foreach(lc, node->custom_ps)
+	{
+		PlanState  *child = lfirst(lc);
+
+		if (node->ss.ps.chgParam != NULL)
+			UpdateChangedParamSet(child, node->ss.ps.chgParam);
+		if (state->producer || child->chgParam == NULL)
+			ExecReScan(child);
+	}
+	if (state->unnest)
+		vx_agg_unnest_rescan(state->unnest);
+	if (state->arms)
+		vx_agg_arms_rescan(state->arms);
+	if (state->setop)
+		vx_agg_setop_reset(state->setop);
 	if (state->feed)
 		vx_agg_feed_rescan(state->feed);
 	if (state->exprs)
@@ -479,9 +581,12 @@ rescan_agg(CustomScanState *node)
 static void
 end_agg(CustomScanState *node)
 {
+	ListCell   *lc;
+
 	vx_spill_reset((VxAggState *) node);
 	vx_state_parts_reset((VxAggState *) node);
-	ExecEndNode(linitial(node->custom_ps));
+	foreach(lc, node->custom_ps)
+		ExecEndNode(lfirst(lc));
 }
 
 static List *
@@ -562,6 +667,10 @@ explain_agg(CustomScanState *node, List *ancestors, ExplainState *es)
 		if (state->trans[i].kind == VX_TRANS_SERVER)
 			by_server = lappend(by_server, unconstify(Aggref *, state->trans[i].ref));
 
+	if (state->setop)
+		ExplainPropertyText("Command", vx_agg_setop_name(state->setop), es);
+	if (state->unnest)
+		ExplainPropertyText("Unnest", "on vectors", es);
 	if (state->mode != VX_AGG_PLAIN)
 		ExplainPropertyText("Aggregation", modes[state->mode], es);
 	if (state->sets)
@@ -604,5 +713,6 @@ void
 vx_agg_init(void)
 {
 	vx_agg_methods.CustomName = vx_format->aggregate_name;
+	vx_setop_methods.CustomName = vx_format->setop_name;
 	exec_methods.CustomName = vx_format->aggregate_name;
 }

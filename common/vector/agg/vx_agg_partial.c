@@ -279,7 +279,7 @@ number_values(VxGroups *groups, int k, const Datum *values, uint64 *words, uint3
 
 	for (uint32 i = 0; i < n; i++)
 		at += !key_is_null(groups, words + (Size) i * groups->width, k);
-	vx_intern_many(groups->keys[k].intern, values, at, numbers);
+	vx_intern_many(groups->keys[k].intern, values, at, true, numbers);
 	at = 0;
 	for (uint32 i = 0; i < n; i++, words += groups->width)
 		if (!key_is_null(groups, words, k))
@@ -378,7 +378,7 @@ vx_partial_merge(VxAggState *state, Datum value)
 
 	if (groups->nkeys > 0)
 		vx_groups_find_many(groups, read_words(state, records, keys, header->n), header->n,
-							gids);
+							true, gids);
 	for (uint32 i = 0; i < header->n; i++)
 	{
 		char	   *into = vx_group_record(groups, gids[i]);

@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 
 #include "vx_agg.h"
+#include "vx_memory.h"
 
 /* Groups that there is room for at first. */
 #define INITIAL_GROUPS	64
@@ -53,13 +54,10 @@ vx_table_reset(VxGroups *groups)
 	/* The arrays are in the context that the caller has reset. */
 	groups->ngroups = 0;
 	groups->capacity = initial_groups(groups);
-	groups->states = MemoryContextAllocHuge(groups->mcxt,
-											groups->stride * groups->capacity);
+	groups->states = vx_table_alloc(groups->mcxt, groups->stride * groups->capacity, false);
 	groups->nslots = is_numbered(groups) ? INITIAL_GROUPS :
 		pg_nextpower2_32(groups->capacity * 2);
-	groups->slots = MemoryContextAllocExtended(groups->mcxt,
-											   sizeof(uint64) * groups->nslots,
-											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	groups->slots = vx_table_alloc(groups->mcxt, sizeof(uint64) * groups->nslots, true);
 	groups->by_number = NULL;
 	groups->nnumbers = 0;
 	groups->null_group = VX_NO_GROUP;
@@ -83,8 +81,7 @@ static void
 grow_slots(VxGroups *groups)
 {
 	uint32		nslots = groups->nslots * 2;
-	uint64	   *slots = MemoryContextAllocExtended(groups->mcxt, sizeof(uint64) * nslots,
-												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	uint64	   *slots = vx_table_alloc(groups->mcxt, sizeof(uint64) * nslots, true);
 
 	for (uint32 i = 0; i < groups->nslots; i++)
 	{
@@ -110,7 +107,7 @@ add_group(VxGroups *groups, const uint64 *words)
 	if (gid == groups->capacity)
 	{
 		groups->capacity *= 2;
-		groups->states = repalloc_huge(groups->states, groups->stride * groups->capacity);
+		groups->states = vx_table_grow(groups->states, groups->stride * groups->capacity);
 	}
 	record = vx_group_record(groups, gid);
 	memcpy(record, groups->initial, groups->state_bytes);
@@ -136,7 +133,7 @@ words_are_equal(const uint64 *a, const uint64 *b, int width)
 }
 
 static uint32
-find_hashed(VxGroups *groups, const uint64 *words, uint32 hash)
+find_hashed(VxGroups *groups, const uint64 *words, uint32 hash, bool add)
 {
 	uint32		at;
 	uint32		gid;
@@ -154,7 +151,7 @@ find_hashed(VxGroups *groups, const uint64 *words, uint32 hash)
 		}
 		at = (at + 1) & (groups->nslots - 1);
 	}
-	if (groups->full)
+	if (!add)
 		return VX_NO_GROUP;
 	gid = add_group(groups, words);
 	groups->slots[at] = (uint64) hash << 32 | (gid + 1);
@@ -178,26 +175,29 @@ grow_numbers(VxGroups *groups, uint32 number)
 
 	n = Max(n, groups->nnumbers * 2);
 	groups->by_number = groups->by_number == NULL ?
-		MemoryContextAllocHuge(groups->mcxt, sizeof(uint32) * n) :
-		repalloc_huge(groups->by_number, sizeof(uint32) * n);
+		vx_table_alloc(groups->mcxt, sizeof(uint32) * n, false) :
+		vx_table_grow(groups->by_number, sizeof(uint32) * n);
 	memset(groups->by_number + groups->nnumbers, 0xFF,
 		   sizeof(uint32) * (n - groups->nnumbers));
 	groups->nnumbers = n;
 }
 
 static uint32
-find_numbered(VxGroups *groups, const uint64 *words)
+find_numbered(VxGroups *groups, const uint64 *words, bool add)
 {
 	uint32		number = number_of(words);
 	uint32	   *entry = &groups->null_group;
 
+	/* a value that has no number: it looks like null's */
+	if (words[1] == 0 && words[0] == VX_NO_WORD)
+		return VX_NO_GROUP;
 	if (number != NULL_NUMBER)
 	{
 		if (number >= groups->nnumbers)
 			grow_numbers(groups, number);
 		entry = &groups->by_number[number];
 	}
-	if (*entry == VX_NO_GROUP && !groups->full)
+	if (*entry == VX_NO_GROUP && add)
 		*entry = add_group(groups, words);
 	return *entry;
 }
@@ -207,45 +207,61 @@ find_numbered(VxGroups *groups, const uint64 *words)
 uint32
 vx_groups_find(VxGroups *groups, const uint64 *words)
 {
-	return is_numbered(groups) ? find_numbered(groups, words) :
-		find_hashed(groups, words, hash_words(words, groups->width));
+	bool		add = !groups->full;
+
+	return is_numbered(groups) ? find_numbered(groups, words, add) :
+		find_hashed(groups, words, hash_words(words, groups->width), add);
 }
 
-static inline void
-prefetch_group(const VxGroups *groups, uint32 gid)
+/* The first group with that hash, or VX_NO_GROUP. */
+static inline uint32
+first_with_hash(const VxGroups *groups, uint32 hash)
 {
-	if (gid != VX_NO_GROUP)
-		__builtin_prefetch(vx_group_words(groups, gid));
+	uint32		mask = groups->nslots - 1;
+	uint32		at = hash & mask;
+
+	while (groups->slots[at] != 0 && groups->slots[at] >> 32 != hash)
+		at = (at + 1) & mask;
+	return (uint32) groups->slots[at] - 1;
 }
 
 static void
-find_block_hashed(VxGroups *groups, const uint64 *words, int n, uint32 *gids)
+find_block_hashed(VxGroups *groups, const uint64 *words, int n, bool add, uint32 *gids)
 {
 	uint32		hashes[BLOCK_ROWS];
+	int			width = groups->width;
 
 	for (int i = 0; i < n; i++)
 	{
-		hashes[i] = hash_words(words + (Size) i * groups->width, groups->width);
+		hashes[i] = hash_words(words + (Size) i * width, width);
 		__builtin_prefetch(&groups->slots[hashes[i] & (groups->nslots - 1)]);
 	}
 	for (int i = 0; i < n; i++)
-		prefetch_group(groups, (uint32) groups->slots[hashes[i] & (groups->nslots - 1)] - 1);
+	{
+		gids[i] = first_with_hash(groups, hashes[i]);
+		if (gids[i] == VX_NO_GROUP)
+			continue;
+		__builtin_prefetch(vx_group_record(groups, gids[i]));
+		__builtin_prefetch(vx_group_words(groups, gids[i]) + width - 1);
+	}
 	for (int i = 0; i < n; i++)
-		gids[i] = find_hashed(groups, words + (Size) i * groups->width, hashes[i]);
+		if (gids[i] == VX_NO_GROUP ||
+			!words_are_equal(vx_group_words(groups, gids[i]), words + (Size) i * width, width))
+			gids[i] = find_hashed(groups, words + (Size) i * width, hashes[i], add);
 }
 
 static void
-find_block_numbered(VxGroups *groups, const uint64 *words, int n, uint32 *gids)
+find_block_numbered(VxGroups *groups, const uint64 *words, int n, bool add, uint32 *gids)
 {
 	for (int i = 0; i < n; i++)
 		if (number_of(words + i * 2) < groups->nnumbers)
 			__builtin_prefetch(&groups->by_number[number_of(words + i * 2)]);
 	for (int i = 0; i < n; i++)
-		gids[i] = find_numbered(groups, words + i * 2);
+		gids[i] = find_numbered(groups, words + i * 2, add);
 }
 
 void
-vx_groups_find_many(VxGroups *groups, const uint64 *words, int n, uint32 *gids)
+vx_groups_find_many(VxGroups *groups, const uint64 *words, int n, bool add, uint32 *gids)
 {
 	for (int start = 0; start < n; start += BLOCK_ROWS)
 	{
@@ -253,8 +269,8 @@ vx_groups_find_many(VxGroups *groups, const uint64 *words, int n, uint32 *gids)
 		int			rows = Min(n - start, BLOCK_ROWS);
 
 		if (is_numbered(groups))
-			find_block_numbered(groups, block, rows, gids + start);
+			find_block_numbered(groups, block, rows, add, gids + start);
 		else
-			find_block_hashed(groups, block, rows, gids + start);
+			find_block_hashed(groups, block, rows, add, gids + start);
 	}
 }

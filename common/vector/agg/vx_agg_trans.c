@@ -174,7 +174,7 @@ vx_agg_start(VxAggState *state)
 		state->trans[i].scale = -1;
 		state->trans[i].from_footer = false;
 		if (state->trans[i].distinct)
-			vx_distinct_reset(state->trans[i].distinct);
+			vx_distinct_reset(state, state->trans[i].distinct);
 		if (state->trans[i].server)
 			vx_server_agg_reset(state->trans[i].server);
 	}
@@ -189,22 +189,26 @@ vx_agg_start(VxAggState *state)
 
 /* ---- a batch ---- */
 
-/*
- * Rows that count: those that pass the filter and whose argument (v, or NULL)
- * is not null.  The others are counted as skipped.
- */
-static const VxAggRows *
-counting_rows(VxAggState *state, VxAggTrans *trans, const VxVector *v,
-			  const VxAggRows *all, RowBuffer *buffer)
+/* All rows, for DISTINCT to leave some out. */
+static void
+copy_rows(const VxAggRows *all, RowBuffer *buffer)
+{
+	for (int i = 0; i < all->n; i++)
+	{
+		buffer->rows[i] = vx_agg_row(all, i);
+		buffer->gids[i] = vx_agg_gid(all, i);
+	}
+}
+
+/* Rows that pass the filter and whose argument is not null; how many. */
+static int
+passing_rows(VxAggState *state, VxAggTrans *trans, const VxVector *v,
+			 const VxAggRows *all, RowBuffer *buffer)
 {
 	VxGroups   *groups = state->groups;
 	char	   *states = groups->states + trans->offset;
 	uint64		pass[VX_SELECTION_WORDS];
-	VxAggRows  *part = &buffer->part;
 	int			n = 0;
-
-	if (trans->filter < 0 && (v == NULL || !v->has_nulls) && trans->distinct == NULL)
-		return all;
 
 	vx_agg_selection(state, trans->filter, pass);
 	if (v && v->has_nulls)
@@ -223,9 +227,29 @@ counting_rows(VxAggState *state, VxAggTrans *trans, const VxVector *v,
 		else
 			((VxCountState *) (states + (Size) gid * groups->stride))->skipped++;
 	}
+	return n;
+}
+
+/*
+ * Rows that count: those that pass the filter and whose argument (v, or NULL)
+ * is not null.  The others are counted as skipped.
+ */
+static const VxAggRows *
+counting_rows(VxAggState *state, VxAggTrans *trans, const VxVector *v,
+			  const VxAggRows *all, RowBuffer *buffer)
+{
+	bool		all_pass = trans->filter < 0 && (v == NULL || !v->has_nulls);
+	VxAggRows  *part = &buffer->part;
+
+	if (all_pass && trans->distinct == NULL)
+		return all;
+	part->n = all->n;
+	if (all_pass)
+		copy_rows(all, buffer);
+	else
+		part->n = passing_rows(state, trans, v, all, buffer);
 	if (trans->distinct)
-		n = vx_distinct_filter(state, trans, v, buffer->rows, buffer->gids, n);
-	part->n = n;
+		part->n = vx_distinct_filter(state, trans, v, buffer->rows, buffer->gids, part->n);
 	part->rows = buffer->rows;
 	part->gids = all->gids ? buffer->gids : NULL;
 	part->only = all->only;

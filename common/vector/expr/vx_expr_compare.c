@@ -111,9 +111,26 @@ equals_constant(const VxVector *v, StStr constant, Oid type, const uint64 *rows,
 		if (!is_plain(value, type))
 			return false;
 		if (VARSIZE_ANY_EXHDR(DatumGetPointer(value)) == constant.len &&
-			(constant.len == 0 || memcmp(data, constant.data, constant.len) == 0))
+			memcmp(data, constant.data, constant.len) == 0)
 			vx_rows_set(bits, row);
 	}
+	return true;
+}
+
+/* Equality with a string without bytes, which many columns have in most rows. */
+static bool
+is_empty(const VxVector *v, Oid type, const uint64 *rows, int words, uint64 *bits)
+{
+	for (int w = 0; w < words; w++)
+		for (uint64 left = rows[w]; left != 0; left &= left - 1)
+		{
+			int			i = __builtin_ctzll(left);
+			Datum		value = bytes_datum(v, w * 64 + i);
+
+			if (!is_plain(value, type))
+				return false;
+			bits[w] |= (uint64) (VARSIZE_ANY_EXHDR(DatumGetPointer(value)) == 0) << i;
+		}
 	return true;
 }
 
@@ -133,8 +150,10 @@ compare_strings(VxNode *node, const VxVector *const *args, const uint64 *rows, u
 	if ((node->op == VX_EQ || node->op == VX_NE) && args[1]->constant &&
 		(type == TEXTOID || type == BYTEAOID) && is_plain(bytes_datum(args[1], 0), type))
 	{
-		if (!equals_constant(args[0], st_string_bytes(bytes_datum(args[1], 0), type), type,
-							 rows, words, bits))
+		StStr		constant = st_string_bytes(bytes_datum(args[1], 0), type);
+
+		if (constant.len == 0 ? !is_empty(args[0], type, rows, words, bits) :
+			!equals_constant(args[0], constant, type, rows, words, bits))
 			return false;
 		for (int w = 0; w < words && node->op == VX_NE; w++)
 			bits[w] = ~bits[w];

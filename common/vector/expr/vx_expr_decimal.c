@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "port/pg_bitutils.h"
 #include "utils/fmgroids.h"
 
 #include "vx_expr_int.h"
@@ -38,7 +39,6 @@ typedef enum Rounding
 static const int64 *
 scale_up64(const VxVector *v, int by, int64 *buffer)
 {
-	const VxVecKernels *k = vx_vec_kernels();
 	int64		factor;
 
 	if (by == 0)
@@ -46,7 +46,7 @@ scale_up64(const VxVector *v, int by, int64 *buffer)
 	if (by > MAX_POWER64)
 		return NULL;
 	factor = (int64) vx_power_of_ten(by);
-	if (k->int64_width(v->u.i64, v->n) + k->int64_width(&factor, 1) > 63)
+	if (vx_vec_kernels()->int64_width(v->u.i64, v->n) + pg_leftmost_one_pos64(factor) + 1 > 63)
 		return NULL;
 	for (int i = 0; i < v->n; i++)
 		buffer[i] = v->u.i64[i] * factor;

@@ -1,17 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * vx_path_expr.c
- *	  Finds path expressions over jsonb columns, and gives them columns.
- *
- * The operators taken here are immutable, raise nothing on a jsonb, and see
- * nothing but their document: that a path column's vector may be made for
- * rows that a later condition takes away shows nobody anything.
+ *	  Gives path expressions over jsonb columns (vx_path_find.c) columns.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -20,7 +15,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -28,10 +22,6 @@
 #include "vx_path_expr.h"
 #include "vx_settings.h"
 #include "st_compat.h"
-
-/* Objects within the right side of @>, and scalars in it. */
-#define MAX_DEPTH 16
-#define MAX_TESTS 32
 
 /* jsonb ? text, of pg_operator.dat, which has no symbol for it. */
 #define JSONB_EXISTS_OPERATOR 3247
@@ -49,268 +39,6 @@ vx_path_set_create(TupleDesc desc, Index varno)
 	return set;
 }
 
-/* ---- recognising ---- */
-
-/* function(document, constant), by operator or call; NULL if it is not. */
-static bool
-take_call(Node *node, Oid *funcid, Node **document, Const **arg, Oid *collation)
-{
-	List	   *args;
-	Node	   *right;
-
-	if (IsA(node, OpExpr))
-	{
-		*funcid = ((OpExpr *) node)->opfuncid;
-		*collation = ((OpExpr *) node)->inputcollid;
-		args = ((OpExpr *) node)->args;
-	}
-	else if (IsA(node, FuncExpr))
-	{
-		*funcid = ((FuncExpr *) node)->funcid;
-		*collation = ((FuncExpr *) node)->inputcollid;
-		args = ((FuncExpr *) node)->args;
-	}
-	else
-		return false;
-	if (list_length(args) != 2)
-		return false;
-	*document = linitial(args);
-	right = lsecond(args);
-	if (*funcid == F_JSONB_CONTAINED)
-	{
-		*funcid = F_JSONB_CONTAINS;
-		*document = lsecond(args);
-		right = linitial(args);
-	}
-	*arg = (Const *) right;
-	return IsA(right, Const) && !(*arg)->constisnull;
-}
-
-/* The attribute number of a jsonb column of the table, or 0. */
-static AttrNumber
-document_column(const VxPathSet *set, Node *node)
-{
-	Var		   *var;
-
-	while (IsA(node, RelabelType))
-		node = (Node *) ((RelabelType *) node)->arg;
-	var = (Var *) node;
-	if (!IsA(node, Var) || var->varno != (int) set->varno || var->varlevelsup != 0 ||
-		var->varattno <= 0 || var->varattno > set->desc->natts ||
-		getBaseType(var->vartype) != JSONBOID)
-		return InvalidAttrNumber;
-	return var->varattno;
-}
-
-static StStr
-text_key(Datum text)
-{
-	struct varlena *v = PG_DETOAST_DATUM(text);
-
-	return (StStr) {(const uint8_t *) VARDATA(v), VARSIZE(v) - VARHDRSZ};
-}
-
-/* The keys of a path given as an array; false if one is null. */
-static bool
-array_keys(Datum array, VxPath *path)
-{
-	ArrayType  *a = DatumGetArrayTypeP(array);
-	Datum	   *elems;
-	bool	   *nulls;
-
-	if (ARR_NDIM(a) > 1)
-		return false;
-	deconstruct_array(a, TEXTOID, -1, false, TYPALIGN_INT, &elems, &nulls, &path->nkeys);
-	path->keys = palloc(Max(1, path->nkeys) * sizeof(StStr));
-	for (int i = 0; i < path->nkeys; i++)
-	{
-		if (nulls[i])
-			return false;
-		path->keys[i] = text_key(elems[i]);
-	}
-	return path->nkeys > 0;
-}
-
-/* Tests that an object is, behind the given keys; false if it is too much. */
-static bool
-object_tests(VxPath *path, const uint8 *data, uint32 len, StStr *keys, int nkeys)
-{
-	StJsonb		c;
-	StJsonbCursor key_at = {0, 0};
-	StJsonbCursor at;
-
-	if (st_jsonb_open(data, len, &c) != ST_OK || !c.object || c.count == 0 ||
-		nkeys == MAX_DEPTH || st_jsonb_skip_keys(&c, &at) != ST_OK)
-		return false;
-	for (uint32 i = 0; i < c.count; i++)
-	{
-		StJsonbItem key,
-					value;
-		VxPathTest *test;
-
-		if (st_jsonb_next(&c, &key_at, &key) != ST_OK ||
-			st_jsonb_next(&c, &at, &value) != ST_OK)
-			return false;
-		keys[nkeys] = (StStr) {key.data, key.len};
-		if (value.type == ST_JSONB_CONTAINER)
-		{
-			if (!object_tests(path, value.data, value.len, keys, nkeys + 1))
-				return false;
-			continue;
-		}
-		if (path->ntests == MAX_TESTS)
-			return false;
-		test = &path->tests[path->ntests++];
-		test->nkeys = nkeys + 1;
-		test->keys = palloc(test->nkeys * sizeof(StStr));
-		memcpy(test->keys, keys, test->nkeys * sizeof(StStr));
-		test->value = value;
-	}
-	return true;
-}
-
-static bool
-contains_tests(VxPath *path, Datum constant)
-{
-	Jsonb	   *jb = DatumGetJsonbP(constant);
-	StStr		keys[MAX_DEPTH];
-
-	path->tests = palloc(MAX_TESTS * sizeof(VxPathTest));
-	return object_tests(path, (uint8 *) &jb->root, VARSIZE(jb) - VARHDRSZ, keys, 0);
-}
-
-static void
-add_step(VxPath *path, Oid funcid, Datum arg, Oid collation)
-{
-	VxPathStep *step = &path->steps[path->nsteps++];
-
-	fmgr_info(funcid, &step->function);
-	step->arg = arg;
-	step->collation = collation;
-	step->nkeys = 1;
-}
-
-/* The same of keys in an array; path->keys end with them. */
-static void
-add_array_step(VxPath *path, Oid funcid, Datum arg, Oid collation)
-{
-	VxPathStep *step = &path->steps[path->nsteps];
-	Datum	   *elems;
-	int			n;
-
-	deconstruct_array(DatumGetArrayTypeP(arg), TEXTOID, -1, false, TYPALIGN_INT,
-					  &elems, NULL, &n);
-	add_step(path, funcid, arg, collation);
-	step->nkeys = n;
-	step->behind = palloc(n * sizeof(Datum));
-	for (int i = 0; i < n; i++)
-		step->behind[i] =
-			PointerGetDatum(construct_array(elems + i, n - i, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
-static bool fill_path(const VxPathSet *set, Node *node, VxPath *path);
-
-/* "document -> key" or "->> key", behind a path of others. */
-static bool
-fill_field(const VxPathSet *set, Node *document, Const *arg, VxPath *path)
-{
-	VxPath		inner = {0};
-
-	path->attno = document_column(set, document);
-	path->nkeys = 0;
-	if (path->attno == InvalidAttrNumber)
-	{
-		if (!fill_path(set, document, &inner) || inner.kind != VX_PATH_JSON ||
-			inner.nsteps >= VX_PATH_MAX_STEPS)
-			return false;
-		path->attno = inner.attno;
-		path->nsteps = inner.nsteps;
-		memcpy(path->steps, inner.steps, sizeof(inner.steps));
-		path->nkeys = inner.nkeys;
-	}
-	path->keys = palloc((path->nkeys + 1) * sizeof(StStr));
-	if (path->nkeys > 0)
-		memcpy(path->keys, inner.keys, path->nkeys * sizeof(StStr));
-	path->keys[path->nkeys++] = text_key(arg->constvalue);
-	return true;
-}
-
-/* doc['key']['key']: what #> does. */
-static bool
-fill_subscript(const VxPathSet *set, SubscriptingRef *ref, VxPath *path)
-{
-	int			n = list_length(ref->refupperindexpr);
-	Datum	   *keys = palloc(n * sizeof(Datum));
-	ListCell   *lc;
-
-	path->attno = document_column(set, (Node *) ref->refexpr);
-	if (path->attno == InvalidAttrNumber || ref->refcontainertype != JSONBOID ||
-		ref->reflowerindexpr != NIL || ref->refassgnexpr != NULL)
-		return false;
-	foreach(lc, ref->refupperindexpr)
-	{
-		Const	   *key = lfirst(lc);
-
-		if (key == NULL || !IsA(key, Const) || key->constisnull || key->consttype != TEXTOID)
-			return false;
-		keys[foreach_current_index(lc)] = key->constvalue;
-	}
-	path->kind = VX_PATH_JSON;
-	add_array_step(path, F_JSONB_EXTRACT_PATH,
-				   PointerGetDatum(construct_array(keys, n, TEXTOID, -1, false, TYPALIGN_INT)),
-				   InvalidOid);
-	return array_keys(path->steps[0].arg, path);
-}
-
-/* Is the node a path expression?  Allocates in the current context. */
-static bool
-fill_path(const VxPathSet *set, Node *node, VxPath *path)
-{
-	Oid			funcid;
-	Oid			collation;
-	Node	   *document;
-	Const	   *arg;
-
-	if (IsA(node, SubscriptingRef))
-		return fill_subscript(set, (SubscriptingRef *) node, path);
-	if (!take_call(node, &funcid, &document, &arg, &collation))
-		return false;
-	switch (funcid)
-	{
-		case F_JSONB_OBJECT_FIELD:
-		case F_JSONB_OBJECT_FIELD_TEXT:
-			path->kind = funcid == F_JSONB_OBJECT_FIELD ? VX_PATH_JSON : VX_PATH_TEXT;
-			if (!fill_field(set, document, arg, path))
-				return false;
-			break;
-		case F_JSONB_EXTRACT_PATH:
-		case F_JSONB_EXTRACT_PATH_TEXT:
-			path->kind = funcid == F_JSONB_EXTRACT_PATH ? VX_PATH_JSON : VX_PATH_TEXT;
-			path->attno = document_column(set, document);
-			if (path->attno == InvalidAttrNumber || !array_keys(arg->constvalue, path))
-				return false;
-			add_array_step(path, funcid, arg->constvalue, collation);
-			return true;
-		case F_JSONB_EXISTS:
-			path->kind = VX_PATH_EXISTS;
-			path->attno = document_column(set, document);
-			path->nkeys = 1;
-			path->keys = palloc(sizeof(StStr));
-			path->keys[0] = text_key(arg->constvalue);
-			break;
-		case F_JSONB_CONTAINS:
-			path->kind = VX_PATH_CONTAINS;
-			path->attno = document_column(set, document);
-			if (path->attno == InvalidAttrNumber || !contains_tests(path, arg->constvalue))
-				return false;
-			break;
-		default:
-			return false;
-	}
-	add_step(path, funcid, arg->constvalue, collation);
-	return path->attno != InvalidAttrNumber;
-}
-
 /* ---- replacing ---- */
 
 /* Appends a path column, which stands for an expression. */
@@ -325,11 +53,13 @@ add_path(VxPathSet *set, Node *node, const VxPath *found)
 	*path = *found;
 	path->id = ++last_id;
 	path->mcxt = AllocSetContextCreate(set->mcxt, "path column", ALLOCSET_DEFAULT_SIZES);
+	path->call_mcxt = AllocSetContextCreate(set->mcxt, "path operators",
+											ALLOCSET_DEFAULT_SIZES);
 	path->words = palloc0(ST_VECTOR_SIZE * sizeof(int64));
 	path->codes = palloc0(ST_VECTOR_SIZE * sizeof(uint32));
 	if (path->kind == VX_PATH_TEXT)
 		vx_codes_init(&path->dictionary, set->mcxt, TEXTOID, -1);
-	path->hints = palloc0(path->nkeys * sizeof(StJsonbHint));
+	path->hints = palloc0(Max(1, path->nkeys) * sizeof(StJsonbHint));
 	for (int t = 0; t < path->ntests; t++)
 		path->tests[t].hints = palloc0(path->tests[t].nkeys * sizeof(StJsonbHint));
 	set->paths[set->npaths] = path;
@@ -449,7 +179,7 @@ over_part(VxPathSet *set, Node *node)
 	DocumentSwap swap;
 
 	if (!vx_enable_document_parts || !vx_path_use(node, &use) || !use.part ||
-		document_column(set, (Node *) use.document) == InvalidAttrNumber)
+		vx_path_document_column(set, (Node *) use.document) == InvalidAttrNumber)
 		return NULL;
 	swap.document = use.document;
 	swap.part = part_column(set, use.document, use.places);
@@ -489,10 +219,10 @@ exists_list(VxPathSet *set, Node *node)
 	VxPath		keys = {0};
 	List	   *args = NIL;
 
-	if (!take_call(node, &funcid, &document, &arg, &collation) ||
+	if (!vx_path_take_call(node, &funcid, &document, &arg, &collation) ||
 		(funcid != F_JSONB_EXISTS_ANY && funcid != F_JSONB_EXISTS_ALL) ||
-		document_column(set, document) == InvalidAttrNumber ||
-		!array_keys(arg->constvalue, &keys))
+		vx_path_document_column(set, document) == InvalidAttrNumber ||
+		!vx_path_array_keys(arg->constvalue, &keys))
 		return NULL;
 	for (int i = 0; i < keys.nkeys; i++)
 	{
@@ -514,6 +244,27 @@ exists_list(VxPathSet *set, Node *node)
 	return (Node *) makeBoolExpr(funcid == F_JSONB_EXISTS_ANY ? OR_EXPR : AND_EXPR, args, -1);
 }
 
+/*
+ * document - key, as what the column has instead - '{}': that takes nothing away,
+ * and has the error of a scalar, where and when the expression has it.  NULL: not so.
+ */
+static Node *
+less_column(VxPathSet *set, Node *node)
+{
+	VxPath		path = {0};
+	FuncExpr   *call;
+	Const	   *none;
+
+	if ((!IsA(node, OpExpr) && !IsA(node, FuncExpr)) || !vx_path_find_less(set, node, &path))
+		return NULL;
+	none = makeConst(TEXTARRAYOID, -1, InvalidOid, -1,
+					 PointerGetDatum(construct_empty_array(TEXTOID)), false, false);
+	call = makeFuncExpr(F_JSONB_DELETE_JSONB__TEXT, JSONBOID,
+						list_make2(path_column(set, node, &path), none), InvalidOid,
+						InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Node *) call;
+}
+
 static Node *
 replace(Node *node, VxPathSet *set)
 {
@@ -522,10 +273,13 @@ replace(Node *node, VxPathSet *set)
 
 	if (node == NULL)
 		return NULL;
+	list = less_column(set, node);
+	if (list != NULL)
+		return list;
 	list = exists_list(set, node);
 	if (list != NULL)
 		node = list;
-	if (fill_path(set, node, &path))
+	if (vx_path_find(set, node, &path))
 		return (Node *) path_column(set, node, &path);
 	list = over_part(set, node);
 	return expression_tree_mutator(list != NULL ? list : node, replace, set);
@@ -536,7 +290,7 @@ has_documents(Node *node, VxPathSet *set)
 {
 	if (node == NULL)
 		return false;
-	if (document_column(set, node) != InvalidAttrNumber)
+	if (vx_path_document_column(set, node) != InvalidAttrNumber)
 		return true;
 	return expression_tree_walker(node, has_documents, set);
 }
@@ -559,24 +313,20 @@ vx_path_set_replace(VxPathSet *set, Node *node)
 	return result;
 }
 
-/* "{a,b}", "keys of {a,b}", or "all but {a}" */
+/* {a,b} */
 static void
-describe_place(const VxPathPlace *place, StringInfo s)
+describe_keys(int nkeys, const StStr *from, StringInfo s)
 {
-	Datum	   *keys = palloc(Max(1, place->nkeys) * sizeof(Datum));
+	Datum	   *keys = palloc(Max(1, nkeys) * sizeof(Datum));
 	Oid			out;
 	bool		varlena;
 
-	for (int i = 0; i < place->nkeys; i++)
-		keys[i] = PointerGetDatum(cstring_to_text_with_len((char *) place->keys[i].data,
-														   place->keys[i].len));
+	for (int i = 0; i < nkeys; i++)
+		keys[i] = PointerGetDatum(cstring_to_text_with_len((char *) from[i].data,
+														   from[i].len));
 	getTypeOutputInfo(TEXTARRAYOID, &out, &varlena);
-	if (place->use == VX_USE_OTHERS)
-		appendStringInfoString(s, "all but ");
-	else if (place->use != VX_USE_VALUE)
-		appendStringInfoString(s, "keys of ");
 	appendStringInfoString(s, OidOutputFunctionCall(out,
-													PointerGetDatum(construct_array(keys, place->nkeys, TEXTOID, -1,
+													PointerGetDatum(construct_array(keys, nkeys, TEXTOID, -1,
 																					false, TYPALIGN_INT))));
 }
 
@@ -590,14 +340,23 @@ vx_path_set_describe(const VxPathSet *set)
 		const VxPath *path = set->paths[i];
 		StringInfoData s;
 
-		if (path->kind != VX_PATH_PART)
+		if (path->kind != VX_PATH_PART && path->kind != VX_PATH_LESS)
 			continue;
 		initStringInfo(&s);
 		appendStringInfo(&s, "%s:", NameStr(TupleDescAttr(set->desc, path->attno - 1)->attname));
+		if (path->kind == VX_PATH_LESS)
+		{
+			appendStringInfoString(&s, " all but ");
+			describe_keys(path->nkeys, path->keys, &s);
+		}
 		for (int p = 0; p < path->nplaces; p++)
 		{
+			const VxPathPlace *place = &path->places[p];
+
 			appendStringInfoString(&s, p == 0 ? " " : ", ");
-			describe_place(&path->places[p], &s);
+			if (place->use != VX_USE_VALUE)
+				appendStringInfoString(&s, "keys of ");
+			describe_keys(place->nkeys, place->keys, &s);
 		}
 		parts = lappend(parts, s.data);
 	}

@@ -72,4 +72,24 @@ extern bool vx_is_path_number(Node *node);
 extern const VxVector *vx_path_column_numbers(VxBatch *batch, AttrNumber attno, Oid type,
 											  const uint64 *rows);
 
+/*
+ * vx_path_find.c: what a node is.  All of it is allocated in the current context.
+ *
+ * A path expression; its VxPath is zeros before.
+ */
+extern bool vx_path_find(const VxPathSet *set, Node *node, VxPath *path);
+
+/* document - key, or keys in an array, several in a row, or a document. */
+extern bool vx_path_find_less(const VxPathSet *set, Node *node, VxPath *path);
+
+/* function(document, constant), by operator or call. */
+extern bool vx_path_take_call(Node *node, Oid *funcid, Node **document, Const **arg,
+							  Oid *collation);
+
+/* The attribute number of a jsonb column of the table, or 0. */
+extern AttrNumber vx_path_document_column(const VxPathSet *set, Node *node);
+
+/* The keys of a path given as an array; false if one is null. */
+extern bool vx_path_array_keys(Datum array, VxPath *path);
+
 #endif							/* VX_PATH_EXPR_H */

@@ -175,10 +175,17 @@ int64_width(const int64 *values, int n)
 {
 	uint64		all = 0;
 
+	/* where a bit differs from the next lower one: the highest such place is the width */
 	for (int base = 0; base < n; base += 64)
+	{
+		const int64 *chunk = values + base;
+		uint64		some = 0;
+
 		for (int i = 0; i < 64; i++)
-			all |= (uint64) (values[base + i] ^ (values[base + i] >> 63));
-	return all == 0 ? 0 : 64 - __builtin_clzll(all);
+			some |= (uint64) chunk[i] ^ ((uint64) chunk[i] << 1);
+		all |= some;
+	}
+	return all == 0 ? 0 : 63 - __builtin_clzll(all);
 }
 
 VX_VEC_KERNEL

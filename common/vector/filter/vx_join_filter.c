@@ -238,20 +238,25 @@ read_rows(VxJoinFilter *filter, const VxHash *hash)
 	}
 }
 
-/* ---- bits ---- */
-
-/* Two bits of a Bloom filter; a bijective mix, so equal keys only are alike. */
-static inline uint64
-mix(int64 key)
+/*
+ * Are the keys all integers between two, as those of a primary key?  Then these two
+ * are all that a filter can know, and rows need not be read for them.
+ */
+static bool
+has_all_between(const VxHash *hash)
 {
-	uint64		h = (uint64) key;
-
-	h ^= h >> 32;
-	h *= UINT64CONST(0xd6e8feb86659fd93);
-	h ^= h >> 32;
-	h *= UINT64CONST(0xd6e8feb86659fd93);
-	return h ^ (h >> 32);
+	return hash->places != NULL && hash->unique && hash->nrows == hash->nplaces;
 }
+
+static void
+take_bounds(VxJoinFilter *filter, const VxHash *hash)
+{
+	filter->min = hash->first_key;
+	filter->max = hash->first_key + (int64) (hash->nplaces - 1);
+	filter->nkeys = hash->nrows;
+}
+
+/* ---- bits ---- */
 
 static inline void
 set_bit(VxJoinFilter *filter, uint64 bit)
@@ -279,7 +284,7 @@ make_bits(VxJoinFilter *filter)
 	filter->bits = MemoryContextAllocZero(filter->mcxt, (nbits + 63) / 64 * sizeof(uint64));
 	for (uint64 i = 0; i < filter->nkeys; i++)
 	{
-		uint64		h = mix(filter->keys[i]);
+		uint64		h = vx_mix(filter->keys[i]);
 
 		if (filter->exact)
 			set_bit(filter, (uint64) filter->keys[i] - (uint64) filter->min);
@@ -302,7 +307,7 @@ may_match(const VxJoinFilter *filter, int64 key)
 		return true;
 	if (filter->exact)
 		return has_bit(filter, (uint64) key - (uint64) filter->min);
-	h = mix(key);
+	h = vx_mix(key);
 	return has_bit(filter, h & filter->mask) && has_bit(filter, (h >> 32) & filter->mask);
 }
 
@@ -338,7 +343,7 @@ stands(const VxJoinFilter *filter)
 	HashJoinTable table;
 
 	if (filter->hash)
-		return filter->hash->slots != NULL;
+		return filter->hash->finished;
 	table = filter->join->hj_HashTable;
 	return table != NULL &&
 		!(table->parallel_state && table->nbatch == 1 && table->curbatch != 0);
@@ -368,13 +373,15 @@ is_ready(VxJoinFilter *filter)
 	filter->useless = false;
 	filter->tested = filter->removed = 0;
 	old = MemoryContextSwitchTo(filter->mcxt);
-	if (filter->hash)
+	if (filter->hash && filter->hash->nrows > MAX_SORTED && has_all_between(filter->hash))
+		take_bounds(filter, filter->hash);
+	else if (filter->hash)
 		read_rows(filter, filter->hash);
 	else
 		read_table(filter, filter->join->hj_HashTable);
 	MemoryContextSwitchTo(old);
 	filter->total_keys += filter->nkeys;
-	if (filter->nkeys <= MAX_KEYS && filter->nkeys > 0)
+	if (filter->nkeys <= MAX_KEYS && filter->keys)
 		make_bits(filter);
 	sort_keys(filter);
 	filter->active = filter->kind == VX_KEY_INT || filter->nkeys <= MAX_KEYS;

@@ -24,6 +24,9 @@
 #define VX_KERNEL
 #endif
 
+/* Members of a set that are compared one by one. */
+#define FEW_MEMBERS 8
+
 /* 64 bytes of 0 or 1 to 64 bits: the first byte becomes the lowest bit. */
 static inline __attribute__((always_inline)) uint64
 pack_matches(const uint8 *matches)
@@ -118,12 +121,48 @@ set_contains(const int64 *set, int nset, int64 value)
 	return lo < nset && set[lo] == value;
 }
 
+/* Compares all values with each of a few: no branch depends on what they are. */
+VX_KERNEL static void
+select_few(const int64 *values, int n, const int64 *set, int nset, bool outside,
+		   uint64 *selection)
+{
+	int			base = 0;
+
+	for (; base + 64 <= n; base += 64)
+	{
+		const int64 *chunk = values + base;
+		uint8		matches[64] = {0};
+		uint64		word;
+
+		if (selection[base / 64] == 0)
+			continue;
+		for (int s = 0; s < nset; s++)
+		{
+			int64		member = set[s];
+
+			for (int i = 0; i < 64; i++)
+				matches[i] |= chunk[i] == member;
+		}
+		word = pack_matches(matches);
+		selection[base / 64] &= outside ? ~word : word;
+	}
+	for (int i = base; i < n; i++)
+		if (set_contains(set, nset, values[i]) == outside)
+			selection[i / 64] &= ~(UINT64CONST(1) << (i % 64));
+}
+
 void
 vx_select_int64_set(const int64 *values, int n, const int64 *set, int nset,
 					bool outside, uint64 *selection)
 {
 	int64		min = set[0];
 	int64		max = set[nset - 1];
+
+	if (nset <= FEW_MEMBERS)
+	{
+		select_few(values, n, set, nset, outside, selection);
+		return;
+	}
 
 	VX_FOREACH_ROW(row, selection, (n + 63) / 64)
 	{

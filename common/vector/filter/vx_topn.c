@@ -7,7 +7,8 @@
  * numeric's floor at one scale, the bits of a float put in order, the first
  * eight bytes of a string; complemented if the order is descending.  Nulls
  * are at one end.  As images of different keys may be equal, rows are left
- * out only if they are worse, never if they are equal (vx_ranks.h).
+ * out only if they are worse, never if they are equal (vx_ranks.h); strings
+ * whose images are equal are compared (vx_ties.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -17,6 +18,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "nodes/nodeFuncs.h"
+#include "port/pg_bswap.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -25,6 +27,7 @@
 #include "vx_paths.h"
 #include "vx_ranks.h"
 #include "vx_select.h"
+#include "vx_ties.h"
 #include "vx_topn.h"
 #include "st_numeric.h"
 #include "st_qual.h"
@@ -42,6 +45,7 @@ struct VxTopN
 	AttrNumber	attno;			/* the key is this column, or key column, or 0 */
 	const VxKeys *keys;
 	VxRanks    *ranks;
+	VxTies	   *ties;			/* the key is a string; or NULL */
 	uint64		removed;
 };
 
@@ -111,6 +115,8 @@ vx_topn_create(CustomScan *plan, PlanState *node, VxExprSet *exprs, VxPathSet *p
 	topn->ranks = vx_ranks_create(list_nth(plan->custom_exprs, first + VX_TOPN_LIMIT),
 								  list_nth(plan->custom_exprs, first + VX_TOPN_OFFSET),
 								  node);
+	if (topn->type == TEXTOID || topn->type == VARCHAROID || topn->type == BYTEAOID)
+		topn->ties = vx_ties_create(topn->descending);
 	return topn;
 }
 
@@ -118,6 +124,8 @@ void
 vx_topn_rescan(VxTopN *topn)
 {
 	vx_ranks_rescan(topn->ranks);
+	if (topn->ties)
+		vx_ties_rescan(topn->ties);
 }
 
 Expr *
@@ -196,8 +204,14 @@ rank_of_bytes(StStr s, uint8 pad)
 {
 	uint64		rank = 0;
 
-	for (int i = 0; i < 8; i++)
-		rank = rank << 8 | (i < s.len ? (uint8) s.data[i] : pad);
+	if (s.len >= sizeof(rank))
+	{
+		memcpy(&rank, s.data, sizeof(rank));
+		rank = pg_ntoh64(rank);
+	}
+	else
+		for (int i = 0; i < sizeof(rank); i++)
+			rank = rank << 8 | (i < s.len ? (uint8) s.data[i] : pad);
 	return (int64) (rank ^ (UINT64CONST(1) << 63));
 }
 
@@ -284,6 +298,27 @@ remove_worse(const VxTopN *topn, const int64 *ranks, VxBatch *batch)
 		vx_select_int64(ranks, batch->nrows, PG_INT64_MIN, last, false, batch->selection);
 }
 
+/* Leaves out strings of the rank of the worst that come behind n known ones. */
+static void
+remove_worse_strings(VxTopN *topn, const VxVector *v, const int64 *ranks, VxBatch *batch)
+{
+	int64		last = vx_ranks_last(topn->ranks);
+	uint64		n = vx_ranks_bound(topn->ranks);
+
+	if (topn->ties == NULL || last == PG_INT64_MAX)
+		return;
+	VX_FOREACH_ROW(row, batch->selection, (batch->nrows + 63) / 64)
+	{
+		Datum		value;
+
+		if (ranks[row] != last || vx_vector_isnull(v, row))
+			continue;
+		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(vx_vector_datum(v, row)));
+		if (!vx_ties_pass(topn->ties, last, n, st_string_bytes(value, TEXTOID)))
+			batch->selection[row / 64] &= ~(UINT64CONST(1) << (row % 64));
+	}
+}
+
 void
 vx_topn_batch(VxTopN *topn, VxBatch *batch)
 {
@@ -310,5 +345,6 @@ vx_topn_batch(VxTopN *topn, VxBatch *batch)
 	}
 	vx_ranks_publish(topn->ranks);
 	remove_worse(topn, ranks, batch);
+	remove_worse_strings(topn, v, ranks, batch);
 	topn->removed += before - vx_selection_count(batch->selection, batch->nrows);
 }

@@ -76,6 +76,7 @@ typedef struct VxJoinState
 	VxProducer	producer;
 
 	JoinType	jointype;
+	bool		turned;			/* SEMI, ANTI: rows of the build side come out */
 	int			nouter;			/* columns of the probe side, in front */
 	TupleDesc	desc;			/* all columns */
 	Bitmapset  *needed;			/* of them, that anything refers to */
@@ -146,18 +147,21 @@ extern void vx_join_init(void);
 /* The node, if it is such a join, or NULL. */
 extern VxJoinState *vx_join_state(PlanState *ps);
 
-/* Rows of the probe side, or of the build side, without a match come out. */
+/*
+ * Rows of the probe side, or of the build side, come out by themselves: those without
+ * a match, of a turned SEMI join those that have one.
+ */
 static inline bool
 vx_join_keeps_probe(const VxJoinState *state)
 {
 	return state->jointype == JOIN_LEFT || state->jointype == JOIN_FULL ||
-		state->jointype == JOIN_ANTI;
+		(state->jointype == JOIN_ANTI && !state->turned);
 }
 
 static inline bool
 vx_join_keeps_build(const VxJoinState *state)
 {
-	return state->jointype == JOIN_RIGHT || state->jointype == JOIN_FULL;
+	return state->jointype == JOIN_RIGHT || state->jointype == JOIN_FULL || state->turned;
 }
 
 /* ---- vx_join_build.c ---- */

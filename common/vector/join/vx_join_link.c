@@ -6,9 +6,10 @@
  * When a query, or a worker's part of one, has been set up, every hash join
  * in it that drops rows of its probe side without a match is followed down
  * that side: through joins that keep each row's key as it is, Append,
- * subqueries and projections, to scans of ours that return a column as the
- * key.  Nothing in the plan is changed: only the scans' states learn of the
- * join.  Nodes that keep rows over a rescan (Material, Sort, Memoize) are not
+ * subqueries, projections, and our aggregation where it groups by the key, to scans of ours
+ * that return a column as the key.  So are the keys that a correlated aggregate can be
+ * asked for (vx_lookup_node.c).  Nothing in the plan is changed: only the scans' states
+ * learn of the join.  Nodes that keep rows over a rescan (Material, Sort, Memoize) are not
  * passed, so a filter is never older than the rows that it is asked about.
  *
  *-------------------------------------------------------------------------
@@ -20,10 +21,12 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
+#include "vx_agg.h"
 #include "vx_join.h"
 #include "vx_join_filter.h"
 #include "vx_join_link.h"
 #include "vx_join_spec.h"
+#include "vx_lookup.h"
 #include "vx_scan.h"
 #include "vx_settings.h"
 #include "st_compat.h"
@@ -35,7 +38,7 @@ typedef struct Link
 	Oid			operator;
 	Oid			collation;
 	const Var  *inner;			/* of what the build side returns */
-	VxJoinState *vectors;		/* instead of join and inner: a join of vectors, */
+	VxHash	   *hash;			/* instead of join and inner: the table of a node of ours, */
 	int			key;			/* and which of its keys it is */
 } Link;
 
@@ -55,11 +58,11 @@ key_kind(const Link *link, const Var *column, VxKeyKind *kind)
 {
 	const VxHashKey *key;
 
-	if (link->vectors == NULL)
+	if (link->hash == NULL)
 		return vx_join_key_kind(link->operator, link->collation, column->vartype,
 								link->inner->vartype, kind);
 	/* the column may be another type than the key that was made of it */
-	key = &link->vectors->hash->keys[link->key];
+	key = &link->hash->keys[link->key];
 	return vx_join_key_kind(link->operator, link->collation, column->vartype, key->type,
 							kind) && *kind == key->kind;
 }
@@ -75,8 +78,8 @@ link_scan(const Link *link, VxScanState *scan, Var *column)
 		contain_volatile_functions((Node *) plan->scan.plan.targetlist) ||
 		contain_volatile_functions((Node *) plan->custom_exprs))
 		return;
-	filter = link->vectors ?
-		vx_join_filter_create_for(link->vectors->hash, link->key, kind, (Expr *) column) :
+	filter = link->hash ?
+		vx_join_filter_create_for(link->hash, link->key, kind, (Expr *) column) :
 		vx_join_filter_create(link->join, link->inner->varattno, link->inner->vartype, kind,
 							  (Expr *) column);
 	scan->filter->joins = lappend(scan->filter->joins, filter);
@@ -105,6 +108,20 @@ follow_append(const Link *link, AppendState *append, AttrNumber attno)
 		follow(link, append->appendplans[i], attno);
 }
 
+/* Rows of one group have one key: other groups may be left out. */
+static void
+follow_aggregate(const Link *link, VxAggState *agg, int entry)
+{
+	PlanState  *child;
+	AttrNumber	attno;
+	Var		   *column = plain_column((Node *) vx_agg_key_source(agg, entry, &child, &attno));
+
+	if (attno > 0)
+		follow(link, child, attno);
+	else if (column && vx_scan_state(child))
+		link_scan(link, vx_scan_state(child), column);
+}
+
 /* Column attno of what the node returns. */
 static void
 follow(const Link *link, PlanState *ps, AttrNumber attno)
@@ -112,6 +129,7 @@ follow(const Link *link, PlanState *ps, AttrNumber attno)
 	Var		   *column;
 	VxScanState *scan;
 	VxJoinState *join;
+	VxAggState *agg;
 
 	check_stack_depth();
 	if (ps == NULL || attno > list_length(ps->plan->targetlist))
@@ -143,6 +161,9 @@ follow(const Link *link, PlanState *ps, AttrNumber attno)
 			if (join && column->varno == INDEX_VAR && column->varattno <= join->nouter &&
 				!vx_join_keeps_build(join))
 				follow(link, join->outer, column->varattno);
+			agg = vx_agg_state(ps);
+			if (agg && column->varno == INDEX_VAR)
+				follow_aggregate(link, agg, column->varattno - 1);
 			break;
 		case T_HashJoinState:
 		case T_NestLoopState:
@@ -189,17 +210,34 @@ link_vectors(VxJoinState *join)
 		OpExpr	   *clause = lfirst_node(OpExpr, lc);
 		Var		   *outer = plain_column(linitial(clause->args));
 		Link		link = {.operator = clause->opno, .collation = clause->inputcollid,
-		.vectors = join, .key = foreach_current_index(lc)};
+		.hash = join->hash, .key = foreach_current_index(lc)};
 
 		if (outer && outer->varno == INDEX_VAR && outer->varattno <= join->nouter)
 			follow(&link, join->outer, outer->varattno);
 	}
 }
 
+/* The same for the keys that are asked for. */
+static void
+link_lookup(VxLookupState *lookup)
+{
+	OpExpr	   *clause;
+	PlanState  *grouped;
+	AttrNumber	attno;
+	Link		link = {.hash = vx_lookup_asked(lookup, &grouped, &attno, &clause)};
+
+	if (link.hash == NULL)
+		return;
+	link.operator = clause->opno;
+	link.collation = clause->inputcollid;
+	follow(&link, grouped, attno);
+}
+
 static bool
 link_joins(PlanState *ps, void *context)
 {
 	VxJoinState *join;
+	VxLookupState *lookup;
 
 	if (ps == NULL)
 		return false;
@@ -209,6 +247,9 @@ link_joins(PlanState *ps, void *context)
 	join = vx_join_state(ps);
 	if (join)
 		link_vectors(join);
+	lookup = vx_lookup_state(ps);
+	if (lookup)
+		link_lookup(lookup);
 	return planstate_tree_walker(ps, link_joins, context);
 }
 

@@ -154,6 +154,7 @@ begin_join(CustomScanState *node, EState *estate, int eflags)
 	state->inner = ExecInitNode(lsecond(plan->custom_plans), estate, eflags);
 	node->custom_ps = list_make2(state->outer, state->inner);
 	state->jointype = (JoinType) list_nth_int(fields, VX_JOIN_TYPE);
+	state->turned = list_nth_int(fields, VX_JOIN_TURNED) != 0;
 	state->nouter = list_nth_int(fields, VX_JOIN_NOUTER);
 	state->nkeys = nkeys;
 	state->clauses = list_copy_head(plan->custom_exprs, nkeys);
@@ -267,9 +268,9 @@ explain_clauses(const char *label, List *clauses, CustomScanState *node, List *a
 }
 
 static const char *
-type_name(JoinType type)
+type_name(const VxJoinState *state)
 {
-	switch (type)
+	switch (state->jointype)
 	{
 		case JOIN_LEFT:
 			return "Left";
@@ -278,9 +279,9 @@ type_name(JoinType type)
 		case JOIN_FULL:
 			return "Full";
 		case JOIN_SEMI:
-			return "Semi";
+			return state->turned ? "Right Semi" : "Semi";
 		case JOIN_ANTI:
-			return "Anti";
+			return state->turned ? "Right Anti" : "Anti";
 		default:
 			return "Inner";
 	}
@@ -293,7 +294,7 @@ explain_join(CustomScanState *node, List *ancestors, ExplainState *es)
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
 	VxJoinStats stats;
 
-	ExplainPropertyText("Join Type", type_name(state->jointype), es);
+	ExplainPropertyText("Join Type", type_name(state), es);
 	explain_clauses("Hash Cond", state->clauses, node, ancestors, es);
 	explain_clauses("Join Filter", list_copy_tail(plan->custom_exprs, state->nkeys), node,
 					ancestors, es);

@@ -48,45 +48,6 @@ own_vector(VxJoinState *state, AttrNumber attno)
 	return *v;
 }
 
-/* Values of v at n positions. */
-static void
-gather(VxVector *out, const VxVector *v, const uint16 *from, int n)
-{
-	out->rep = v->rep;
-	out->n = n;
-	out->scale = v->scale;
-	out->constant = false;
-	out->dict = v->dict;
-	out->typlen = v->typlen;
-	out->has_nulls = v->has_nulls;
-	if (v->has_nulls)
-	{
-		memset(out->valid, 0, sizeof(out->valid));
-		for (int i = 0; i < n; i++)
-			if (!vx_vector_isnull(v, from[i]))
-				vx_rows_set(out->valid, i);
-	}
-	switch (v->rep)
-	{
-		case VX_REP_CODE:
-			for (int i = 0; i < n; i++)
-				out->u.code[i] = v->u.code[from[i]];
-			break;
-		case VX_REP_FLOAT4:
-			for (int i = 0; i < n; i++)
-				out->u.f32[i] = v->u.f32[from[i]];
-			break;
-		case VX_REP_DECIMAL128:
-			for (int i = 0; i < n; i++)
-				out->u.i128[i] = v->u.i128[from[i]];
-			break;
-		default:
-			for (int i = 0; i < n; i++)
-				out->u.i64[i] = v->u.i64[from[i]];
-			break;
-	}
-}
-
 static void
 make_nulls(VxVector *out, Form_pg_attribute attr, int n)
 {
@@ -124,7 +85,7 @@ make_column(void *rows, AttrNumber attno)
 	if (state->form == VX_JOIN_BUILD_ONLY)
 		make_nulls(v, TupleDescAttr(state->desc, attno - 1), n);
 	else
-		gather(v, vx_join_probe_vector(state, attno), state->from, n);
+		vx_vector_gather(v, vx_join_probe_vector(state, attno), state->from, n);
 	return v;
 }
 
@@ -227,7 +188,7 @@ same_keys(VxJoinState *state, VxHashRow *candidate, int row)
 static bool
 first_match_counts(const VxJoinState *state)
 {
-	return state->jointype == JOIN_SEMI || state->jointype == JOIN_ANTI;
+	return (state->jointype == JOIN_SEMI || state->jointype == JOIN_ANTI) && !state->turned;
 }
 
 /* A batch of the probe side stands: which of its rows have candidates? */
@@ -264,7 +225,10 @@ begin_probe(VxJoinState *state)
 		vx_join_probe_narrow(state, state->pending);
 }
 
-/* RIGHT, FULL: rows of the build side that the node's batch has need not come again. */
+/*
+ * Rows of the build side that the node's batch has: of RIGHT, FULL they need not come
+ * again; of turned joins they are those that match.
+ */
 static void
 mark_build_rows(VxJoinState *state)
 {
@@ -413,11 +377,15 @@ make_matches(VxJoinState *state)
 		pass_candidates(state);
 }
 
-/* RIGHT, FULL: the build side's next rows that have met nothing. */
+/*
+ * The build side's next rows that have met nothing; of a turned SEMI join those that
+ * have met something.
+ */
 static void
 make_build_rows(VxJoinState *state)
 {
 	VxHash	   *hash = state->hash;
+	uint64		wanted = state->jointype == JOIN_SEMI ? VX_HASH_MATCHED : 0;
 	int			n = 0;
 
 	while (state->next_row < hash->nrows && n < ST_VECTOR_SIZE)
@@ -426,7 +394,7 @@ make_build_rows(VxJoinState *state)
 
 		if (state->next_row % ST_VECTOR_SIZE == 0)
 			CHECK_FOR_INTERRUPTS();
-		if ((row->nulls & VX_HASH_MATCHED) == 0)
+		if ((row->nulls & VX_HASH_MATCHED) == wanted)
 			state->build_rows[n++] = row;
 	}
 	start_batch(state, VX_JOIN_BUILD_ONLY, n);
@@ -448,7 +416,12 @@ make_batch(VxJoinState *state)
 			pass_first_matches(state);
 	}
 	else if (state->step == VX_JOIN_MATCHES)
+	{
 		make_matches(state);
+		/* the rows of the build side are marked, and come at the end */
+		if (state->turned)
+			vx_batch_set_rows(state->producer.batch, 0);
+	}
 	else if (state->step == VX_JOIN_BUILD_ROWS)
 		make_build_rows(state);
 	else

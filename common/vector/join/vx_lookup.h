@@ -14,11 +14,24 @@
 #include "postgres.h"
 
 #include "access/tupdesc.h"
+#include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
 #include "vx_hash.h"
 
 extern CustomScanMethods vx_lookup_methods;
+
+typedef struct VxLookupState VxLookupState;
+
+/* The node, if it is such, or NULL. */
+extern VxLookupState *vx_lookup_state(PlanState *ps);
+
+/*
+ * The only table of keys of which groups are wanted, once it has slots; and the key's
+ * column of the grouped plan's rows, and its clause.  NULL: all are.
+ */
+extern VxHash *vx_lookup_asked(VxLookupState *state, PlanState **grouped, AttrNumber *attno,
+							   OpExpr **clause);
 
 /* ---- vx_lookup_disk.c ---- */
 

@@ -10,7 +10,13 @@
  * are put into a hash table, and calls look theirs up.
  *
  * A key without rows: an aggregate of nothing is the same for all of
- * them.  The server's plan computes it for the first, and it is kept.
+ * them.  The server's plan computes it for the first, and it is kept; a null in place of
+ * the key spares it from looking for rows.
+ *
+ * A third plan may give the keys that can be asked for (vx_keyed_asked.c).  They are
+ * read first, and scans below the grouped plan leave out rows with others
+ * (vx_join_link.c).  Whether they did or not: the groups of those keys are complete.  When
+ * another one is asked for all the same, the table is made anew, of all keys.
  *
  * Groups that take more than hash_mem go to disk, sorted by the hash of their
  * keys (vx_lookup_disk.c).  The table is made anew when parameters have changed that
@@ -38,6 +44,9 @@
 #define CHECK_ROWS	256
 #define CHECK_BYTES	(64 * 1024)
 
+/* Keys that can be asked for are kept if they take no more of hash_mem. */
+#define ASKED_SHARE	4
+
 typedef enum VxLookupStage
 {
 	VX_LOOKUP_COUNTING,			/* calls are few so far */
@@ -45,12 +54,16 @@ typedef enum VxLookupStage
 	VX_LOOKUP_ON_DISK			/* it had no room in memory */
 } VxLookupStage;
 
-typedef struct VxLookupState
+struct VxLookupState
 {
 	CustomScanState css;		/* must be first */
 
 	PlanState  *server;			/* computes a row for the parameters */
 	PlanState  *grouped;		/* gives the rows of all keys */
+	PlanState  *asked;			/* gives the keys that can be asked for, or NULL, */
+	int			asked_key;		/* and which of the keys it is */
+	bool		asked_read;
+	VxHash	   *asked_hash;		/* those keys; without slots if all are grouped */
 	int			nresults;
 	int			ncalls;			/* before rows are grouped */
 	List	   *clauses;
@@ -69,9 +82,10 @@ typedef struct VxLookupState
 	uint64		by_plan;
 	uint64		by_key;
 	uint64		groups;
+	uint64		nasked;
 	bool		on_disk;
 	Size		peak;
-} VxLookupState;
+};
 
 static Node *create_lookup_state(CustomScan *cscan);
 static void begin_lookup(CustomScanState *node, EState *estate, int eflags);
@@ -123,6 +137,16 @@ init_table(VxLookupState *state, const List *kinds)
 		eqops[k] = clause->opno;
 	}
 	state->hash = vx_hash_create(ExecGetResultType(state->grouped), state->nkeys, keys, eqops);
+	if (state->asked)
+	{
+		VxHashKey  *key = palloc(sizeof(VxHashKey));
+
+		*key = keys[state->asked_key];
+		key->column = 0;
+		key->type = key->probe_type;
+		state->asked_hash = vx_hash_create(ExecGetResultType(state->asked), 1, key,
+										   &eqops[state->asked_key]);
+	}
 }
 
 static void
@@ -135,12 +159,77 @@ begin_lookup(CustomScanState *node, EState *estate, int eflags)
 	state->server = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 	state->grouped = ExecInitNode(lsecond(plan->custom_plans), estate, eflags);
 	node->custom_ps = list_make2(state->server, state->grouped);
+	state->asked_key = list_nth_int(fields, VX_KEYED_ASKED);
+	if (state->asked_key >= 0)
+	{
+		state->asked = ExecInitNode(lthird(plan->custom_plans), estate, eflags);
+		node->custom_ps = lappend(node->custom_ps, state->asked);
+	}
 	state->nresults = list_nth_int(fields, VX_KEYED_NRESULTS);
 	state->ncalls = list_nth_int(fields, VX_KEYED_CALLS);
 	state->clauses = plan->custom_exprs;
 	state->nkeys = list_length(state->clauses);
 	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
 		init_table(state, lsecond(plan->custom_private));
+}
+
+VxLookupState *
+vx_lookup_state(PlanState *ps)
+{
+	return IsA(ps, CustomScanState) && ((CustomScanState *) ps)->methods == &exec_methods ?
+		(VxLookupState *) ps : NULL;
+}
+
+VxHash *
+vx_lookup_asked(VxLookupState *state, PlanState **grouped, AttrNumber *attno, OpExpr **clause)
+{
+	*grouped = state->grouped;
+	*attno = state->nresults + state->asked_key + 1;
+	if (state->asked_hash)
+		*clause = list_nth_node(OpExpr, state->clauses, state->asked_key);
+	return state->asked_hash;
+}
+
+/* ---- keys that can be asked for ---- */
+
+static void
+read_asked(VxLookupState *state)
+{
+	VxHash	   *hash = state->asked_hash;
+
+	state->asked_read = true;
+	for (;;)
+	{
+		TupleTableSlot *slot;
+		uint64		hashed;
+
+		CHECK_FOR_INTERRUPTS();
+		slot = ExecProcNode(state->asked);
+		if (TupIsNull(slot))
+			break;
+		slot_getallattrs(slot);
+		if (vx_hash_of_row(hash, slot->tts_values, slot->tts_isnull, &hashed))
+			vx_hash_add(hash, hashed, slot->tts_values, slot->tts_isnull);
+		if (hash->nrows % CHECK_ROWS == 0 &&
+			vx_hash_memory(hash) > get_hash_memory_limit() / ASKED_SHARE)
+		{
+			vx_hash_reset(hash);
+			ExecReScan(state->asked);
+			return;
+		}
+	}
+	/* the plan gives back what it holds */
+	ExecReScan(state->asked);
+	state->nasked = hash->nrows;
+	vx_hash_finish(hash);
+}
+
+/* The groups that were made are all of the keys', or the key was left out. */
+static bool
+has_groups_of(VxLookupState *state, const Datum *keys)
+{
+	return state->asked == NULL || !state->asked_hash->finished ||
+		vx_hash_lookup(state->asked_hash, &keys[state->asked_key]) != NULL;
 }
 
 /* ---- rows of all keys ---- */
@@ -221,6 +310,8 @@ static void
 fill_table(VxLookupState *state)
 {
 	state->groups = 0;
+	if (state->asked && !state->asked_read)
+		read_asked(state);
 	read_groups(state);
 	/* the plan gives back what it holds: its own groups, workers */
 	ExecReScan(state->grouped);
@@ -282,6 +373,48 @@ run_plan(VxLookupState *state)
 	return ExecStoreVirtualTuple(slot);
 }
 
+/* The parameter that is the first key, unless that is computed of others; or NULL. */
+static Param *
+key_param(VxLookupState *state)
+{
+	Param	   *param = linitial(linitial_node(OpExpr, state->clauses)->args);
+
+	return IsA(param, Param) && param->paramkind == PARAM_EXEC ? param : NULL;
+}
+
+/* The server's plan learns that the parameter is another one. */
+static void
+note_param(VxLookupState *state, const Param *param)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+	Bitmapset  *changed = bms_make_singleton(param->paramid);
+
+	UpdateChangedParamSet(state->server, changed);
+	bms_free(changed);
+	MemoryContextSwitchTo(old);
+}
+
+/* Of a key without rows: a null equals nothing, which a scan knows before it reads. */
+static TupleTableSlot *
+run_plan_for_null(VxLookupState *state)
+{
+	Param	   *param = key_param(state);
+	ParamExecData *value;
+	ParamExecData saved;
+	TupleTableSlot *slot;
+
+	if (param == NULL)
+		return run_plan(state);
+	value = &state->css.ss.ps.state->es_param_exec_vals[param->paramid];
+	saved = *value;
+	value->isnull = true;
+	note_param(state, param);
+	slot = run_plan(state);
+	*value = saved;
+	note_param(state, param);
+	return slot;
+}
+
 /* Of a key without rows. */
 static TupleTableSlot *
 empty_row(VxLookupState *state)
@@ -289,19 +422,18 @@ empty_row(VxLookupState *state)
 	TupleTableSlot *slot;
 	MemoryContext old;
 
-	if (state->empty)
+	if (state->empty == NULL)
 	{
-		slot = start_slot(state);
-		heap_deform_tuple(state->empty, slot->tts_tupleDescriptor, slot->tts_values,
-						  slot->tts_isnull);
-		return ExecStoreVirtualTuple(slot);
+		state->by_plan++;
+		slot = run_plan_for_null(state);
+		old = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+		state->empty = ExecCopySlotHeapTuple(slot);
+		MemoryContextSwitchTo(old);
 	}
-	state->by_plan++;
-	slot = run_plan(state);
-	old = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
-	state->empty = ExecCopySlotHeapTuple(slot);
-	MemoryContextSwitchTo(old);
-	return slot;
+	slot = start_slot(state);
+	heap_deform_tuple(state->empty, slot->tts_tupleDescriptor, slot->tts_values,
+					  slot->tts_isnull);
+	return ExecStoreVirtualTuple(slot);
 }
 
 /* Its row, or NULL. */
@@ -335,11 +467,39 @@ row_on_disk(VxLookupState *state, const Datum *keys)
 	return ExecStoreVirtualTuple(slot);
 }
 
+static void
+free_groups(VxLookupState *state)
+{
+	if (state->hash)
+		vx_hash_reset(state->hash);
+	if (state->disk)
+		vx_lookup_disk_end(state->disk);
+	state->disk = NULL;
+}
+
+/* The row of the key that is asked for, or NULL. */
+static TupleTableSlot *
+row_of_key(VxLookupState *state)
+{
+	Datum		keys[VX_HASH_MAX_COLUMNS];
+
+	if (!eval_keys(state, keys))
+		return NULL;
+	if (!has_groups_of(state, keys))
+	{
+		vx_hash_reset(state->asked_hash);
+		free_groups(state);
+		fill_table(state);
+		/* which may have taken the memory of the keys */
+		(void) eval_keys(state, keys);
+	}
+	return state->disk ? row_on_disk(state, keys) : row_in_memory(state, keys);
+}
+
 static TupleTableSlot *
 result_row(VxLookupState *state)
 {
-	TupleTableSlot *slot = NULL;
-	Datum		keys[VX_HASH_MAX_COLUMNS];
+	TupleTableSlot *slot;
 
 	if (state->stage == VX_LOOKUP_COUNTING && state->calls++ >= state->ncalls)
 		fill_table(state);
@@ -348,8 +508,7 @@ result_row(VxLookupState *state)
 		state->by_plan++;
 		return run_plan(state);
 	}
-	if (eval_keys(state, keys))
-		slot = state->disk ? row_on_disk(state, keys) : row_in_memory(state, keys);
+	slot = row_of_key(state);
 	if (slot == NULL)
 		return empty_row(state);
 	state->by_key++;
@@ -370,16 +529,6 @@ exec_lookup(CustomScanState *node)
 	state->done = true;
 	econtext->ecxt_scantuple = result_row(state);
 	return projection ? ExecProject(projection) : econtext->ecxt_scantuple;
-}
-
-static void
-free_groups(VxLookupState *state)
-{
-	if (state->hash)
-		vx_hash_reset(state->hash);
-	if (state->disk)
-		vx_lookup_disk_end(state->disk);
-	state->disk = NULL;
 }
 
 /* The executor knows of children on the left and on the right alone. */
@@ -412,6 +561,8 @@ end_lookup(CustomScanState *node)
 	free_groups(state);
 	ExecEndNode(state->server);
 	ExecEndNode(state->grouped);
+	if (state->asked)
+		ExecEndNode(state->asked);
 }
 
 /* ---- EXPLAIN ---- */
@@ -430,6 +581,8 @@ explain_lookup(CustomScanState *node, List *ancestors, ExplainState *es)
 		return;
 	ExplainPropertyUInteger("Answered By Key", NULL, state->by_key, es);
 	ExplainPropertyUInteger("Answered By Plan", NULL, state->by_plan, es);
+	if (state->asked)
+		ExplainPropertyUInteger("Keys Looked For", NULL, state->nasked, es);
 	ExplainPropertyUInteger("Groups", NULL, state->groups, es);
 	if (state->on_disk || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyBool("Groups On Disk", state->on_disk, es);

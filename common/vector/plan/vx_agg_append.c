@@ -49,7 +49,8 @@ feed_target(PlannerInfo *root, const VxAggQuery *query, List **columns)
 	ListCell   *lc;
 
 	*columns = NIL;
-	foreach(lc, vx_agg_operands(query->keys, query->aggregates))
+	foreach(lc, list_concat(vx_agg_operands(query->keys, query->aggregates),
+							query->dependents))
 	{
 		int			column = 0;
 
@@ -268,7 +269,8 @@ add_append_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	double		ngroups = vx_agg_count_groups(root, query, input_rel->rows);
 	ListCell   *lc;
 
-	if (!vx_agg_can_combine(query->aggregates, false) || !vx_agg_groups_fit(query, ngroups) ||
+	if (query->dependents != NIL ||
+		!vx_agg_can_combine(query->aggregates, false) || !vx_agg_groups_fit(query, ngroups) ||
 		!vx_collect_children(root, input_rel, &children) || children == NIL)
 		return false;
 	foreach(lc, children)
@@ -327,7 +329,9 @@ void
 vx_agg_add_append_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 						const VxAggQuery *query)
 {
+	/* sets are made of what all children return */
 	if (IS_JOIN_REL(input_rel) || !planner_rt_fetch(input_rel->relid, root)->inh ||
+		expression_returns_set((Node *) query->keys) ||
 		!add_append_path(root, input_rel, grouped_rel, query))
 		add_feed_path(root, input_rel, grouped_rel, query);
 }

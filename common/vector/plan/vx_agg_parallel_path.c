@@ -162,7 +162,8 @@ add_partitioned_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 		vx_agg_count_values(root, query, below->rows) - saved;
 	path->path.startup_cost += cost;
 	path->path.total_cost += cost;
-	add_partial_path(grouped_rel, &path->path);
+	/* a copy, because it is freed if another one is as good */
+	add_partial_path(grouped_rel, memcpy(palloc(sizeof(*path)), path, sizeof(*path)));
 
 	rows = path->path.rows * divisor;
 	add_path(grouped_rel, (Path *)
@@ -199,6 +200,9 @@ void
 vx_agg_add_parallel_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 						  Relation relation, const VxAggQuery *query)
 {
+	/* states have no columns beside */
+	if (query->dependents != NIL)
+		return;
 	/* of a join's rows nobody knows how many values they bring at most */
 	if (!vx_agg_can_combine(query->aggregates, relation && query->sets == NIL) ||
 		!values_can_be_sent(input_rel, query))

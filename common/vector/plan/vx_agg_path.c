@@ -37,10 +37,12 @@
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/regproc.h"
 #include "utils/selfuncs.h"
 
 #include "vx_agg_path_int.h"
 #include "vx_agg_spec.h"
+#include "vx_fallback.h"
 #include "vx_format.h"
 #include "vx_paths.h"
 #include "vx_settings.h"
@@ -68,9 +70,6 @@
  * percentiles keep an integer.
  */
 #define VALUE_BYTES	8
-
-/* Share of cpu_tuple_cost for one value of a row that is put into a vector. */
-#define VX_FEED_COST	0.06
 
 static Plan *plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 							List *tlist, List *clauses, List *custom_plans);
@@ -118,8 +117,40 @@ has_ungrouped_column(Node *node, void *keys)
 	return IsA(node, Var) || expression_tree_walker(node, has_ungrouped_column, keys);
 }
 
+typedef struct Dependents
+{
+	const List *keys;
+	List	   *found;
+} Dependents;
+
 static bool
-aggregate_is_supported(Aggref *agg, Index relid)
+find_dependents(Node *node, Dependents *context)
+{
+	if (node == NULL || IsA(node, Aggref) || IsA(node, GroupingFunc) ||
+		list_member(context->keys, node))
+		return false;
+	if (IsA(node, PlaceHolderVar))
+		return true;
+	if (!IsA(node, Var))
+		return expression_tree_walker(node, find_dependents, context);
+	context->found = list_append_unique(context->found, node);
+	return ((Var *) node)->varattno <= 0;
+}
+
+List *
+vx_agg_dependents(const VxAggQuery *query)
+{
+	Dependents	context = {query->keys};
+
+	if (query->keys == NIL || query->sets != NIL ||
+		find_dependents((Node *) query->target->exprs, &context) ||
+		find_dependents((Node *) query->having, &context))
+		return NIL;
+	return context.found;
+}
+
+static bool
+aggregate_is_supported(const Aggref *agg, Index relid)
 {
 	VxAggSpec	spec;
 	ListCell   *lc;
@@ -136,25 +167,36 @@ aggregate_is_supported(Aggref *agg, Index relid)
 	return agg->aggfilter == NULL || vx_is_computable((Node *) agg->aggfilter, relid);
 }
 
+/* A set in the target list: the server's ProjectSet has it already. */
 static bool
-keys_are_supported(List *clauses, List *keys, Index relid)
+is_computed_below(Node *expr)
+{
+	return expression_returns_set(expr) && !contain_volatile_functions(expr) &&
+		!contain_subplans(expr);
+}
+
+/* Why the keys are not; or NULL. */
+static const char *
+trouble_of_keys(List *clauses, List *keys, Index relid)
 {
 	ListCell   *lc1;
 	ListCell   *lc2;
 
 	if (list_length(keys) >= 64)
-		return false;
+		return "more than 63 keys";
 	forboth(lc1, clauses, lc2, keys)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc1);
 		Oid			left;
 		Oid			right;
 
-		if (!clause->hashable || !vx_is_computable(lfirst(lc2), relid) ||
-			!get_op_hash_functions(clause->eqop, &left, &right))
-			return false;
+		if (!clause->hashable || !get_op_hash_functions(clause->eqop, &left, &right))
+			return psprintf("key of type %s", format_type_be(exprType(lfirst(lc2))));
+		if (!vx_is_computable(lfirst(lc2), relid) &&
+			!(relid == 0 && is_computed_below(lfirst(lc2))))
+			return "key with a volatile function or a subquery, or of what is no column";
 	}
-	return true;
+	return NULL;
 }
 
 /* GROUPING() that the path's rows have; of a partial path none. */
@@ -180,6 +222,7 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 
 	aggregates = list_concat_copy(keys, aggregates);
 	aggregates = list_concat(aggregates, collect_groupings(best_path));
+	aggregates = list_concat(aggregates, list_nth(best_path->custom_private, 4));
 	if (linitial_int(lsecond(private)) == VX_AGG_PARTIAL)
 		aggregates = lappend(aggregates, linitial(best_path->path.pathtarget->exprs));
 	foreach(lc, aggregates)
@@ -193,11 +236,13 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->custom_plans = custom_plans;
 	cscan->custom_private = private;
 	cscan->flags = best_path->flags;
-	cscan->methods = GetCustomScanMethods(vx_format->aggregate_name, false);
+	cscan->methods = GetCustomScanMethods(lthird_int(lsecond(private)) >= VX_AGG_SETOP ?
+										  vx_format->setop_name : vx_format->aggregate_name,
+										  false);
 	cscan->custom_exprs = vx_agg_collect(scan_tlist, T_Param);
-	if (list_length(best_path->custom_private) > 4)
+	if (list_length(best_path->custom_private) > 5)
 	{
-		List	   *topn = list_nth(best_path->custom_private, 4);
+		List	   *topn = list_nth(best_path->custom_private, 5);
 
 		cscan->custom_private = lappend(list_copy(private),
 										lcons_int(list_length(cscan->custom_exprs),
@@ -213,9 +258,11 @@ vx_agg_scan_target(PlannerInfo *root, const VxAggQuery *query)
 	List	   *exprs = list_concat_copy(st_group_input(root, query->keys),
 										 query->aggregates);
 	PathTarget *target = create_empty_pathtarget();
-	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
-									   PVC_INCLUDE_PLACEHOLDERS);
+	List	   *vars;
 
+	exprs = list_concat(exprs, query->dependents);
+	vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
+						   PVC_INCLUDE_PLACEHOLDERS);
 	add_new_columns_to_pathtarget(target, vars);
 	return set_pathtarget_cost_width(root, target);
 }
@@ -230,6 +277,61 @@ vx_agg_numbered_keys(const VxAggQuery *query)
 	forboth(lc1, query->keys, lc2, query->eqops)
 		n += !vx_is_integer_key(exprType(lfirst(lc1)), lfirst_oid(lc2));
 	return n;
+}
+
+/* Is there anything but additions and multiplications of columns and constants? */
+static bool
+is_not_linear(Node *node, void *context)
+{
+	if (node == NULL || IsA(node, Var) || IsA(node, Const))
+		return false;
+	if (IsA(node, OpExpr))
+	{
+		char	   *name = get_opname(castNode(OpExpr, node)->opno);
+
+		if (name == NULL || strlen(name) != 1 || strchr("+-*", name[0]) == NULL)
+			return true;
+	}
+	else if (!IsA(node, FuncExpr) && !IsA(node, RelabelType))
+		return true;
+	return expression_tree_walker(node, is_not_linear, context);
+}
+
+/* The column from whose sum that of the aggregate's argument mostly comes; or NULL. */
+static Node *
+summed_column(Aggref *agg)
+{
+	VxAggSpec	spec;
+	List	   *vars;
+
+	if (!vx_agg_resolve(agg, &spec) || agg->aggdistinct != NIL || agg->aggfilter != NULL ||
+		(spec.trans != VX_TRANS_SUM_INT && spec.trans != VX_TRANS_SUM_INT8) ||
+		is_not_linear((Node *) linitial_node(TargetEntry, agg->args)->expr, NULL))
+		return NULL;
+	vars = pull_var_clause((Node *) agg->args, PVC_INCLUDE_PLACEHOLDERS);
+	return list_length(vars) == 1 ? linitial(vars) : NULL;
+}
+
+/* The share of the aggregates that rows advance: sums of x + c come from that of x. */
+static double
+advanced_share(const VxAggQuery *query)
+{
+	List	   *columns = NIL;
+	int			nderived = 0;
+	ListCell   *lc;
+
+	if (!query->algebra || query->aggregates == NIL)
+		return 1;
+	foreach(lc, query->aggregates)
+	{
+		Node	   *column = summed_column(lfirst_node(Aggref, lc));
+
+		if (column && list_member(columns, column))
+			nderived++;
+		else if (column)
+			columns = lappend(columns, column);
+	}
+	return 1.0 - (double) nderived / list_length(query->aggregates);
 }
 
 /*
@@ -251,13 +353,14 @@ vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath, const VxAggQuery *query,
 	st_path_inherit_disabled(&cpath->path, below, NULL);
 	MemSet(&costs, 0, sizeof(costs));
 	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
-	servers = costs.transCost.per_tuple + cpu_operator_cost * list_length(query->keys);
+	servers = costs.transCost.per_tuple * advanced_share(query) +
+		cpu_operator_cost * list_length(query->keys);
 	per_row = VX_KERNEL_COST * servers;
 	if (ngroups > VX_FAR_GROUPS)
 		per_row += Min(VX_FAR_MOST * servers, cpu_operator_cost *
 					   (VX_FAR_GROUP_COST +
 						VX_FAR_VALUE_COST * vx_agg_numbered_keys(query)));
-	per_row += VX_FEED_COST * cpu_tuple_cost * list_length(columns);
+	per_row += VX_AGG_FEED_COST * cpu_tuple_cost * list_length(columns);
 	cpath->path.startup_cost = below->total_cost + costs.transCost.startup +
 		costs.finalCost.startup + per_row * nrows;
 	cpath->path.total_cost = cpath->path.startup_cost +
@@ -365,10 +468,11 @@ vx_agg_make_path(RelOptInfo *parent, PathTarget *target, const VxAggQuery *query
 	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	cpath->methods = &path_methods;
 	cpath->custom_paths = list_make1(below);
-	cpath->custom_private = list_make4(query->keys, query->aggregates, having,
+	cpath->custom_private = list_make5(query->keys, query->aggregates, having,
 									   list_make4(query->eqops,
-												  list_make2_int(mode, query->algebra),
-												  columns, query->sets));
+												  list_make3_int(mode, query->algebra, query->setop),
+												  columns, query->sets),
+									   query->dependents);
 	return cpath;
 }
 
@@ -462,23 +566,38 @@ vx_agg_groups_fit(const VxAggQuery *query, double ngroups)
 		(double) get_hash_memory_limit();
 }
 
-bool
-vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid)
+/* Why the aggregation is not for us; or NULL. */
+static const char *
+trouble_of(const VxAggQuery *query, List *clauses, Index relid)
 {
+	List	   *known = list_concat_copy(query->keys, query->dependents);
 	ListCell   *lc;
 
 	if (query->sets != NIL &&
 		!(vx_agg_sets_are_supported(query) && vx_agg_can_combine(query->aggregates, false)))
-		return false;
+		return "grouping sets with such keys or aggregates";
 	/* HAVING alone: the server knows that no row matters. */
 	if (query->keys == NIL && query->aggregates == NIL)
-		return false;
+		return "no key and no aggregate";
 	foreach(lc, query->aggregates)
 		if (!aggregate_is_supported(lfirst_node(Aggref, lc), relid))
-			return false;
-	return keys_are_supported(clauses, query->keys, relid) &&
-		!has_ungrouped_column((Node *) query->target->exprs, query->keys) &&
-		!has_ungrouped_column((Node *) query->having, query->keys);
+			return psprintf("aggregate %s",
+							format_procedure(lfirst_node(Aggref, lc)->aggfnoid));
+	if (has_ungrouped_column((Node *) query->target->exprs, known) ||
+		has_ungrouped_column((Node *) query->having, known))
+		return "column that is no key";
+	return trouble_of_keys(clauses, query->keys, relid);
+}
+
+bool
+vx_agg_is_supported(PlannerInfo *root, const RelOptInfo *input_rel, const VxAggQuery *query,
+					List *clauses, Index relid)
+{
+	const char *trouble = trouble_of(query, clauses, relid);
+
+	if (trouble)
+		vx_fallback(root, input_rel->relids, psprintf("aggregation: %s", trouble));
+	return trouble == NULL;
 }
 
 void
@@ -490,7 +609,7 @@ vx_agg_add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gro
 	CustomPath *cpath;
 	double		ngroups;
 
-	if (!vx_agg_is_supported(query, clauses, input_rel->relid))
+	if (!vx_agg_is_supported(root, input_rel, query, clauses, input_rel->relid))
 		return;
 	ngroups = vx_agg_count_results(root, query, input_rel->rows);
 	if (query->sets != NIL && !vx_agg_groups_fit(query, ngroups))
@@ -505,7 +624,7 @@ vx_agg_add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gro
 	cpath = vx_agg_make_path(grouped_rel, query->target, &own, VX_AGG_PLAIN, NIL,
 							 &scan->path);
 	cpath->path.parallel_safe = grouped_rel->consider_parallel && scan->path.parallel_safe;
-	vx_agg_cost_path(root, cpath, query,
+	vx_agg_cost_path(root, cpath, &own,
 					 vx_agg_discount_footers(input_rel, relation, query, &scan->path) ? 0 :
 					 scan->path.rows, ngroups);
 	if (query->sets != NIL)

@@ -6,6 +6,7 @@
  *	 vx_agg_path.c		the hook; one table
  *	 vx_agg_parallel_path.c	the same in parallel, and joins
  *	 vx_agg_append.c	many: partitions, children, arms of UNION ALL, joins
+ *	 vx_setop_path.c	set operations
  *
  *-------------------------------------------------------------------------
  */
@@ -22,6 +23,9 @@
 /* Of a group, for its keys and for each aggregate. */
 #define VX_AGG_STATE_BYTES		64
 
+/* Share of cpu_tuple_cost for one value of a row that is put into a vector. */
+#define VX_AGG_FEED_COST	0.06
+
 /* A grouping: keys and aggregates as the planner has them, each once. */
 typedef struct VxAggQuery
 {
@@ -30,12 +34,24 @@ typedef struct VxAggQuery
 	List	   *having;
 	List	   *eqops;			/* of the keys */
 	List	   *sets;			/* vx_agg_sets() */
+	List	   *dependents;		/* columns beside that the keys determine */
 	PathTarget *target;			/* what comes out */
+	int			setop;			/* VxAggSetOpKind */
 	bool		algebra;		/* sums of x + c from the sum of x (vx_agg_linear.c) */
 } VxAggQuery;
 
-/* relid: the table whose columns they are of; 0: not of one table. */
-extern bool vx_agg_is_supported(const VxAggQuery *query, List *clauses, Index relid);
+/*
+ * relid: the table whose columns they are of; 0: not of one table.  What keeps it from being
+ * done in vectors is noted (vx_fallback.h).
+ */
+extern bool vx_agg_is_supported(PlannerInfo *root, const RelOptInfo *input_rel,
+								const VxAggQuery *query, List *clauses, Index relid);
+
+/*
+ * Columns of what the grouping puts out that are neither keys nor within aggregates.  The
+ * parser has seen to it that the keys determine them.  NIL: none, or not columns alone.
+ */
+extern List *vx_agg_dependents(const VxAggQuery *query);
 
 /* What expressions have of one kind of node, each once; not what is within them. */
 extern List *vx_agg_collect(const void *exprs, NodeTag tag);
@@ -139,6 +155,9 @@ extern CustomPath *vx_agg_make_feed_path(PlannerInfo *root, RelOptInfo *parent,
  * than it says, as no rows are made of them.
  */
 extern Path *vx_agg_feed_source(Path *cheapest, List *paths, Cost *saved);
+
+/* vx_setop_path.c: UNION, INTERSECT and EXCEPT, of which rel is one. */
+extern void vx_setop_add_paths(PlannerInfo *root, RelOptInfo *rel);
 
 extern void vx_agg_add_append_paths(PlannerInfo *root, RelOptInfo *input_rel,
 									RelOptInfo *grouped_rel, const VxAggQuery *query);

@@ -22,8 +22,8 @@
  *								of sets; a partial node
  *								has its output, a bytea, at the end
  *	 plan->custom_private		list of the keys' equality operators, list of
- *								one VxAggMode and whether sums of linear
- *								expressions are derived, and NIL or, for rows that the
+ *								one VxAggMode, whether sums of linear
+ *								expressions are derived, and a VxAggSetOpKind; NIL or, for rows that the
  *								node makes vectors of, where in them each of
  *								vx_agg_operands() is (-1 alone: there are none);
  *								NIL or, of GROUPING SETS, the keys' numbers and
@@ -31,8 +31,9 @@
  *								and where only the first groups are wanted, the
  *								list of integers VxAggTopNField
  *	 plan->custom_exprs			parameters of it all, then LIMIT and OFFSET
- *	 plan->custom_plans			the scan below; what returns rows; or what
- *								returns states of partial nodes
+ *	 plan->custom_plans			the scan below; what returns rows; what
+ *								returns states of partial nodes; or the arms of a set
+ *								operation
  */
 typedef enum VxAggMode
 {
@@ -41,6 +42,14 @@ typedef enum VxAggMode
 	VX_AGG_FINAL,				/* those to groups */
 	VX_AGG_SHARED				/* in all participants: rows to groups of partitions */
 } VxAggMode;
+
+/* Whose rows are taken: those of one plan, or of several. */
+typedef enum VxAggSetOpKind
+{
+	VX_AGG_NO_SETOP,
+	VX_AGG_UNION,
+	VX_AGG_SETOP				/* and above: with a SetOpCmd added to it */
+} VxAggSetOpKind;
 
 /* In custom_private. */
 #define VX_AGG_PRIVATE_SETS	3

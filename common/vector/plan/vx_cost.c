@@ -39,7 +39,7 @@
 
 /* Share of a qual's cost when it runs on vectors: by a loop or once per distinct
  * value, and value by value. */
-#define VX_LOOP_QUAL_COST	0.1
+#define VX_LOOP_QUAL_COST	0.04
 #define VX_QUAL_COST	0.5
 
 /* Strings from this width on share a block with others. */
@@ -291,11 +291,13 @@ vx_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	int			ntested;
 	double		nrows = vector_rows(rel, relation);
 	double		read = st_zone_read_share(root, rel, nrows, &ntested);
-	double		tuples = rel->tuples * read;
+	double		tuples;
 	Cost		startup_cost = rel->baserestrictcost.startup;
 	double		disk_cost;
 	double		cpu_cost;
 
+	read = Min(read, vx_order_read_share(root, rel, relation, nrows, &ntested));
+	tuples = rel->tuples * read;
 	vx_columns_needed(rel, relation, attnos, &needed);
 	path->rows = path->param_info ? path->param_info->ppi_rows : rel->rows;
 	cpu_cost = vector_qual_cost(root, rel, rel->baserestrictinfo, tuples, tuples);
@@ -315,8 +317,10 @@ vx_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	if (!vx_format->costs.reads_columns)
 		disk_cost += Max(0, random_page_cost - seq_page_cost) *
 			ceil(rel->tuples / st_options_get(relation)->row_group_rows);
-	cpu_cost += tuples * row_cost(vectors) +
-		Min(tuples, path->rows) * columns_cost(&needed, vectors);
+	/* conditions leave rows out before they are made */
+	cpu_cost += tuples * row_cost(true) +
+		Min(tuples, path->rows) * (row_cost(vectors) - row_cost(true) +
+								   columns_cost(&needed, vectors));
 	cpu_cost += path->rows * path->pathtarget->cost.per_tuple;
 	cpu_cost += vx_group_cost(rel, relation, ntested + read * needed.n);
 	cpu_cost += cpu_tuple_cost * vx_format->costs.zone * ntested * rel->tuples / nrows;

@@ -5,15 +5,20 @@
  *
  * For set_join_pathlist_hook, which is called for either order of two
  * relations.  The probe side is a table of ours, or the best such join of its
- * relations; the build side is any plan, and best hands out vectors, too.  At least one
- * equality must be hashable; what else the join says are conditions on its
- * rows.
+ * relations; the build side is any plan, and best hands out vectors, too.  At
+ * least one equality must be hashable; what else the join says are conditions
+ * on its rows.
+ *
+ * Of SEMI and ANTI joins the hook knows one order: the side whose rows come
+ * out is the probe side.  Where that is the smaller one the join is better
+ * turned: its rows go into the table, and those that the other side meets are
+ * marked.
  *
  * In a parallel plan the probe side is partial: the participants' scan, or
  * such a join of theirs.  Each participant runs the build side's plan by itself,
  * which its costs say, so that a large one is better shared by the server's
- * Parallel Hash, or read by one process.  Not so right and full joins: every
- * participant would return the build side's rows without a match.
+ * Parallel Hash, or read by one process.  Not so right, full and turned joins:
+ * every participant would return the build side's rows without a match.
  *
  * Columns in expressions above an outer join are marked as such (from 16
  * on).  The node's scan tuple has its columns as they are above it, and its
@@ -22,7 +27,8 @@
  * Not offered: with volatile functions, and with functions that may tell what they
  * see where rows above may be left unasked for; where rows may be locked or changed, so that EvalPlanQual would
  * ask for single rows; with LATERAL references; where the probe side is to
- * give whole rows, system columns or values that are no columns.
+ * give whole rows, system columns or values that are no columns; for columns of
+ * type record.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,6 +52,7 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
+#include "vx_fallback.h"
 #include "vx_format.h"
 #include "vx_join_spec.h"
 #include "vx_paths.h"
@@ -89,7 +96,7 @@ typedef enum PathField
 	PATH_KINDS,					/* of them: VxKeyKind */
 	PATH_CONDITIONS,			/* of the join, beside */
 	PATH_FILTERS,				/* on its result */
-	PATH_TYPE,					/* list of the JoinType */
+	PATH_TYPE,					/* list of the JoinType, and is it turned? */
 	PATH_ABOVE					/* columns that are needed above */
 } PathField;
 
@@ -97,9 +104,10 @@ typedef enum PathField
 typedef struct JoinQuery
 {
 	RelOptInfo *joinrel;
-	RelOptInfo *outer;
+	RelOptInfo *outer;			/* the probe side */
 	RelOptInfo *inner;
 	JoinType	type;
+	bool		turned;			/* SEMI, ANTI: the build side's rows come out */
 	List	   *keys;
 	List	   *kinds;
 	List	   *conditions;
@@ -175,6 +183,7 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	Plan	   *outer = linitial(custom_plans);
 	Plan	   *inner = lsecond(custom_plans);
 	List	   *above = list_nth(private, PATH_ABOVE);
+	List	   *type = list_nth(private, PATH_TYPE);
 	List	   *columns = add_columns(add_columns(NIL, outer, above), inner, above);
 	List	   *exprs = list_concat_copy(list_nth(private, PATH_KEYS),
 										 list_nth(private, PATH_CONDITIONS));
@@ -189,8 +198,7 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->scan.plan.qual = (List *) use_columns(list_nth(private, PATH_FILTERS), columns);
 	cscan->custom_exprs = (List *) use_columns((Node *) exprs, columns);
 	cscan->custom_plans = custom_plans;
-	cscan->custom_private = list_make2(list_make3_int(linitial_int(list_nth(private,
-																			PATH_TYPE)),
+	cscan->custom_private = list_make2(list_make4_int(linitial_int(type), lsecond_int(type),
 													  list_length(outer->targetlist),
 													  list_length(list_nth(private,
 																		   PATH_KEYS))),
@@ -417,6 +425,8 @@ is_ours(PlannerInfo *root, const JoinQuery *query)
 		query->inner->lateral_relids == NULL && query->outer->lateral_relids == NULL &&
 		list_length(query->inner->reltarget->exprs) < VX_HASH_MAX_COLUMNS / 2 &&
 		has_columns_only(query->outer) &&
+		!vx_has_records((Node *) query->outer->reltarget->exprs) &&
+		!vx_has_records((Node *) query->inner->reltarget->exprs) &&
 		!needs_placeholder((Node *) query->joinrel->reltarget->exprs, unconstify(JoinQuery *, query));
 }
 
@@ -529,7 +539,7 @@ candidate_rows(PlannerInfo *root, const JoinQuery *query, const Path *outer)
 		clauselist_selectivity(root, query->rinfos, 0, JOIN_INNER, NULL);
 
 	/* one that matches is mostly found at once, where one is enough */
-	if (query->type == JOIN_SEMI || query->type == JOIN_ANTI)
+	if ((query->type == JOIN_SEMI || query->type == JOIN_ANTI) && !query->turned)
 		rows = Min(rows, outer->rows);
 	return clamp_row_est(rows);
 }
@@ -563,18 +573,22 @@ cost_join(PlannerInfo *root, Path *path, const JoinQuery *query, Path *outer,
 {
 	int			nkeys = list_length(query->keys);
 	double		candidates = candidate_rows(root, query, outer);
-	Cost		startup = inner_cost + inner->rows * cpu_operator_cost * nkeys;
-	Cost		run = outer_cost;
+	Cost		build = inner_cost + inner->rows * cpu_operator_cost * nkeys;
+	Cost		probe = outer_cost;
+	Cost		out = 0;
 
-	run += VX_PROBE_COST * cpu_operator_cost * nkeys * outer->rows;
-	run += cpu_tuple_cost * path->rows *
+	probe += VX_PROBE_COST * cpu_operator_cost * nkeys * outer->rows;
+	probe += cost_of_quals(root, query->conditions, candidates);
+	probe += spill_cost(outer, inner);
+	out += cpu_tuple_cost * path->rows *
 		(VX_ROW_COST + VX_COLUMN_COST * list_length(path->pathtarget->exprs));
-	run += cost_of_quals(root, query->conditions, candidates);
-	run += cost_of_quals(root, query->filters, path->rows);
-	run += spill_cost(outer, inner);
-	run += made_rows_cost(path) + path->pathtarget->cost.per_tuple * path->rows;
-	path->startup_cost = startup + path->pathtarget->cost.startup;
-	path->total_cost = path->startup_cost + run;
+	out += cost_of_quals(root, query->filters, path->rows);
+	out += made_rows_cost(path) + path->pathtarget->cost.per_tuple * path->rows;
+	path->startup_cost = build + path->pathtarget->cost.startup;
+	/* the first row of a turned join comes behind the probe side's last */
+	if (query->turned)
+		path->startup_cost += probe;
+	path->total_cost = build + probe + out + path->pathtarget->cost.startup;
 	st_path_inherit_disabled(path, outer, inner);
 }
 
@@ -610,7 +624,8 @@ make_join(PlannerInfo *root, const JoinQuery *query, Path *outer, Cost outer_cos
 	cpath->methods = &path_methods;
 	cpath->custom_paths = list_make2(outer, inner);
 	cpath->custom_private = list_make5(query->keys, query->kinds, query->conditions,
-									   query->filters, list_make1_int(query->type));
+									   query->filters,
+									   list_make2_int(query->type, query->turned));
 	/* the relation's target may be replaced by what the query puts out */
 	cpath->custom_private = lappend(cpath->custom_private, joinrel->reltarget->exprs);
 	cost_join(root, &cpath->path, query, outer, outer_cost, inner, inner_cost);
@@ -621,7 +636,63 @@ static bool
 may_be_partial(const JoinQuery *query)
 {
 	return query->joinrel->consider_parallel && query->type != JOIN_RIGHT &&
-		query->type != JOIN_FULL;
+		query->type != JOIN_FULL && !query->turned;
+}
+
+/*
+ * Of a turned join's probe side there are nulls above it.  A SEMI join must not
+ * be asked for a key of it then, in place of the one that it equals.
+ */
+static bool
+can_be_turned(PlannerInfo *root, const JoinQuery *query)
+{
+	return query->type == JOIN_ANTI ||
+		!bms_overlap(pull_varnos(root, (Node *) query->joinrel->reltarget->exprs),
+					 query->outer->relids);
+}
+
+static void
+note_trouble(PlannerInfo *root, const JoinQuery *query, const char *trouble)
+{
+	Relids		relids = query->joinrel->relids;
+
+	if (vx_explain_fallback)
+		vx_fallback(root, relids, psprintf("join of %s: %s", vx_fallback_names(root, relids),
+										   trouble));
+}
+
+static void
+offer_join(PlannerInfo *root, JoinQuery *query, List *restrictlist)
+{
+	Path	   *outer;
+	Path	   *partial = NULL;
+	Path	   *path;
+	Cost		outer_cost;
+	Cost		partial_cost;
+
+	if (!is_ours(root, query) || (query->turned && !can_be_turned(root, query)))
+		return;
+	outer = vector_path(root, query->outer, false, &outer_cost);
+	if (may_be_partial(query))
+		partial = vector_path(root, query->outer, true, &partial_cost);
+	if (outer == NULL && partial == NULL)
+		return;
+	if (!sort_clauses(root, query, restrictlist))
+	{
+		note_trouble(root, query, "no equality of both sides that can be hashed");
+		return;
+	}
+	if (!all_safe_ahead(root, query))
+	{
+		note_trouble(root, query, "conditions that are volatile, or may tell what they see");
+		return;
+	}
+	path = outer ? make_join(root, query, outer, outer_cost) : NULL;
+	if (path)
+		add_path(query->joinrel, path);
+	path = partial ? make_join(root, query, partial, partial_cost) : NULL;
+	if (path)
+		add_partial_path(query->joinrel, path);
 }
 
 void
@@ -629,27 +700,14 @@ vx_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerre
 					 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
 	JoinQuery	query = {joinrel, outerrel, innerrel, jointype};
-	Path	   *outer;
-	Path	   *partial = NULL;
-	Path	   *path;
-	Cost		outer_cost;
-	Cost		partial_cost;
+	JoinQuery	turned = {joinrel, innerrel, outerrel, jointype, true};
 
 	vx_join_weigh_loops(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (!vx_enable_vector_join || !enable_hashjoin || !is_ours(root, &query))
+	if (!vx_enable_vector_join || !enable_hashjoin)
 		return;
-	outer = vector_path(root, outerrel, false, &outer_cost);
-	if (may_be_partial(&query))
-		partial = vector_path(root, outerrel, true, &partial_cost);
-	if ((outer == NULL && partial == NULL) ||
-		!sort_clauses(root, &query, extra->restrictlist) || !all_safe_ahead(root, &query))
-		return;
-	path = outer ? make_join(root, &query, outer, outer_cost) : NULL;
-	if (path)
-		add_path(joinrel, path);
-	path = partial ? make_join(root, &query, partial, partial_cost) : NULL;
-	if (path)
-		add_partial_path(joinrel, path);
+	offer_join(root, &query, extra->restrictlist);
+	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
+		offer_join(root, &turned, extra->restrictlist);
 }
 
 void

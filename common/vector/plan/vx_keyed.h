@@ -5,6 +5,7 @@
  *
  *	 vx_keyed_query.c	the query: which subqueries, and what is grouped
  *	 vx_keyed_safe.c	what may be computed for rows that nobody asks for
+ *	 vx_keyed_asked.c	the keys that can be asked for
  *	 vx_keyed_path.c	paths and plans
  *
  *-------------------------------------------------------------------------
@@ -21,7 +22,8 @@
 typedef enum VxKeyedField
 {
 	VX_KEYED_NRESULTS,			/* columns of the result; keys stand behind */
-	VX_KEYED_CALLS				/* answered by the plan before rows are grouped */
+	VX_KEYED_CALLS,				/* answered by the plan before rows are grouped */
+	VX_KEYED_ASKED				/* number of the key that the third plan gives; -1: none */
 } VxKeyedField;
 
 /* A correlated aggregate, taken apart. */
@@ -49,11 +51,20 @@ extern RangeTblEntry *vx_keyed_entry(Query *query, const char *name);
 /* It reads a table of ours.  outers: queries around it, the nearest first. */
 extern bool vx_keyed_has_table(const Query *query, List *outers);
 
+/* All that must hold, one by one, behind result; quals: a condition, or a list of them. */
+extern List *vx_keyed_conjuncts(Node *quals, List *result);
+
 /*
- * Rows may be read, and keys computed, that the server would not have looked
- * at: nothing is volatile, and no function can fail for a row.
+ * The query, expression or list may be computed for rows that the server would not
+ * have looked at: nothing is volatile, and no function can fail for a row.
  */
-extern bool vx_keyed_is_safe(const VxKeyedQuery *keyed);
+extern bool vx_keyed_is_safe(void *node);
+
+/*
+ * A query of the values that one of the keys can have, as the query around, which is
+ * being planned, says; sets *key to its number.  NULL: that does not leave any out.
+ */
+extern Query *vx_keyed_asked(const Query *around, const VxKeyedQuery *keyed, int *key);
 
 /* For set_rel_pathlist_hook: rel is a subquery. */
 extern void vx_keyed_set_paths(PlannerInfo *root, RelOptInfo *rel, Index rti,

@@ -7,7 +7,8 @@
  * somebody wrote like that: the only relation of its query.  The server has
  * planned it as it is, to be run once for each row that asks.  Beside it, the
  * same query without the correlation, grouped by its keys, is planned as one
- * more subquery of the range table.  The node has both plans below.
+ * more subquery of the range table.  The node has both plans below, and a third one
+ * where only some keys can be asked for (vx_keyed_asked.c).
  *
  * The planner is far from knowing how many rows will ask.  So the node counts
  * them: it runs the server's plan until that has cost as much as the
@@ -47,6 +48,9 @@
 /* Calls in place of which the rows are grouped at once: there will be more. */
 #define FEW_CALLS		4
 
+/* Keys that can be asked for are looked for first where there are so many times more. */
+#define FEW_ASKED		4
+
 /* So many calls are expected to share the grouped pass. */
 #define SHARED_BY		100
 
@@ -62,7 +66,7 @@ typedef enum PathField
 {
 	PATH_CLAUSES,				/* OpExprs, a column of the grouped rows on the right */
 	PATH_KINDS,					/* of them: VxKeyKind */
-	PATH_CALLS
+	PATH_FIELDS					/* VX_KEYED_CALLS, VX_KEYED_ASKED */
 } PathField;
 
 static Plan *
@@ -88,8 +92,7 @@ plan_lookup(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->scan.plan.targetlist = tlist;
 	cscan->custom_exprs = list_nth(private, PATH_CLAUSES);
 	cscan->custom_plans = custom_plans;
-	cscan->custom_private = list_make2(list_make2_int(nresults,
-													  linitial_int(list_nth(private, PATH_CALLS))),
+	cscan->custom_private = list_make2(lcons_int(nresults, list_nth(private, PATH_FIELDS)),
 									   list_nth(private, PATH_KINDS));
 	cscan->flags = best_path->flags;
 	cscan->methods = GetCustomScanMethods(vx_format->lookup_name, false);
@@ -183,9 +186,9 @@ group_by_keys(const RelOptInfo *rel, VxKeyedQuery *keyed, List **kinds)
  * joins to it; it is below our node only.
  */
 static RelOptInfo *
-add_relation(PlannerInfo *root, Query *query)
+add_relation(PlannerInfo *root, Query *query, const char *name)
 {
-	RangeTblEntry *rte = vx_keyed_entry(query, "grouped");
+	RangeTblEntry *rte = vx_keyed_entry(query, name);
 	RelOptInfo *rel;
 	Index		rti;
 	ListCell   *lc;
@@ -210,10 +213,11 @@ add_relation(PlannerInfo *root, Query *query)
 	return rel;
 }
 
-/* The best plan of all groups; NULL: there are none, for sure. */
+/* The best plan of the query as one more relation; NULL: it has no rows, for sure. */
 static Path *
-grouped_path(PlannerInfo *root, RelOptInfo *rel, Query *query)
+plan_relation(PlannerInfo *root, Query *query, const char *name)
 {
+	RelOptInfo *rel = add_relation(root, query, name);
 	RelOptInfo *final;
 	Path	   *path;
 
@@ -234,9 +238,10 @@ grouped_path(PlannerInfo *root, RelOptInfo *rel, Query *query)
 
 /* Values from outside as parameters, and columns of the grouped rows. */
 static List *
-lookup_clauses(PlannerInfo *root, const VxKeyedQuery *keyed, const RelOptInfo *grouped)
+lookup_clauses(PlannerInfo *root, const VxKeyedQuery *keyed, const Path *grouped)
 {
-	int			nresults = list_length(grouped->reltarget->exprs) - list_length(keyed->clauses);
+	List	   *columns = grouped->parent->reltarget->exprs;
+	int			nresults = list_length(columns) - list_length(keyed->clauses);
 	List	   *result = NIL;
 	ListCell   *lc;
 
@@ -248,7 +253,7 @@ lookup_clauses(PlannerInfo *root, const VxKeyedQuery *keyed, const RelOptInfo *g
 		IncrementVarSublevelsUp(outer, -1, 1);
 		outer = eval_const_expressions(root, outer);
 		linitial(clause->args) = SS_replace_correlation_vars(root, outer);
-		lsecond(clause->args) = copyObject(list_nth(grouped->reltarget->exprs,
+		lsecond(clause->args) = copyObject(list_nth(columns,
 													nresults + foreach_current_index(lc)));
 		result = lappend(result, clause);
 	}
@@ -268,14 +273,29 @@ disk_cost(const Path *grouped)
 		2 * seq_page_cost * grouped->rows * (grouped->pathtarget->width + 24) / BLCKSZ;
 }
 
-/* Calls after which the server's plan will have cost as much as all groups. */
+/* The keys that can be asked for, if they are few beside those of all groups; or NULL. */
+static Path *
+asked_path(PlannerInfo *root, const VxKeyedQuery *keyed, const Path *grouped, int *key)
+{
+	Query	   *query = vx_keyed_asked(root->parent_root->parse, keyed, key);
+	Path	   *path = query ? plan_relation(root, query, "asked") : NULL;
+
+	return path && path->rows < grouped->rows / FEW_ASKED &&
+		path->total_cost < grouped->total_cost ? path : NULL;
+}
+
+/*
+ * Calls after which the server's plan will have cost as much as all groups.  Each of the
+ * keys that can be asked for mostly is.
+ */
 static int
-calls_before(const Path *server, const Path *grouped)
+calls_before(const Path *server, const Path *grouped, const Path *asked)
 {
 	double		calls = (grouped->total_cost + disk_cost(grouped)) /
 		Max(server->total_cost, cpu_operator_cost);
 
-	return calls < FEW_CALLS ? 0 : (int) Min(calls, (double) PG_INT32_MAX);
+	return calls < Max(FEW_CALLS, asked ? asked->rows : 0) ? 0 :
+		(int) Min(calls, (double) PG_INT32_MAX);
 }
 
 static void
@@ -291,20 +311,25 @@ cost_lookup(Path *path, const Path *server, const Path *grouped)
 
 static Path *
 lookup_path(PlannerInfo *root, RelOptInfo *rel, const VxKeyedQuery *keyed, List *kinds,
-			Path *server, RelOptInfo *grouped_rel, Path *grouped)
+			Path *server, Path *grouped)
 {
 	CustomPath *cpath = makeNode(CustomPath);
+	int			key = -1;
+	Path	   *asked = asked_path(root, keyed, grouped, &key);
 
 	cpath->path.pathtype = T_CustomScan;
 	cpath->path.parent = rel;
 	cpath->path.pathtarget = rel->reltarget;
 	cpath->path.parallel_safe = rel->consider_parallel && server->parallel_safe &&
-		grouped->parallel_safe;
+		grouped->parallel_safe && (asked == NULL || asked->parallel_safe);
 	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	cpath->methods = &path_methods;
 	cpath->custom_paths = list_make2(server, grouped);
-	cpath->custom_private = list_make3(lookup_clauses(root, keyed, grouped_rel), kinds,
-									   list_make1_int(calls_before(server, grouped)));
+	if (asked)
+		cpath->custom_paths = lappend(cpath->custom_paths, asked);
+	cpath->custom_private = list_make3(lookup_clauses(root, keyed, grouped), kinds,
+									   list_make2_int(calls_before(server, grouped, asked),
+													  asked ? key : -1));
 	cost_lookup(&cpath->path, server, grouped);
 	return &cpath->path;
 }
@@ -355,7 +380,6 @@ vx_keyed_set_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry 
 	VxKeyedQuery keyed;
 	List	   *kinds = NIL;
 	Path	   *server;
-	RelOptInfo *grouped_rel;
 	Path	   *grouped;
 
 	if (!vx_enable_keyed_subqueries || IS_DUMMY_REL(rel) || !stands_alone(root, rel))
@@ -363,14 +387,13 @@ vx_keyed_set_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry 
 	server = cheapest_path(rel);
 	if (server == NULL || !vx_keyed_split(rte->subquery, &keyed) ||
 		!vx_keyed_has_table(keyed.grouped, outer_queries(root)) ||
-		!group_by_keys(rel, &keyed, &kinds) || !vx_keyed_is_safe(&keyed))
+		!group_by_keys(rel, &keyed, &kinds) || !vx_keyed_is_safe(keyed.grouped) ||
+		!vx_keyed_is_safe(keyed.clauses))
 		return;
-	grouped_rel = add_relation(root, keyed.grouped);
-	grouped = grouped_path(root, grouped_rel, keyed.grouped);
+	grouped = plan_relation(root, keyed.grouped, "grouped");
 	if (grouped == NULL)
 		return;
-	rel->pathlist = list_make1(lookup_path(root, rel, &keyed, kinds, server, grouped_rel,
-										   grouped));
+	rel->pathlist = list_make1(lookup_path(root, rel, &keyed, kinds, server, grouped));
 }
 
 void

@@ -101,18 +101,17 @@ query_refers_outside(const Query *query)
 	return refs.outer;
 }
 
-/* All that must hold, one by one. */
-static List *
-conjuncts(Node *quals, List *result)
+List *
+vx_keyed_conjuncts(Node *quals, List *result)
 {
 	ListCell   *lc;
 
 	if (quals == NULL)
 		return result;
-	if (!is_andclause(quals))
+	if (!IsA(quals, List) && !is_andclause(quals))
 		return lappend(result, quals);
-	foreach(lc, ((BoolExpr *) quals)->args)
-		result = conjuncts(lfirst(lc), result);
+	foreach(lc, IsA(quals, List) ? (List *) quals : ((BoolExpr *) quals)->args)
+		result = vx_keyed_conjuncts(lfirst(lc), result);
 	return result;
 }
 
@@ -163,7 +162,7 @@ vx_keyed_split(const Query *query, VxKeyedQuery *result)
 		query->rowMarks != NIL || query->jointree->fromlist == NIL)
 		return false;
 	result->clauses = NIL;
-	foreach(lc, conjuncts(query->jointree->quals, NIL))
+	foreach(lc, vx_keyed_conjuncts(query->jointree->quals, NIL))
 	{
 		OpExpr	   *key = key_clause(lfirst(lc));
 
@@ -183,7 +182,6 @@ vx_keyed_split(const Query *query, VxKeyedQuery *result)
 }
 
 /* ---- tables of ours ---- */
-
 
 /* One of the children, which nobody has locked, has our access method. */
 static bool

@@ -258,11 +258,7 @@ may_fail(Node *node, void *context)
 }
 
 bool
-vx_keyed_is_safe(const VxKeyedQuery *keyed)
+vx_keyed_is_safe(void *node)
 {
-	Node	   *grouped = (Node *) keyed->grouped;
-	Node	   *clauses = (Node *) keyed->clauses;
-
-	return !contain_volatile_functions(grouped) && !contain_volatile_functions(clauses) &&
-		!may_fail(grouped, NULL) && !may_fail(clauses, NULL);
+	return !contain_volatile_functions(node) && !may_fail(node, NULL);
 }

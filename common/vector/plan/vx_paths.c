@@ -34,6 +34,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
+#include "vx_fallback.h"
 #include "vx_format.h"
 #include "vx_keyed.h"
 #include "vx_path_use.h"
@@ -104,7 +105,8 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		cscan->custom_exprs = list_concat(cscan->custom_exprs,
 										  copyObject(linitial(best_path->custom_private)));
 	}
-	cscan->custom_private = list_make2(topn, document_parts(root, rel));
+	cscan->custom_private = list_make3(topn, document_parts(root, rel),
+									   vx_fallback_take(root, rel));
 	if (custom_plans != NIL)
 		/* of the server's bitmap scan: what makes the bitmap */
 		cscan->custom_plans = list_make1(outerPlan(castNode(BitmapHeapScan,
@@ -392,6 +394,34 @@ vx_has_table(PlannerInfo *root, RelOptInfo *rel)
 		if (root->simple_rel_array[relid] != NULL && is_table_of_ours(root, relid))
 			return true;
 	return false;
+}
+
+bool
+vx_query_has_table(PlannerInfo *root)
+{
+	check_stack_depth();
+	for (int relid = 1; root && relid < root->simple_rel_array_size; relid++)
+		if (root->simple_rel_array[relid] != NULL &&
+			(is_table_of_ours(root, relid) ||
+			 vx_query_has_table(root->simple_rel_array[relid]->subroot)))
+			return true;
+	return false;
+}
+
+static bool
+has_record(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) && ((Var *) node)->vartype == RECORDOID)
+		return true;
+	return expression_tree_walker(node, has_record, context);
+}
+
+bool
+vx_has_records(Node *exprs)
+{
+	return has_record(exprs, NULL);
 }
 
 CustomPath *

@@ -32,6 +32,16 @@ extern CustomPath *vx_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel,
 /* A table of ours is among those that rel, or its children, stand for. */
 extern bool vx_has_table(PlannerInfo *root, RelOptInfo *rel);
 
+/* The query, which is planned, or one that it is made of reads such a table; or NULL. */
+extern bool vx_query_has_table(PlannerInfo *root);
+
+/*
+ * Among the columns are some of type record, which a CTE or subquery makes.  No type
+ * names their fields: EXPLAIN looks for the names in the plan of the CTE or subquery,
+ * which it does not find below a custom scan.
+ */
+extern bool vx_has_records(Node *exprs);
+
 /* Some condition is the same for all rows: the server tests it above the scan. */
 extern bool vx_has_pseudoconstant(RelOptInfo *rel);
 
@@ -63,6 +73,13 @@ extern void vx_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *re
 /* What a scan path starts with, however little it reads. */
 extern Cost vx_least_scan_cost(void);
 
+/*
+ * Share of the rows that zones of the expressions in orderby, over zone_rows rows
+ * each, are expected to leave to be read.  *ntested goes up by these expressions.
+ */
+extern double vx_order_read_share(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+								  double zone_rows, int *ntested);
+
 /* Of looking into all row groups of a table, and there into so many columns. */
 extern Cost vx_group_cost(RelOptInfo *rel, Relation relation, double ncolumns);
 
@@ -75,6 +92,12 @@ extern Cost vx_plain_scan_cost(RelOptInfo *rel, Relation relation);
  */
 extern void vx_cost_index_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 								const Bitmapset *attnos);
+
+/*
+ * For get_relation_info_hook: unique indexes of the table count as keys that what is joined by
+ * all their columns refers to.
+ */
+extern void vx_note_unique_keys(PlannerInfo *root, RelOptInfo *rel, Oid relid);
 
 /* Is there an index or bitmap scan with conditions, and without parameters? */
 extern bool vx_prefers_index(const RelOptInfo *rel);
@@ -104,8 +127,9 @@ extern double vx_heap_pages(RelOptInfo *rel, Relation relation);
 typedef enum VxScanPrivate
 {
 	VX_SCAN_TOPN,				/* integers by VxTopNField, or NIL */
-	VX_SCAN_PARTS				/* (attribute number, places): documents of which
+	VX_SCAN_PARTS,				/* (attribute number, places): documents of which
 								 * parts are handed up (vx_path_use.h) */
+	VX_SCAN_FALLBACK			/* strings: what is not done in vectors, and why */
 } VxScanPrivate;
 
 /* ---- vx_topn_path.c: ORDER BY ... LIMIT over one table ---- */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * vx_upper_paths.c
- *	  What the planner is offered above scans: aggregation, windows, and the
- *	  first rows of ORDER BY ... LIMIT.
+ *	  What the planner is offered above scans: aggregation, set operations, windows,
+ *	  and the first rows of ORDER BY ... LIMIT.
  *
  * For create_upper_paths_hook: which stage of which query is for whom.
  *
@@ -11,12 +11,14 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 
 #include "vx_agg_path_int.h"
+#include "vx_fallback.h"
 #include "vx_format.h"
 #include "vx_paths.h"
 #include "vx_settings.h"
@@ -62,34 +64,50 @@ stage_is_ours(PlannerInfo *root, UpperRelationKind stage, void *extra)
 }
 
 /*
- * What the stage groups by and computes; clauses: GROUP BY, or DISTINCT,
+ * What the stage groups by and computes; clauses: of GROUP BY, or of DISTINCT,
  * which is grouping without aggregates.
  */
 static VxAggQuery *
 make_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-		   RelOptInfo *output_rel, void *extra, List **clauses)
+		   RelOptInfo *output_rel, void *extra, List *clauses)
 {
 	VxAggQuery *query = palloc0(sizeof(VxAggQuery));
 
 	if (stage == UPPERREL_DISTINCT)
-	{
-		*clauses = root->parse->distinctClause;
 		query->target = input_rel->reltarget;
-	}
 	else
 	{
-		*clauses = root->parse->groupClause;
 		query->target = output_rel->reltarget;
 		query->having = (List *) ((GroupPathExtraData *) extra)->havingQual;
 	}
-	query->keys = get_sortgrouplist_exprs(*clauses, root->processed_tlist);
+	query->keys = get_sortgrouplist_exprs(clauses, root->processed_tlist);
 	if (IS_OTHER_REL(input_rel))
 		query->keys = st_translate_to_child(root, query->keys, input_rel);
-	query->eqops = equality_operators(*clauses);
+	query->eqops = equality_operators(clauses);
 	query->aggregates = vx_agg_collect(list_concat_copy(query->target->exprs, query->having), T_Aggref);
 	if (stage == UPPERREL_GROUP_AGG)
-		query->sets = vx_agg_sets(root, *clauses);
+	{
+		query->sets = vx_agg_sets(root, clauses);
+		query->dependents = vx_agg_dependents(query);
+	}
 	return query;
+}
+
+/*
+ * The lists of clauses to group by: fewer ones, if they determine the others, and then all,
+ * which is what participants of a parallel plan can do.
+ */
+static List *
+grouping_clauses(PlannerInfo *root, UpperRelationKind stage)
+{
+	List	   *all = stage == UPPERREL_DISTINCT ? root->parse->distinctClause :
+		root->parse->groupClause;
+	List	   *fewer = st_fewer_group_clauses(root);
+
+	if (stage == UPPERREL_DISTINCT || root->parse->groupingSets != NIL || fewer == NIL ||
+		list_length(fewer) == list_length(all))
+		return list_make1(all);
+	return list_make2(fewer, all);
 }
 
 /* The stage's paths for a table of ours. */
@@ -106,11 +124,19 @@ add_paths_of_table(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 			vx_topn_add_path(root, input_rel, output_rel, relation);
 		else
 		{
-			List	   *clauses;
-			VxAggQuery *query = make_query(root, stage, input_rel, output_rel, extra,
-										   &clauses);
+			ListCell   *lc;
 
-			vx_agg_add_table_paths(root, input_rel, output_rel, query, clauses, relation);
+			foreach(lc, grouping_clauses(root, stage))
+			{
+				List	   *clauses = lfirst(lc);
+				VxAggQuery *query = make_query(root, stage, input_rel, output_rel, extra,
+											   clauses);
+
+				if (!expression_returns_set((Node *) query->keys))
+					vx_agg_add_table_paths(root, input_rel, output_rel, query, clauses, relation);
+				else if (query->sets == NIL && vx_agg_is_supported(root, input_rel, query, clauses, 0))
+					vx_agg_add_append_paths(root, input_rel, output_rel, query);
+			}
 		}
 	}
 	table_close(relation, NoLock);
@@ -124,21 +150,28 @@ static void
 add_paths_of_many(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 				  RelOptInfo *output_rel, void *extra)
 {
-	List	   *clauses;
-	VxAggQuery *query;
+	ListCell   *lc;
 
-	if (IS_OTHER_REL(input_rel) || !vx_has_table(root, input_rel) ||
-		(stage == UPPERREL_GROUP_AGG && root->parse->groupingSets != NIL))
+	if (IS_OTHER_REL(input_rel) || !vx_has_table(root, input_rel))
 		return;
+	if (stage == UPPERREL_GROUP_AGG && root->parse->groupingSets != NIL)
+	{
+		vx_fallback(root, input_rel->relids, "aggregation: grouping sets over more than a table");
+		return;
+	}
 	if (stage == UPPERREL_ORDERED)
 	{
 		if (IS_SIMPLE_REL(input_rel))
 			vx_topn_add_append_path(root, input_rel, output_rel);
 		return;
 	}
-	query = make_query(root, stage, input_rel, output_rel, extra, &clauses);
-	if (vx_agg_is_supported(query, clauses, 0))
-		vx_agg_add_append_paths(root, input_rel, output_rel, query);
+	foreach(lc, grouping_clauses(root, stage))
+	{
+		VxAggQuery *query = make_query(root, stage, input_rel, output_rel, extra, lfirst(lc));
+
+		if (vx_agg_is_supported(root, input_rel, query, lfirst(lc), 0))
+			vx_agg_add_append_paths(root, input_rel, output_rel, query);
+	}
 }
 
 void
@@ -147,6 +180,11 @@ vx_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 {
 	RangeTblEntry *rte = NULL;
 
+	/* set operations have no input */
+	if (stage == UPPERREL_SETOP)
+		vx_setop_add_paths(root, output_rel);
+	if (input_rel == NULL || vx_has_records((Node *) input_rel->reltarget->exprs))
+		return;
 	if (stage == UPPERREL_DISTINCT && !IS_DUMMY_REL(input_rel))
 		vx_distinct_on_add_paths(root, output_rel);
 	if (!stage_is_ours(root, stage, extra) || IS_DUMMY_REL(input_rel))

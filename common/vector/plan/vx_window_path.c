@@ -37,8 +37,10 @@
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
+#include "utils/regproc.h"
 #include "utils/selfuncs.h"
 
+#include "vx_fallback.h"
 #include "vx_format.h"
 #include "vx_paths.h"
 #include "vx_settings.h"
@@ -235,7 +237,7 @@ vx_sort_longer_keys(List *a, List *b)
 
 /* Adds a window's functions; false: one of them is not for us. */
 static bool
-add_functions(VxSortQuery *stack, const WindowAggPath *path)
+add_functions(PlannerInfo *root, VxSortQuery *stack, const WindowAggPath *path)
 {
 	ListCell   *lc;
 	int			window = list_length(stack->clauses);
@@ -247,13 +249,17 @@ add_functions(VxSortQuery *stack, const WindowAggPath *path)
 		VxWindowKind kind;
 		int			number;
 
-		if (!vx_window_resolve(func, path->winclause, &kind, &number))
-			return false;
+		bool		known = vx_window_resolve(func, path->winclause, &kind, &number);
+
 		foreach(arg, func->args)
-			if (!vx_is_computable(lfirst(arg), 0))
-				return false;
-		if (func->aggfilter && !vx_is_computable((Node *) func->aggfilter, 0))
+			known &= vx_is_computable(lfirst(arg), 0);
+		if (!known || (func->aggfilter && !vx_is_computable((Node *) func->aggfilter, 0)))
+		{
+			vx_fallback(root, root->all_baserels,
+						psprintf("window function %s with such arguments",
+								 format_procedure(func->winfnoid)));
 			return false;
+		}
 		stack->functions = lappend(stack->functions, func);
 		stack->kinds = lappend(stack->kinds, list_make3_int(kind, window, number));
 	}
@@ -299,8 +305,13 @@ push_window(PlannerInfo *root, VxSortQuery *stack, const WindowAggPath *path)
 	next.kinds = list_copy(stack->kinds);
 	next.keys = stack->clauses == NIL ? keys : vx_sort_longer_keys(keys, stack->keys);
 	if ((next.keys == NIL && keys != NIL) || (stack->clauses != NIL && list_length(next.keys) > list_length(stack->keys)) ||
-		!vx_window_frame_is_supported(clause, &start, &end) || !add_functions(&next, path))
+		!add_functions(root, &next, path))
 		return false;
+	if (!vx_window_frame_is_supported(clause, &start, &end))
+	{
+		vx_fallback(root, root->all_baserels, "window with such a frame");
+		return false;
+	}
 	if (!vx_sort_set_keys(root, &next, next.keys))
 		return false;
 	next.clauses = lappend(list_copy(stack->clauses),

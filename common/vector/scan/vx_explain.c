@@ -19,6 +19,7 @@
 #include "utils/ruleutils.h"
 
 #include "vx_join_filter.h"
+#include "vx_paths.h"
 #include "vx_scan.h"
 #include "vx_settings.h"
 #include "st_compat.h"
@@ -99,6 +100,20 @@ explain_columns(const VxScanState *state, ExplainState *es)
 		ExplainPropertyList("Document Parts", names, es);
 }
 
+/* Of the whole query, where it was planned with the setting on. */
+static void
+explain_fallback(const VxScanState *state, ExplainState *es)
+{
+	CustomScan *plan = (CustomScan *) state->css.ss.ps.plan;
+	List	   *reasons = NIL;
+	ListCell   *lc;
+
+	foreach(lc, list_nth(plan->custom_private, VX_SCAN_FALLBACK))
+		reasons = lappend(reasons, strVal(lfirst(lc)));
+	if (reasons != NIL)
+		ExplainPropertyList("Not In Vectors", reasons, es);
+}
+
 /* total: -1 if it is not known. */
 static void
 explain_counts(const char *label, int64 total, uint64 pruned, uint64 read,
@@ -177,7 +192,10 @@ vx_scan_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (state->filter->joins)
 		explain_joins(state, ancestors, es);
 	if (es->verbose)
+	{
 		explain_columns(state, es);
+		explain_fallback(state, es);
+	}
 	if (es->analyze && state->source)
 		explain_analyze(state, ancestors, es);
 }

@@ -37,9 +37,6 @@
 #include "vx_vec.h"
 #include "st_compat.h"
 
-/* Batches with at most so many selected rows are not worth decoding. */
-#define VX_SPARSE_ROWS	32
-
 static Node *create_scan_state(CustomScan *cscan);
 static void begin_scan(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *exec_scan(CustomScanState *node);
@@ -252,6 +249,23 @@ is_large(const VxBatch *batch, AttrNumber attno)
 }
 
 /*
+ * Documents that are values by themselves stay so: none is made text, or less
+ * of its keys, before its row is returned.
+ */
+static bool
+has_large_documents(const VxScanState *state)
+{
+	const VxPathSet *set = state->paths;
+
+	for (int i = 0; i < set->npaths; i++)
+	{
+		if (vx_path_is_whole(set->paths[i]) && is_large(state->batch, set->paths[i]->attno))
+			return true;
+	}
+	return false;
+}
+
+/*
  * Before the first row of a batch is returned.  Of a batch with few selected
  * rows, columns that no qual has decoded are fetched value by value: nobody
  * unpacks a thousand documents for one of them.  Large values always are, so
@@ -263,7 +277,12 @@ prepare_outputs(VxScanState *state)
 	VxBatch    *batch = state->batch;
 	bool		sparse = vx_selection_count(batch->selection, batch->nrows) <= VX_SPARSE_ROWS;
 
+	state->outputs_ready = true;
 	state->nfetched = 0;
+	state->by_paths = state->path_projection && !has_large_documents(state) &&
+		state->css.ss.ps.state->es_epq_active == NULL;
+	if (state->by_paths)
+		return;
 	for (int i = 0; i < state->noutputs; i++)
 	{
 		AttrNumber	attno = state->outputs[i];
@@ -276,7 +295,6 @@ prepare_outputs(VxScanState *state)
 		else
 			vx_batch_vector(batch, attno);
 	}
-	state->outputs_ready = true;
 }
 
 /* Values of the columns that the target list over path columns refers to. */
@@ -305,13 +323,13 @@ fill_outputs(VxScanState *state, TupleTableSlot *slot, int row)
 {
 	VxBatch    *batch = state->batch;
 
-	if (state->path_projection && state->css.ss.ps.state->es_epq_active == NULL)
+	if (!state->outputs_ready)
+		prepare_outputs(state);
+	if (state->by_paths)
 	{
 		fill_path_outputs(state, row);
 		return;
 	}
-	if (!state->outputs_ready)
-		prepare_outputs(state);
 	if (state->nfetched > 0)
 		vx_format->store->reader_row(batch->reader, batch->start + row, state->fetched,
 					  slot->tts_values, slot->tts_isnull);
@@ -444,6 +462,7 @@ begin_batch(VxScanState *state)
 	VxBatch    *batch = state->batch;
 	int			before = vx_selection_count(batch->selection, batch->nrows);
 
+	state->nbatches++;
 	if (!slot_is_ready(state))
 		prepare_slot(state);
 	vx_filter_batch(state->filter, batch);

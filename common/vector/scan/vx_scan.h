@@ -41,10 +41,12 @@ typedef struct VxScanState
 
 	/* position in the unit that the source handed out last */
 	VxSourceUnit unit;
+	uint64		nbatches;		/* of row groups, so far */
 	bool		virtual_slot;	/* the slot holds a virtual row of ours */
 	int			word;			/* of the batch's selection */
 	uint64		left;			/* its bits that are still to come */
 	bool		outputs_ready;	/* decoded, or chosen to be fetched */
+	bool		by_paths;		/* or taken from path columns */
 	int			nfetched;		/* outputs that are fetched row by row */
 	bool	   *fetched;		/* by attribute number - 1 */
 

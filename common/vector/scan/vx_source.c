@@ -228,9 +228,12 @@ group_rank(VxSource *source, uint32 group)
 	return rank;
 }
 
-/* Where no zone tells anything, the numbers decide. */
+/*
+ * Where no zone tells anything, the numbers decide; so many neighbours stay
+ * together as one unit.
+ */
 static void
-spread_unknown(RankedUnit *units, uint32 n)
+spread_unknown(RankedUnit *units, uint32 n, uint32 together)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -238,7 +241,7 @@ spread_unknown(RankedUnit *units, uint32 n)
 			return;
 	}
 	for (uint32 i = 0; i < n; i++)
-		units[i].rank = spread_rank(i, n);
+		units[i].rank = spread_rank(i / together, (n + together - 1) / together);
 }
 
 void
@@ -260,7 +263,7 @@ vx_source_order_groups(VxSource *source)
 		units[i].number = i;
 		units[i].rank = zones ? group_rank(source, i) : PG_INT64_MIN;
 	}
-	spread_unknown(units, n);
+	spread_unknown(units, n, 1);
 	source->group_order = numbers_in_order(units, n);
 	MemoryContextSwitchTo(oldcontext);
 }
@@ -282,7 +285,8 @@ vx_source_order_vectors(VxSource *source)
 		units[i].number = i;
 		units[i].rank = vx_topn_best(source->filter->topn, source->reader, i);
 	}
-	spread_unknown(units, n);
+	/* vectors share blocks, which are best decompressed once */
+	spread_unknown(units, n, VX_CHUNK_VECTORS);
 	source->vector_order = numbers_in_order(units, n);
 	MemoryContextSwitchTo(oldcontext);
 }

@@ -76,6 +76,7 @@ const VxFormat cc_contract = {
 	.store = &cc_format,
 	.scan_name = "ColcompressScan",
 	.aggregate_name = "ColcompressAggregate",
+	.setop_name = "ColcompressSetOp",
 	.join_name = "ColcompressJoin",
 	.lookup_name = "ColcompressLookup",
 	.window_name = "ColcompressSort",

@@ -82,22 +82,30 @@ decode_strings(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 n
 	uint32		lens[ST_VECTOR_SIZE];
 	uint32		room = sf_value_room(&chunk->type);
 	uint32		align = sf_value_align(&chunk->type);
-	size_t		need;
+	StStatus	status = ST_NOSPACE;
 
 	chunk->v.rep = VX_REP_DATUM;
-	if (st_str_decoded_size(chunk->scheme, src, len, n, room, align, &need) != ST_OK)
-		cc_corrupt(r, "strings of a vector");
-	cc_ensure(r, &chunk->arena, &chunk->arena_cap, need + 1);
-	if (st_str_decode(chunk->scheme, src, len, n, room, align, chunk->arena,
-					  need, off, lens) != ST_OK)
-		cc_corrupt(r, "strings of a vector");
-	for (uint32 i = 0; i < n; i++)
+	/* mostly the vectors before had as much; a byte is left for a terminator */
+	if (chunk->arena_cap > 0)
+		status = st_str_decode(chunk->scheme, src, len, n, room, align, chunk->arena,
+							   chunk->arena_cap - 1, off, lens);
+	if (status == ST_NOSPACE)
 	{
-		if (chunk->type.kind == SF_KIND_FIXED && lens[i] != chunk->type.typlen &&
-			!vx_vector_isnull(&chunk->v, i))
+		size_t		need;
+
+		status = st_str_decoded_size(chunk->scheme, src, len, n, room, align, &need);
+		if (status != ST_OK)
 			cc_corrupt(r, "strings of a vector");
-		values[i] = sf_value_datum(&chunk->type, chunk->arena + off[i], lens[i]);
+		cc_ensure(r, &chunk->arena, &chunk->arena_cap, need + 1);
+		status = st_str_decode(chunk->scheme, src, len, n, room, align, chunk->arena,
+							   need, off, lens);
 	}
+	if (status != ST_OK)
+		cc_corrupt(r, "strings of a vector");
+	for (uint32 i = 0; chunk->type.kind == SF_KIND_FIXED && i < n; i++)
+		if (lens[i] != chunk->type.typlen && !vx_vector_isnull(&chunk->v, i))
+			cc_corrupt(r, "strings of a vector");
+	sf_value_datums(&chunk->type, chunk->arena, off, lens, n, values);
 }
 
 /* The values behind the null bitmap. */

@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 
 #include "cc_path_int.h"
+#include "cc_shred_text.h"
 #include "st_compat.h"
 
 /* A path in the tree of one chunk, kept with the chunk. */
@@ -30,11 +31,20 @@ typedef struct CcPathCache
 	CcPathPlace place;
 	VxDictionary *json;			/* strings of the leaf's dictionary, as jsonb */
 	struct CcPart *part;		/* of a PART */
+	struct CcWhole *whole;		/* of one that vx_path_is_whole() */
 } CcPathCache;
 
-/* "false", "true" as text. */
+/* "false", "true" as text, and as type bool prints them. */
 static Datum bool_texts[2];
+static Datum bool_letters[2];
 static const VxDictionary bool_dictionary = {2, 0, true, bool_texts, 0};
+static const VxDictionary letter_dictionary = {2, 0, true, bool_letters, 0};
+
+static inline const VxDictionary *
+dictionary_of_bools(const VxPath *path)
+{
+	return vx_path_is_json_value(path) ? &letter_dictionary : &bool_dictionary;
+}
 
 void
 cc_path_place(const CcPathTree *tree, int nkeys, const StStr *keys, CcPathPlace *place)
@@ -154,31 +164,47 @@ leaf_json(CcLeafKind kind, const VxVector *v, int row)
 	return vx_vector_datum(v, row);
 }
 
+/* As jsonb prints it. */
+static Datum
+leaf_print(VxPath *path, CcLeafKind kind, const VxVector *v, int row)
+{
+	vx_text_begin(&path->text);
+	cc_text_value(kind, v, row, &path->text);
+	return vx_text_finish(&path->text);
+}
+
 /* As text; JSON null is null. */
 static Datum
-leaf_text(CcLeafKind kind, const VxVector *v, int row, bool *isnull)
+leaf_text(VxPath *path, CcLeafKind kind, const VxVector *v, int row, bool *isnull)
 {
-	Jsonb	   *container;
-	char	   *string;
-
 	switch (kind)
 	{
 		case CC_LEAF_STRING:
 			return vx_vector_datum(v, row);
-		case CC_LEAF_NUMERIC:
-			string = DatumGetCString(DirectFunctionCall1(numeric_out,
-														 vx_vector_datum(v, row)));
-			return CStringGetTextDatum(string);
 		case CC_LEAF_BOOL:
-			return bool_texts[v->u.i64[row] != 0];
+			return dictionary_of_bools(path)->values[v->u.i64[row] != 0];
 		case CC_LEAF_NULL:
 			*isnull = true;
 			return (Datum) 0;
 		case CC_LEAF_JSON:
-			break;
+			*isnull = vx_path_is_json_value(path);
+			if (*isnull)
+				return (Datum) 0;
+			pg_fallthrough;
+		default:
+			return leaf_print(path, kind, v, row);
 	}
-	container = DatumGetJsonbP(vx_vector_datum(v, row));
-	return CStringGetTextDatum(JsonbToCString(NULL, &container->root, VARSIZE(container)));
+}
+
+/* As the path has it. */
+static Datum
+leaf_value(VxPath *path, CcLeafKind kind, const VxVector *v, int row, bool *isnull)
+{
+	if (path->kind == VX_PATH_JSON)
+		return leaf_json(kind, v, row);
+	if (path->kind == VX_PATH_PRINT)
+		return leaf_print(path, kind, v, row);
+	return leaf_text(path, kind, v, row, isnull);
 }
 
 /* The kind that alone has values in a vector; -1: none has; -2: several. */
@@ -238,7 +264,7 @@ bool_codes(VxPath *path, const VxVector *from)
 
 	for (int i = 0; i < from->n; i++)
 		v->u.code[i] = from->u.i64[i] != 0;
-	v->dict = &bool_dictionary;
+	v->dict = dictionary_of_bools(path);
 	copy_nulls(v, from);
 	return v;
 }
@@ -250,6 +276,8 @@ make_bool_texts(void)
 	{
 		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 
+		bool_letters[0] = CStringGetTextDatum("f");
+		bool_letters[1] = CStringGetTextDatum("t");
 		bool_texts[0] = CStringGetTextDatum("false");
 		bool_texts[1] = CStringGetTextDatum("true");
 		MemoryContextSwitchTo(old);
@@ -289,23 +317,24 @@ find_outside(StReader *r, CcChunk *chunk, const CcPathPlace *place, uint32 vecno
 
 /* The object that a row has at a place: of leaves below it, and of the residue. */
 static Datum
-object_below(StReader *r, const CcPathPlace *place, Outside *outside, int row, bool text)
+object_below(StReader *r, CcChunk *chunk, VxPath *path, const CcPathPlace *place,
+			 Outside *outside, int row)
 {
 	const CcDocSource *source = &outside->source;
 	CcLeafSet	present = {{0}};
-	Datum		object;
 
 	for (int leaf = 0; leaf < source->tree->nleaves; leaf++)
 	{
 		if (source->leaf[leaf] != NULL && !vx_vector_isnull(source->leaf[leaf], row))
 			cc_leaf_add(&present, leaf);
 	}
-	object = cc_shred_object(r, source, place->node, &present, cc_doc_residue(source, row),
-							 row, &outside->arena);
-	if (!text)
-		return object;
-	return CStringGetTextDatum(JsonbToCString(NULL, &DatumGetJsonbP(object)->root,
-											  VARSIZE(DatumGetPointer(object))));
+	if (path->kind == VX_PATH_JSON)
+		return cc_shred_object(r, source, place->node, &present, cc_doc_residue(source, row),
+							   row, &outside->arena);
+	vx_text_begin(&path->text);
+	cc_text_object(r, source, cc_shred_texts(r, chunk), place->node, &present,
+				   cc_doc_residue(source, row), row, &path->text);
+	return vx_text_finish(&path->text);
 }
 
 /*
@@ -337,7 +366,6 @@ mixed_values(StReader *r, CcChunk *chunk, VxPath *path, const CcPathPlace *place
 	uint32		n = cc_reader_vector_rows(r, vecno);
 	VxVector   *v = vx_path_begin(path, VX_REP_DATUM, n);
 	Outside    *outside = find_outside(r, chunk, place, vecno, residue, selection);
-	bool		text = path->kind == VX_PATH_TEXT;
 	uint64		rest[VX_VALIDITY_WORDS];
 
 	cc_path_valid(residue, n, rest);
@@ -359,10 +387,11 @@ mixed_values(StReader *r, CcChunk *chunk, VxPath *path, const CcPathPlace *place
 				   (rows->leaf[k] == NULL || vx_vector_isnull(rows->leaf[k], row)))
 				k++;
 			if (k < CC_LEAF_KINDS)
-				v->u.datum[row] = text ? leaf_text(k, rows->leaf[k], row, &isnull) :
-					leaf_json(k, rows->leaf[k], row);
+				v->u.datum[row] = leaf_value(path, k, rows->leaf[k], row, &isnull);
+			else if (((rows->below[w] >> bit) & 1) && vx_path_is_json_value(path))
+				isnull = true;
 			else if ((rows->below[w] >> bit) & 1)
-				v->u.datum[row] = object_below(r, place, outside, row, text);
+				v->u.datum[row] = object_below(r, chunk, path, place, outside, row);
 			else if ((other >> bit) & 1)
 				v->u.datum[row] = outside_value(chunk->shred->tree, path, place, outside,
 												row, &isnull);
@@ -407,7 +436,7 @@ path_values(StReader *r, CcChunk *chunk, VxPath *path, CcPathCache *cache,
 
 		if (kind == CC_LEAF_STRING && path->kind == VX_PATH_TEXT)
 			return leaf;
-		if (kind == CC_LEAF_STRING && leaf->rep == VX_REP_CODE)
+		if (kind == CC_LEAF_STRING && path->kind == VX_PATH_JSON && leaf->rep == VX_REP_CODE)
 			return json_codes(r, path, cache, leaf);
 		if (kind == CC_LEAF_BOOL && path->kind == VX_PATH_TEXT)
 			return bool_codes(path, leaf);
@@ -468,6 +497,8 @@ find_cache(StReader *r, CcChunk *chunk, const VxPath *path)
 	cache->id = path->id;
 	if (path->kind == VX_PATH_PART)
 		cache->part = cc_part_create(r, chunk, path);
+	else if (vx_path_is_whole(path))
+		cache->whole = cc_whole_create(r, chunk, path);
 	else
 		cc_path_place(shred->tree, path->nkeys, path->keys, &cache->place);
 	cache->next = shred->paths;
@@ -488,6 +519,12 @@ cc_reader_path(StReader *r, VxPath *path, uint32 vecno, const uint64 *selection)
 	make_bool_texts();
 	MemoryContextReset(path->mcxt);
 	old = MemoryContextSwitchTo(path->mcxt);
+	if (vx_path_is_whole(path))
+	{
+		v = cc_path_whole(r, chunk, path, find_cache(r, chunk, path)->whole, vecno, selection);
+		MemoryContextSwitchTo(old);
+		return v;
+	}
 	switch (path->kind)
 	{
 		case VX_PATH_CONTAINS:

@@ -53,6 +53,15 @@ extern const VxVector *cc_path_part(StReader *r, CcChunk *chunk, VxPath *path,
 									struct CcPart *part, uint32 vecno,
 									const uint64 *selection);
 
+/* ---- cc_path_whole.c: whole documents ---- */
+
+/* Kept for a path that vx_path_is_whole() as long as the row group is read. */
+extern struct CcWhole *cc_whole_create(StReader *r, CcChunk *chunk, const VxPath *path);
+
+extern const VxVector *cc_path_whole(StReader *r, CcChunk *chunk, VxPath *path,
+									 struct CcWhole *whole, uint32 vecno,
+									 const uint64 *selection);
+
 extern const VxVector *cc_path_contains(StReader *r, CcChunk *chunk, VxPath *path,
 										uint32 vecno, const uint64 *selection);
 

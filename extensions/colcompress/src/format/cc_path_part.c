@@ -91,7 +91,7 @@ add_place(const CcPathTree *tree, const VxPathPlace *place, LeafNeed *need)
 	const CcPathNode *node;
 
 	cc_path_place(tree, place->nkeys, place->keys, &at);
-	for (int i = 0; i < at.ncontainers && place->use != VX_USE_OTHERS; i++)
+	for (int i = 0; i < at.ncontainers; i++)
 		need[at.containers[i]] = LEAF_VALUE;
 	if (at.node < 0)
 		return;
@@ -102,9 +102,7 @@ add_place(const CcPathTree *tree, const VxPathPlace *place, LeafNeed *need)
 
 		if (!own && !cc_leaf_in(&node->below, leaf))
 			continue;
-		if (place->use == VX_USE_OTHERS)
-			need[leaf] = LEAF_NONE;
-		else if (own)
+		if (own)
 			need[leaf] = Max(need[leaf], own_need(place->use, tree->leaves[leaf].kind));
 		else
 			need[leaf] = Max(need[leaf],
@@ -141,11 +139,6 @@ cc_part_create(StReader *r, CcChunk *chunk, const VxPath *path)
 	LeafNeed	need[CC_SHRED_MAX_LEAVES] = {LEAF_NONE};
 	uint64		factor = 1;
 
-	if (path->nplaces > 0 && path->places[0].use == VX_USE_OTHERS)
-	{
-		for (int leaf = 0; leaf < tree->nleaves; leaf++)
-			need[leaf] = LEAF_VALUE;
-	}
 	for (int i = 0; i < path->nplaces; i++)
 		add_place(tree, &path->places[i], need);
 	for (int leaf = 0; leaf < tree->nleaves; leaf++)

@@ -23,6 +23,7 @@
  *	 cc_shred_tree.c	choosing the paths from a sample; meta
  *	 cc_shred_write.c	documents to leaves
  *	 cc_shred_build.c	leaves to documents
+ *	 cc_shred_text.c	leaves to the text of documents
  *	 cc_shred_read.c	sub-columns of a chunk that is read
  *
  *-------------------------------------------------------------------------
@@ -167,6 +168,23 @@ typedef struct CcDocSource
 } CcDocSource;
 
 extern CcShapeCache *cc_shape_cache_create(MemoryContext mcxt);
+
+/*
+ * What a node is in documents that have these leaves: ST_OK with *leaf set,
+ * or with *leaf -1 for an object; ST_NOTFIT if it is not there at all;
+ * ST_CORRUPT if it is two things at once.
+ */
+extern StStatus cc_node_value(const CcPathNode *n, const CcLeafSet *present, int *leaf);
+
+/* A value of a leaf that is a varlena. */
+static inline struct varlena *
+cc_doc_varlena(const VxVector *v, int row)
+{
+	Datum		d = v->rep == VX_REP_CODE ? v->dict->values[v->u.code[row]] :
+		v->u.datum[row];
+
+	return (struct varlena *) DatumGetPointer(d);
+}
 
 /* The residue of a row, or NULL. */
 extern const struct varlena *cc_doc_residue(const CcDocSource *source, int row);

@@ -58,15 +58,6 @@ cc_shape_cache_create(MemoryContext mcxt)
 
 /* ---- values ---- */
 
-static inline struct varlena *
-varlena_at(const VxVector *v, int row)
-{
-	Datum		d = v->rep == VX_REP_CODE ? v->dict->values[v->u.code[row]] :
-		v->u.datum[row];
-
-	return (struct varlena *) DatumGetPointer(d);
-}
-
 static void
 put_numeric(StJsonbWriter *w, StJsonbBuild *b, const VxVector *v, int row)
 {
@@ -74,7 +65,7 @@ put_numeric(StJsonbWriter *w, StJsonbBuild *b, const VxVector *v, int row)
 
 	if (v->rep != VX_REP_DECIMAL64 && v->rep != VX_REP_DECIMAL128)
 	{
-		struct varlena *num = varlena_at(v, row);
+		struct varlena *num = cc_doc_varlena(v, row);
 
 		if (VARSIZE(num) < VARHDRSZ + sizeof(uint16) && w->status == ST_OK)
 			w->status = ST_CORRUPT;
@@ -134,7 +125,7 @@ put_leaf(const CcDocSource *source, int leaf, int row, StJsonbWriter *w,
 	switch (source->tree->leaves[leaf].kind)
 	{
 		case CC_LEAF_STRING:
-			value = varlena_at(v, row);
+			value = cc_doc_varlena(v, row);
 			st_jsonb_put(w, b, ST_JSONB_STRING, (uint8 *) VARDATA(value),
 						 VARSIZE(value) - VARHDRSZ);
 			break;
@@ -148,7 +139,7 @@ put_leaf(const CcDocSource *source, int leaf, int row, StJsonbWriter *w,
 			st_jsonb_put(w, b, ST_JSONB_NULL, NULL, 0);
 			break;
 		case CC_LEAF_JSON:
-			value = varlena_at(v, row);
+			value = cc_doc_varlena(v, row);
 			st_jsonb_put(w, b, ST_JSONB_CONTAINER, (uint8 *) VARDATA(value),
 						 VARSIZE(value) - VARHDRSZ);
 			break;
@@ -157,13 +148,8 @@ put_leaf(const CcDocSource *source, int leaf, int row, StJsonbWriter *w,
 
 /* ---- shapes ---- */
 
-/*
- * What a node is in documents that have these leaves: ST_OK with *leaf set,
- * or with *leaf -1 for an object; ST_NOTFIT if it is not there at all;
- * ST_CORRUPT if it is two things at once.
- */
-static StStatus
-node_value(const CcPathNode *n, const CcLeafSet *present, int *leaf)
+StStatus
+cc_node_value(const CcPathNode *n, const CcLeafSet *present, int *leaf)
 {
 	bool		inner = cc_leaves_overlap(&n->below, present);
 
@@ -218,7 +204,7 @@ make_steps(const CcPathTree *tree, int node, Shape *shape, MemoryContext mcxt)
 	step->npairs = 0;
 	for (int c = tree->nodes[node].first_child; c >= 0; c = tree->nodes[c].next_sibling)
 	{
-		status = node_value(&tree->nodes[c], &shape->present, &leaves[step->npairs]);
+		status = cc_node_value(&tree->nodes[c], &shape->present, &leaves[step->npairs]);
 		if (status == ST_CORRUPT)
 			return status;
 		if (status == ST_OK)
@@ -331,7 +317,7 @@ next_node(const CcPathTree *tree, const CcLeafSet *present, int *child, int *lea
 {
 	for (; *child >= 0; *child = tree->nodes[*child].next_sibling)
 	{
-		StStatus	status = node_value(&tree->nodes[*child], present, leaf);
+		StStatus	status = cc_node_value(&tree->nodes[*child], present, leaf);
 
 		if (status != ST_NOTFIT)
 			return status;
@@ -439,7 +425,7 @@ cc_doc_residue(const CcDocSource *source, int row)
 {
 	if (source->residue == NULL || vx_vector_isnull(source->residue, row))
 		return NULL;
-	return varlena_at(source->residue, row);
+	return cc_doc_varlena(source->residue, row);
 }
 
 /* The object that the residue has at a node: ST_NOTFIT if there is none. */

@@ -94,10 +94,10 @@ cc_shred_vector(StReader *r, CcChunk *chunk, int leaf, uint32 vecno,
 	return cc_chunk_vector(r, sub, vecno, rows);
 }
 
-/* Which leaves have a value in each of the n rows. */
-static void
-find_present(const CcDocSource *source, uint32 n, CcLeafSet *present)
+CcLeafSet *
+cc_shred_present(const CcDocSource *source, uint32 n)
 {
+	CcLeafSet  *present = palloc(n * sizeof(CcLeafSet));
 	CcLeafSet	always = {{0}};
 
 	for (int leaf = 0; leaf < source->tree->nleaves; leaf++)
@@ -126,6 +126,7 @@ find_present(const CcDocSource *source, uint32 n, CcLeafSet *present)
 			}
 		}
 	}
+	return present;
 }
 
 /* The whole document of a row that is not null. */
@@ -187,13 +188,13 @@ cc_shred_decode(StReader *r, CcChunk *chunk, uint32 vecno, uint32 n,
 	CcShred    *shred = chunk->shred;
 	CcDocSource *source = &shred->source;
 	int			nleaves = shred->tree->nleaves;
-	CcLeafSet  *present = palloc(n * sizeof(CcLeafSet));
+	CcLeafSet  *present;
 	Size		used = VARHDRSZ;
 
 	for (int leaf = 0; leaf < nleaves; leaf++)
 		source->leaf[leaf] = cc_shred_vector(r, chunk, leaf, vecno, rows);
 	source->residue = cc_shred_vector(r, chunk, nleaves, vecno, rows);
-	find_present(source, n, present);
+	present = cc_shred_present(source, n);
 	for (uint32 i = 0; i < n; i++)
 	{
 		values[i] = (Datum) 0;

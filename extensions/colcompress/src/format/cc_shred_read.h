@@ -19,6 +19,7 @@ typedef struct CcShred
 	CcDocSource source;			/* vector at hand */
 	Size		used;			/* of the chunk's arena */
 	struct CcPathCache *paths;	/* cc_path.c */
+	struct CcTextCache *texts;	/* cc_shred_text.c; NULL until used */
 } CcShred;
 
 /* Parses what the meta of a shredded chunk has; from cc_chunk_make(). */
@@ -42,6 +43,9 @@ extern Datum cc_shred_point(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i)
  */
 extern bool cc_shred_validity(StReader *r, CcChunk *chunk, uint32 vecno,
 							  uint64 *valid);
+
+/* Which leaves have a value in each of the n rows. */
+extern CcLeafSet *cc_shred_present(const CcDocSource *source, uint32 n);
 
 /* Rows that a leaf has a value in, which is not decoded. */
 extern void cc_shred_leaf_rows(StReader *r, CcChunk *chunk, int leaf, uint32 vecno,

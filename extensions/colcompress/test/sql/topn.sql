@@ -32,7 +32,7 @@ CREATE FUNCTION tn_diff() RETURNS TABLE (query text) LANGUAGE plpgsql AS $$
 BEGIN
 	FOR query IN
 		SELECT format('SELECT k, %s FROM TBL%s ORDER BY 2%s, k LIMIT %s', key, cond, dir, lim)
-		FROM unnest(ARRAY['i2', 'i', 'b', 'f', 'r', 'n', 'w', 't', 'x', 'u', 'y', 'd', 'ts', 'o', 'm', 'i + k', '-f', 'n * 2 + w', 'upper(x)', 'CASE WHEN o THEN n ELSE w END']) key,
+		FROM unnest(ARRAY['i2', 'i', 'b', 'f', 'r', 'n', 'w', 't', 'x', 'u', 'y', 'd', 'ts', 'o', 'm', 'i + k', '-f', 'n * 2 + w', 'upper(x)', '(repeat(''a'', 8) || i2 % 5) COLLATE "C"', 'CASE WHEN o THEN n ELSE w END']) key,
 			unnest(ARRAY['', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST']) dir,
 			(VALUES ('3', ' WHERE i2 > 0 AND d < ''2021-06-01'''), ('400 OFFSET 20', '')) l (lim, cond)
 	LOOP
@@ -165,4 +165,9 @@ SET colcompress.enable_pruning = off;
 SELECT tn_handed_out(format('SELECT d FROM tn_up ORDER BY (d->>''k'')::int %s LIMIT 10', dir)) < 150 AS few FROM unnest(ARRAY['', 'DESC']) dir;
 RESET colcompress.enable_pruning;
 DROP TABLE tn_up;
+-- strings that begin alike
+CREATE TABLE tn_alike (t text COLLATE "C") USING colcompress;
+INSERT INTO tn_alike SELECT 'https://a.b/' || md5(i::text) FROM generate_series(1, 5000) i;
+SELECT tn_handed_out(format('SELECT t FROM tn_alike ORDER BY t %s LIMIT 5', dir)) < 200 AS few FROM unnest(ARRAY['', 'DESC']) dir;
+DROP TABLE tn_alike;
 DROP FUNCTION tn_handed_out;

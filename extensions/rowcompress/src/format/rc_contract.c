@@ -76,6 +76,7 @@ const VxFormat rc_contract = {
 	.store = &rc_format,
 	.scan_name = "RowcompressScan",
 	.aggregate_name = "RowcompressAggregate",
+	.setop_name = "RowcompressSetOp",
 	.join_name = "RowcompressJoin",
 	.lookup_name = "RowcompressLookup",
 	.window_name = "RowcompressSort",

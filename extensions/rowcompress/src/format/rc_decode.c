@@ -140,10 +140,8 @@ decode_strings(RcBatch *batch, RcChunk *chunk, const RcPiece *piece, VxVector *v
 	v->rep = VX_REP_DATUM;
 	v->u.datum = make_values(batch, chunk, sizeof(Datum));
 	for (uint32 i = 0; i < batch->nrows; i++)
-	{
 		check_length(batch, chunk, piece, v, i, lens[i]);
-		v->u.datum[i] = sf_value_datum(&chunk->type, arena + off[i], lens[i]);
-	}
+	sf_value_datums(&chunk->type, arena, off, lens, batch->nrows, v->u.datum);
 	for (uint32 i = 0; i < piece->nlarge; i++)
 		v->u.datum[piece->large[i]] = (Datum) 0;
 }

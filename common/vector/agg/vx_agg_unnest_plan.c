@@ -1,0 +1,208 @@
+/*-------------------------------------------------------------------------
+ *
+ * vx_agg_unnest_plan.c
+ *	  Finds out whether a plan returns elements of arrays of rows that come as
+ *	  vectors.
+ *
+ * That is: a ProjectSet with one unnest(), or an inner nested loop over a function scan of
+ * it, with a Memoize between or not, above a node that hands out vectors; and
+ * above that subquery scans and projections.  Target lists are put into each other from
+ * above, and conditions gathered.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "vx_agg.h"
+#include "vx_agg_unnest.h"
+
+/* Conditions of a node that is lower than those of which there are some already. */
+static void
+add_conditions(VxUnnestShape *shape, List *conditions)
+{
+	List	   *exprs = list_truncate(list_copy(shape->exprs), shape->ncolumns);
+
+	exprs = list_concat(exprs, conditions);
+	shape->exprs = list_concat(exprs, list_copy_tail(shape->exprs, shape->ncolumns));
+}
+
+static Node *
+replace_call(Node *node, void *context)
+{
+	List	   *pair = context;
+
+	if (node == NULL)
+		return NULL;
+	if (equal(node, linitial(pair)))
+		return copyObject(lsecond(pair));
+	return expression_tree_mutator(node, replace_call, context);
+}
+
+static Node *
+replace_params(Node *node, void *params)
+{
+	ListCell   *lc;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		foreach(lc, params)
+			if (lfirst_node(NestLoopParam, lc)->paramno == ((Param *) node)->paramid)
+				return copyObject((Node *) lfirst_node(NestLoopParam, lc)->paramval);
+	return expression_tree_mutator(node, replace_params, params);
+}
+
+/* The node computes something for each row, wanted or not, that is not to be left out. */
+static bool
+is_bound_to_rows(const PlanState *ps)
+{
+	return contain_volatile_functions((Node *) ps->plan->targetlist) ||
+		contain_subplans((Node *) ps->plan->targetlist);
+}
+
+static bool
+is_unnest(const Expr *expr)
+{
+	const FuncExpr *call = (const FuncExpr *) expr;
+
+	return IsA(call, FuncExpr) && call->funcid == F_UNNEST_ANYARRAY &&
+		!type_is_rowtype(call->funcresulttype) && get_typlen(call->funcresulttype) != -2;
+}
+
+/* Whatever the node below it is, it hands out vectors of what its target list says. */
+static bool
+set_source(VxUnnestShape *shape, PlanState *below, const FuncExpr *call)
+{
+	VxProducer *producer = vx_producer(below);
+
+	if (producer == NULL || is_bound_to_rows(below))
+		return false;
+	shape->below = below;
+	shape->element = makeVar(producer->varno, producer->desc->natts + 1,
+							 call->funcresulttype, -1, call->funccollid, 0);
+	shape->array = linitial(call->args);
+	return true;
+}
+
+static bool
+is_projectset(VxUnnestShape *shape, PlanState *ps)
+{
+	FuncExpr   *call = NULL;
+	ListCell   *lc;
+
+	foreach(lc, ps->plan->targetlist)
+	{
+		Expr	   *expr = lfirst_node(TargetEntry, lc)->expr;
+
+		if (!expression_returns_set((Node *) expr))
+			continue;
+		if (call != NULL || !is_unnest(expr))
+			return false;
+		call = (FuncExpr *) expr;
+	}
+	if (call == NULL || !set_source(shape, outerPlanState(ps), call))
+		return false;
+	shape->exprs = (List *) replace_call((Node *) shape->exprs,
+										 list_make2(call, shape->element));
+	return true;
+}
+
+/* The function scan that the nested loop repeats, maybe through a Memoize. */
+static bool
+is_nested_loop(VxUnnestShape *shape, PlanState *ps)
+{
+	const NestLoop *loop = (const NestLoop *) ps->plan;
+	Plan	   *inner = innerPlan(loop);
+	const FunctionScan *scan;
+	const RangeTblFunction *function;
+	List	   *output = inner->targetlist;
+	List	   *quals;
+
+	if (loop->join.jointype != JOIN_INNER)
+		return false;
+	if (IsA(inner, Memoize))
+		inner = outerPlan(inner);
+	scan = (const FunctionScan *) inner;
+	if (!IsA(inner, FunctionScan) || list_length(scan->functions) != 1 || scan->funcordinality)
+		return false;
+	function = linitial_node(RangeTblFunction, scan->functions);
+	if (!is_unnest((Expr *) function->funcexpr) ||
+		!set_source(shape, outerPlanState(ps), (FuncExpr *) function->funcexpr))
+		return false;
+
+	/* its one column, whatever the nodes between call it */
+	output = list_make1(makeTargetEntry((Expr *) shape->element, 1, NULL, false));
+	if (list_length(inner->targetlist) > 1 ||
+		(inner->targetlist != NIL &&
+		 (!IsA(linitial_node(TargetEntry, inner->targetlist)->expr, Var) ||
+		  ((Var *) linitial_node(TargetEntry, inner->targetlist)->expr)->varattno != 1)))
+		return false;
+	quals = vx_agg_substitute(inner->qual, scan->scan.scanrelid, output);
+	if (list_length(quals) != list_length(inner->qual))
+		return false;
+	add_conditions(shape, loop->join.plan.qual);
+	add_conditions(shape, loop->join.joinqual);
+	add_conditions(shape, quals);
+	shape->exprs = vx_agg_substitute(shape->exprs, INNER_VAR, output);
+	shape->exprs = (List *) replace_params((Node *) shape->exprs, loop->nestParams);
+	shape->array = (Expr *) replace_params((Node *) shape->array, loop->nestParams);
+	return shape->exprs != NIL;
+}
+
+bool
+vx_unnest_find_shape(VxUnnestShape *shape, PlanState *child, const List *columns)
+{
+	PlanState  *ps = child;
+	List	   *array;
+	ListCell   *lc;
+
+	foreach(lc, columns)
+		if (lfirst_int(lc) >= 0)
+			shape->exprs = lappend(shape->exprs, list_nth_node(TargetEntry,
+															   ps->plan->targetlist,
+															   lfirst_int(lc))->expr);
+	/* count(*) alone: no list is to be empty but one that is not to be had */
+	if (shape->exprs == NIL)
+		shape->exprs = list_make1(makeBoolConst(true, false));
+	shape->ncolumns = list_length(shape->exprs);
+	while (shape->exprs != NIL && !is_bound_to_rows(ps))
+	{
+		if (IsA(ps, SubqueryScanState))
+		{
+			SubqueryScan *scan = (SubqueryScan *) ps->plan;
+
+			add_conditions(shape, ps->plan->qual);
+			shape->exprs = vx_agg_substitute(shape->exprs, scan->scan.scanrelid,
+											 scan->subplan->targetlist);
+			ps = ((SubqueryScanState *) ps)->subplan;
+		}
+		else if (IsA(ps, ResultState) && outerPlanState(ps) != NULL && ps->qual == NULL &&
+				 ((ResultState *) ps)->resconstantqual == NULL)
+		{
+			shape->exprs = vx_agg_substitute(shape->exprs, OUTER_VAR,
+											 outerPlan(ps->plan)->targetlist);
+			ps = outerPlanState(ps);
+		}
+		else
+			break;
+	}
+	if (shape->exprs == NIL || is_bound_to_rows(ps) ||
+		!(IsA(ps, ProjectSetState) ? is_projectset(shape, ps) :
+		  IsA(ps, NestLoopState) && is_nested_loop(shape, ps)))
+		return false;
+	shape->exprs = vx_agg_substitute(shape->exprs, OUTER_VAR,
+									 shape->below->plan->targetlist);
+	array = vx_agg_substitute(list_make1(shape->array), OUTER_VAR,
+							  shape->below->plan->targetlist);
+	if (shape->exprs == NIL || array == NIL)
+		return false;
+	shape->array = linitial(array);
+	return true;
+}
