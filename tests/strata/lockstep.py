@@ -12,7 +12,10 @@ What may differ, and how it is told:
   when compaction has moved its row; the caller says when that can be so;
 - FOR KEY SHARE, and so a foreign key's check, may wait on our side alone for a
   transaction that has updated the row more than once; with NOWAIT it fails then,
-  with SKIP LOCKED it leaves the row out.
+  with SKIP LOCKED it leaves the row out;
+- FOR KEY SHARE of a row that a transaction has first updated and then deleted
+  waits for it on heap's side, even with NOWAIT or SKIP LOCKED: heap follows the
+  row's versions and asks for no wait policy there.
 
 In all these cases the transaction is rolled back on both sides.
 """
@@ -36,13 +39,16 @@ KEY_SHARE = "INSERT INTO c"
 DEADLOCK_TIMEOUT = 0.05
 
 
+def left_locked(sql: str, outcome: Outcome) -> bool:
+    """Whether a row was locked, and the statement did not wait for it."""
+    if "NOWAIT" in sql:
+        return outcome.sqlstate == LOCK_NOT_AVAILABLE
+    return "SKIP LOCKED" in sql and not outcome.sqlstate and outcome.count == 0
+
+
 def locked_by_ours(sql: str, ours: Outcome, heap: Outcome) -> bool:
     """Whether FOR KEY SHARE would have had to wait on our side alone, but may not."""
-    if "FOR KEY SHARE" not in sql or heap.sqlstate:
-        return False
-    if "NOWAIT" in sql:
-        return ours.sqlstate == LOCK_NOT_AVAILABLE
-    return "SKIP LOCKED" in sql and not ours.sqlstate and ours.count < heap.count
+    return "FOR KEY SHARE" in sql and not heap.sqlstate and left_locked(sql, ours)
 
 
 class Player:
@@ -143,7 +149,13 @@ class Lockstep:
             return waiting
         if waiting == OURS and player.sql.startswith(KEY_SHARE):
             return waiting
-        return OURS if waiting == OURS and "FOR KEY SHARE" in player.sql else None
+        if "FOR KEY SHARE" not in player.sql:
+            return None
+        if waiting == HEAP and not left_locked(
+            player.sql, player.futures[OURS].result()
+        ):
+            return None
+        return waiting
 
     def settle(self, player: Player, timeout: float = 120.0) -> bool:
         """Wait until both twins are done (True) or both wait (False)."""
