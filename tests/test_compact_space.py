@@ -62,6 +62,7 @@ def test_merge_puts_groups_where_those_were_that_it_replaced(database, am):
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
+@pytest.mark.slow
 def test_merge_alone_brings_the_size_of_a_fresh_table_back(database, am):
     """It runs VACUUM, but in no transaction but its own."""
     with database.connect() as conn, database.connect() as old:

@@ -58,6 +58,7 @@ def test_nothing_is_lost_whoever_is_killed(make_cluster, server, am, seed):
     weather(make_cluster, am, seed, POINTS, STRIKES, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("am", [*STORE_AMS, "sorted_heap"])
 def test_nothing_is_lost_on_the_way_from_heap_and_back(make_cluster, server, am, seed):
     """kill -9 during adopt, release and compact, at a quarter as many points."""
