@@ -470,6 +470,39 @@ def test_entries_are_made_in_the_order_of_keys(database, am):
         assert chain == sorted(chain)
 
 
+def test_a_gin_gets_its_entries_together(database, am):
+    """And not by its pending list, whose metapage is in WAL once for each row."""
+    with database.connect() as conn:
+        conn.execute("CREATE EXTENSION pg_walinspect")
+        conn.execute(f"CREATE TABLE t (id int, words int[]) USING {am}")
+        conn.execute("CREATE INDEX ON t USING gin (words)")
+        for n in range(4):
+            conn.execute(
+                "INSERT INTO t SELECT i, ARRAY[i % 10, i % 100]"
+                f" FROM generate_series({n * 500}, {n * 500 + 499}) i"
+            )
+        conn.execute("VACUUM t")  # the pending list of the rows' first places
+        before = conn.execute("SELECT pg_current_wal_lsn()").fetchone()[0]
+        conn.execute(f"CALL {am}.compact('t')")
+        conn.execute("CHECKPOINT")  # flushes what compact() has not waited for
+        records = dict(
+            conn.execute(
+                'SELECT "resource_manager/record_type", count'
+                " FROM pg_get_wal_stats(%s, pg_current_wal_flush_lsn(), true)",
+                [before],
+            ).fetchall()
+        )
+        moved = conn.execute(f"SELECT sum(rows) FROM {am}.row_groups('t')").fetchone()
+        assert moved == (2000,)
+        assert 0 < records["Gin/INSERT"] < 500, records
+        assert "Gin/UPDATE_META_PAGE" not in records
+        conn.execute("SET enable_seqscan = off")
+        conn.execute(f"SET {am}.enable_custom_scan = off")
+        assert conn.execute("SELECT count(*) FROM t WHERE words @> '{7}'").fetchone() == (
+            200,
+        )
+
+
 def test_indexes_of_many_kinds_lead_to_rows_that_moved(database, am):
     """More entries than fit into memory; each index alone finds what the twin has."""
     indexes = {
@@ -482,6 +515,12 @@ def test_indexes_of_many_kinds_lead_to_rows_that_moved(database, am):
         ),
         "INDEX ON t (((id % 7)))": "id % 7 = 3",
         "INDEX ON t USING gin (words)": "words @> '{w5}'",
+        "INDEX ON t USING gin (doc, tags) WITH (fastupdate = off)": (
+            "doc @> '{\"n\": 5}' AND tags && '{3, 77}'"
+        ),
+        "INDEX ON t USING gin (to_tsvector('simple', nick)) WHERE id % 3 = 2": (
+            "to_tsvector('simple', nick) @@ 'nick5 | nick61' AND id % 3 = 2"
+        ),
         "INDEX ON t USING gist (place)": "place <@ box '((0,0),(30,300))'",
     }
     with database.connect() as conn:
@@ -489,7 +528,7 @@ def test_indexes_of_many_kinds_lead_to_rows_that_moved(database, am):
         for table, access in (("twin", "heap"), ("t", am)):
             conn.execute(
                 f"CREATE TABLE {table} (id int NOT NULL, half int, nick name, long text,"
-                f" words text[], place point) USING {access}"
+                f" words text[], place point, doc jsonb, tags int[]) USING {access}"
             )
             # the first rows into a row group, the others into the delta
             for first, last in (
@@ -499,7 +538,10 @@ def test_indexes_of_many_kinds_lead_to_rows_that_moved(database, am):
                 conn.execute(
                     f"""INSERT INTO {table} SELECT i, CASE WHEN i % 2 = 0 THEN i END,
                           'nick' || i % 900, repeat(md5(i::text), 30),
-                          ARRAY['w' || i % 50, 'w' || i % 7], point(i % 100, i % 1000)
+                          ARRAY['w' || i % 50, 'w' || i % 7], point(i % 100, i % 1000),
+                          jsonb_build_object('n', i % 11, 'k' || i % 300, i),
+                          CASE i % 4 WHEN 0 THEN NULL WHEN 1 THEN '{{}}'
+                                     ELSE ARRAY[i % 90, NULL, i % 13] END
                         FROM generate_series({first}, {last}) i"""
                 )
         for index in indexes:

@@ -11,13 +11,15 @@
  *
  *	1. The metapage says that the table is leaving: loads write to the delta
  *	   only, and nobody compacts, unless somebody calls compact() or merge().
- *	2. Rows move to the delta (st_expand.c), until no group has any.
+ *	2. Rows move to the delta (st_expand.c), until no group has any, with a VACUUM
+ *	   after each part of them.
  *	3. VACUUM reclaims the groups, once no older snapshot is left.
  *	4. Index entries that lead to no row are removed (a cancelled load may have
  *	   left some), and free extents become pages of heap.
  *	5. Under AccessExclusiveLock, if no row number was given out since 4: all
  *	   visibility tuples and the options go, and the catalogs say heap.
- *	6. The metapage becomes a page of heap.
+ *	6. The metapage becomes a page of heap, and VACUUM gives back what is left of
+ *	   the TOAST relation.
  *
  * With verify, a ShareLock of the session keeps writers away all the time, and
  * the table's fingerprint at the end must be that of the start.
@@ -61,6 +63,10 @@
 
 #define WAIT_MS		200
 
+/* VACUUM follows each such share of the rows, if that is so many. */
+#define VACUUM_SHARE	8
+#define VACUUM_ROWS		200000
+
 typedef struct Release
 {
 	StCompactJob job;			/* first: steps get this */
@@ -71,8 +77,9 @@ typedef struct Release
 	char	   *before;			/* fingerprint before the first step, or NULL */
 	MemoryContext mcxt;			/* of the call */
 	TimestampTz until;			/* no longer */
-	int64		rows;			/* that go to the delta, for progress */
-	uint64		next;			/* of them, for the next step */
+	int64		rows;			/* that go to the delta */
+	int64		vacuumed;		/* how many of them had gone at the last VACUUM */
+	StExpandPlace place;		/* of the next step */
 
 	uint64		swept;			/* index entries of rows before are gone */
 	uint64		incarnation;	/* of the file, then */
@@ -205,7 +212,7 @@ static bool
 expand(Relation rel, StCompactJob *job)
 {
 	st_meta_set_leaving(rel, true);
-	return st_expand_step(rel, job, &((Release *) job)->next);
+	return st_expand_step(rel, job, &((Release *) job)->place);
 }
 
 /* Has VACUUM done its part? */
@@ -269,6 +276,7 @@ run(Release *r, StCompactFunction step)
 
 	SPI_commit();
 	XactIsoLevel = XACT_SERIALIZABLE;
+	st_step_commits_soon();
 	rel = open_ours(r, ShareUpdateExclusiveLock);
 	result = st_compact_as_owner(rel, &r->job, step);
 	relation_close(rel, NoLock);
@@ -312,11 +320,25 @@ vacuum_table(Release *r)
 	SPI_commit();
 	SPI_finish();
 	oldcxt = CurrentMemoryContext;
-	st_compact_vacuum(r->relid, false, r->mcxt);
+	st_compact_vacuum(r->relid, ST_VACUUM_WAITS, r->mcxt);
 	MemoryContextSwitchTo(oldcxt);
 	st_progress_resume();
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
+}
+
+/*
+ * Have so many rows gone that VACUUM should come next?  It turns their tombstones
+ * into bits and removes their old index entries, so that neither the TOAST relation
+ * nor the indexes become much larger on the way.
+ */
+static bool
+vacuum_is_due(Release *r)
+{
+	if (r->job.delta_rows - r->vacuumed < Max(r->rows / VACUUM_SHARE, VACUUM_ROWS))
+		return false;
+	r->vacuumed = r->job.delta_rows;
+	return true;
 }
 
 /* 1 and 2, again and again: a load that began before 1 makes row groups. */
@@ -328,7 +350,11 @@ empty_groups(Release *r)
 	{
 		st_progress_phase(ST_PHASE_EXPAND, r->rows - r->job.delta_rows, -1);
 		if (run(r, expand))
+		{
+			if (vacuum_is_due(r))
+				vacuum_table(r);
 			be_patient(r);
+		}
 		else if (!run(r, st_expand_left))
 			break;
 		else
@@ -434,6 +460,7 @@ release_in_steps(Release *r, bool top_level)
 	commit_and_erase(r, block);
 	if (r->verify)
 		UnlockRelationIdForSession(&locked, ShareLock);
+	vacuum_table(r);			/* what visibility tuples leave in the TOAST relation */
 }
 
 void

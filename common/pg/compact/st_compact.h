@@ -84,13 +84,19 @@ extern bool st_take_last;
  */
 extern bool st_compact_step(Relation rel, StCompactJob *job);
 
+/* Where a pass over all rows of row groups goes on: all zeros at its beginning. */
+typedef struct StExpandPlace
+{
+	uint64		group;			/* of this first row, or one behind it */
+	uint64		row;
+} StExpandPlace;
+
 /*
  * The other direction, under the same rules: puts rows of row groups into the
- * delta, from row number *next on, which it sets to where to go on (0: at the
- * beginning).  False if it has begun there and there was none, or none that
- * nobody holds (_left()).
+ * delta, from *place on, which it sets to where to go on.  False if it has begun
+ * at the beginning and there was none, or none that nobody holds (_left()).
  */
-extern bool st_expand_step(Relation rel, StCompactJob *job, uint64 *next);
+extern bool st_expand_step(Relation rel, StCompactJob *job, StExpandPlace *place);
 extern int64 st_expand_rows(Relation rel);	/* that are to go */
 extern bool st_expand_left(Relation rel, StCompactJob *job);
 
@@ -126,6 +132,13 @@ extern int	st_page_tuples(Relation rel, Buffer buffer, Snapshot snapshot,
  */
 extern bool st_toast_wastes(Relation rel, StCompactJob *job);
 extern bool st_toast_pack(Relation rel, StCompactJob *job);
+
+/*
+ * The running transaction, which is one step, does not wait for its commit to be
+ * flushed: writers who wait for it would wait for that, too.  A step that a crash
+ * undoes is done anew.
+ */
+extern void st_step_commits_soon(void);
 
 /* Runs one of these as the owner of the table, with a snapshot. */
 typedef bool (*StCompactFunction) (Relation rel, StCompactJob *job);

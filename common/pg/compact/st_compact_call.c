@@ -62,7 +62,7 @@
 #define MAX_VACUUMS	5
 
 /* And after such a share of the delta, if that is so much. */
-#define VACUUM_SHARE	0.125
+#define VACUUM_SHARE	0.0625
 #define VACUUM_BYTES	(64 * 1024 * 1024)
 
 /* How long it waits for older snapshots after one, and between looks. */
@@ -106,6 +106,13 @@ open_table(const CompactCall *call, Oid relid, LOCKMODE lockmode)
 		return rel;
 	relation_close(rel, lockmode);
 	return NULL;
+}
+
+void
+st_step_commits_soon(void)
+{
+	(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
 }
 
 bool
@@ -156,6 +163,7 @@ run_step(CompactCall *call, Oid relid, StCompactFunction step)
 
 	SPI_commit();
 	XactIsoLevel = XACT_SERIALIZABLE;
+	st_step_commits_soon();
 	rel = open_table(call, relid, ShareUpdateExclusiveLock);
 	if (rel == NULL)
 		return false;

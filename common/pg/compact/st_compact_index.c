@@ -6,15 +6,15 @@
  * Rows come in the order of their new places.  What is made of them for a btree
  * is sorted by its keys first, over all rows of a step: so one entry goes next
  * to the one before, to pages that are in the processor's caches, and pages are
- * split from left to right.  Entries of other indexes are made at once: a GIN
- * collects them by itself, and hash and GiST have no such order.
+ * split from left to right.  Keys for a GIN are collected (st_compact_gin.c).
+ * Entries of other indexes are made at once: hash and GiST have no such order.
  *
  * The entries are made without a unique check: the same key has an entry at the
  * row's old place.  Whether another inserter of the key may meet the new one
  * first says no_order (st_compact_write.c).
  *
  * Memory is bounded by maintenance_work_mem, whatever the number of indexes; what
- * is more goes to disk.
+ * is more goes to disk, or into the GIN.
  *
  *-------------------------------------------------------------------------
  */
@@ -87,21 +87,30 @@ finds_equal_rows(Relation index, const IndexInfo *info)
 		 OidIsValid(index_getprocid(index, 1, GIST_EQUALITY_PROC)));
 }
 
-/* Of each btree. */
+/* What collects the entries of an index has its part of maintenance_work_mem. */
 static void
-begin_sorts(StCompactIndexes *ix, Relation rel)
+begin_collecting(StCompactIndexes *ix, Relation rel)
 {
 	int			n = 0;
 
 	ix->sorts = palloc0(Max(ix->n, 1) * sizeof(Tuplesortstate *));
-	for (int i = 0; i < ix->n; i++)
-		n += ix->relations[i]->rd_rel->relam == BTREE_AM_OID;
+	ix->gins = palloc0(Max(ix->n, 1) * sizeof(StGinEntries *));
 	for (int i = 0; i < ix->n; i++)
 	{
-		if (ix->relations[i]->rd_rel->relam == BTREE_AM_OID)
-			ix->sorts[i] = tuplesort_begin_index_btree(rel, ix->relations[i], false, false,
+		Oid			am = ix->relations[i]->rd_rel->relam;
+
+		n += am == BTREE_AM_OID || am == GIN_AM_OID;
+	}
+	for (int i = 0; i < ix->n; i++)
+	{
+		Relation	index = ix->relations[i];
+
+		if (index->rd_rel->relam == BTREE_AM_OID)
+			ix->sorts[i] = tuplesort_begin_index_btree(rel, index, false, false,
 													   maintenance_work_mem / n, NULL,
 													   TUPLESORT_NONE);
+		if (index->rd_rel->relam == GIN_AM_OID)
+			ix->gins[i] = st_gin_begin(index, maintenance_work_mem / n * (Size) 1024);
 	}
 }
 
@@ -138,7 +147,7 @@ st_indexes_open(StCompactIndexes *ix, Relation rel)
 	ix->slot = table_slot_create(rel, NULL);
 	GetPerTupleExprContext(ix->estate)->ecxt_scantuple = ix->slot;
 	ix->needed = needed_columns(rel, ix);
-	begin_sorts(ix, rel);
+	begin_collecting(ix, rel);
 }
 
 void
@@ -148,6 +157,8 @@ st_indexes_close(StCompactIndexes *ix)
 	{
 		if (ix->sorts[i] != NULL)
 			tuplesort_end(ix->sorts[i]);
+		if (ix->gins[i] != NULL)
+			st_gin_end(ix->gins[i]);
 		index_close(ix->relations[i], NoLock);
 	}
 	if (ix->slot != NULL)
@@ -186,6 +197,8 @@ st_index_row(StCompactIndexes *ix, Relation rel)
 		if (ix->sorts[i] != NULL)
 			tuplesort_putindextuplevalues(ix->sorts[i], ix->relations[i],
 										  &ix->slot->tts_tid, values, isnull);
+		else if (ix->gins[i] != NULL)
+			st_gin_put(ix->gins[i], values, isnull, &ix->slot->tts_tid);
 		else
 			insert_entry(ix, i, rel, values, isnull, &ix->slot->tts_tid);
 		MemoryContextSwitchTo(oldcxt);
@@ -224,6 +237,8 @@ st_index_finish(StCompactIndexes *ix, Relation rel)
 	{
 		if (ix->sorts[i] != NULL)
 			insert_sorted(ix, i, rel);
+		if (ix->gins[i] != NULL)
+			st_gin_flush(ix->gins[i]);
 	}
 }
 

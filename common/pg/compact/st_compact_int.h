@@ -4,7 +4,7 @@
  *	  What the files of compaction share: st_compact.c (steps),
  *	  st_compact_plan.c (what to do next), st_compact_delta.c (rows of the
  *	  delta), st_compact_write.c (new row groups), st_compact_index.c (their
- *	  index entries).
+ *	  index entries), st_compact_gin.c (those of a GIN).
  *
  *-------------------------------------------------------------------------
  */
@@ -21,6 +21,17 @@
 #include "st_read.h"
 #include "st_space.h"
 
+/* ---- entries of a GIN index for many rows: st_compact_gin.c ---- */
+
+typedef struct StGinEntries StGinEntries;
+
+/* Memory is bounded by max_bytes, and what one row adds. */
+extern StGinEntries *st_gin_begin(Relation index, Size max_bytes);
+extern void st_gin_put(StGinEntries *e, const Datum *values, const bool *isnull,
+					   ItemPointer tid);
+extern void st_gin_flush(StGinEntries *e);	/* puts what there is into the index */
+extern void st_gin_end(StGinEntries *e);
+
 /* ---- index entries of rows that have moved: st_compact_index.c ---- */
 
 typedef struct StCompactIndexes
@@ -30,7 +41,8 @@ typedef struct StCompactIndexes
 	IndexInfo **infos;
 	EState	   *estate;
 	TupleTableSlot *slot;
-	Tuplesortstate **sorts;		/* of each; NULL: entries are made at once */
+	Tuplesortstate **sorts;		/* of each btree */
+	StGinEntries **gins;		/* of each GIN; entries of others are made at once */
 	bool	   *needed;			/* columns, or NULL for all */
 	bool		no_order;		/* one that others check has no order of TIDs */
 } StCompactIndexes;

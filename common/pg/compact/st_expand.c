@@ -14,8 +14,9 @@
  * A row that somebody is changing or has locked is left out; the caller comes
  * again.  The transaction is serializable, as that of a compaction is.
  *
- * Bounds: a step moves so many rows, and begins where the last one has ended, so
- * that no step reads the tombstones of all before it.
+ * Bounds: a step moves so many rows that who wants to change one of them waits for
+ * some hundredths of a second, and begins where the last one has ended: it reads
+ * neither descriptors nor tombstones of what is behind it.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +36,10 @@
 #include "st_progress.h"
 #include "st_wal.h"
 
-#define STEP_ROWS	50000
+#define STEP_ROWS	5000
+
+/* Descriptors of row groups are read so many at a time. */
+#define GROUPS_AT_ONCE	16
 
 typedef struct Expand
 {
@@ -44,7 +48,7 @@ typedef struct Expand
 	StCompactIndexes indexes;
 	TupleTableSlot *slot;
 	int64		moved;
-	uint64		next;			/* row that comes next */
+	StExpandPlace place;		/* row that comes next */
 } Expand;
 
 /* Is the bit of the row set?  deleted may be NULL. */
@@ -55,15 +59,17 @@ is_deleted(const uint64 *deleted, uint32 row)
 		(deleted[row >> 6] & (UINT64CONST(1) << (row & 63))) != 0;
 }
 
+/* Bits of those among the group's rows first..last that are deleted, or NULL. */
 static uint64 *
-deleted_rows(Relation rel, const StGroup *group, MemoryContext mcxt)
+deleted_rows(Relation rel, const StGroup *group, uint32 first, uint32 last,
+			 MemoryContext mcxt)
 {
 	StCatalog	cat;
 	uint64	   *deleted;
 
 	if (!st_catalog_open(&cat, rel, AccessShareLock))
 		return NULL;
-	deleted = st_deleted_rows_in(&cat, group, SnapshotSelf, mcxt, NULL, NULL);
+	deleted = st_deleted_rows_among(&cat, group, first, last, SnapshotSelf, mcxt);
 	st_catalog_close(&cat);
 	return deleted;
 }
@@ -93,23 +99,19 @@ move_row(Expand *e, uint64 row)
 		st_progress_set(ST_PROGRESS_TAKEN, e->moved);
 }
 
+/* Rows first..last of the group, until the step has enough. */
 static void
-expand_group(Expand *e, const StGroup *group)
+expand_rows(Expand *e, const StGroup *group, StReader *reader, uint32 first, uint32 last,
+			MemoryContext mcxt)
 {
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
-											   "row group to be given up",
-											   ALLOCSET_DEFAULT_SIZES);
-	MemoryContext row_mcxt = AllocSetContextCreate(mcxt, "row",
-												   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext row_mcxt = AllocSetContextCreate(mcxt, "row", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext oldcxt = CurrentMemoryContext;
-	uint64	   *deleted = deleted_rows(e->rel, group, mcxt);
-	StReader   *reader = e->format->reader_open(e->rel, group, mcxt);
+	uint64	   *deleted = deleted_rows(e->rel, group, first, last, mcxt);
 
-	for (uint32 row = Max(e->next, group->first_row) - group->first_row;
-		 row < group->nrows && e->moved < STEP_ROWS; row++)
+	for (uint32 row = first; row <= last && e->moved < STEP_ROWS; row++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		e->next = group->first_row + row + 1;
+		e->place.row = group->first_row + row + 1;
 		if (is_deleted(deleted, row))
 			continue;
 		ExecClearTuple(e->slot);
@@ -124,8 +126,50 @@ expand_group(Expand *e, const StGroup *group)
 		st_wal_keep_up();
 	}
 	ExecClearTuple(e->slot);
+	MemoryContextDelete(row_mcxt);
+	if (deleted != NULL)
+		pfree(deleted);
+}
+
+static void
+expand_group(Expand *e, const StGroup *group)
+{
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+											   "row group to be given up",
+											   ALLOCSET_DEFAULT_SIZES);
+	StReader   *reader = e->format->reader_open(e->rel, group, mcxt);
+	uint32		first = Max(e->place.row, group->first_row) - group->first_row;
+
+	e->place.group = group->first_row;
+	for (; first < group->nrows && e->moved < STEP_ROWS; first += STEP_ROWS)
+		expand_rows(e, group, reader, first, Min(first + STEP_ROWS, group->nrows) - 1,
+					mcxt);
 	e->format->reader_close(reader);
 	MemoryContextDelete(mcxt);
+}
+
+/* Groups from the place on, some at a time, until the step has enough. */
+static void
+expand_groups(Expand *e)
+{
+	StGroupVersions *versions;
+
+	do
+	{
+		versions = st_group_versions_from(e->rel, e->place.group, GROUPS_AT_ONCE,
+										  RecentXmin, CurrentMemoryContext);
+		for (int i = 0; i < versions->n && e->moved < STEP_ROWS; i++)
+		{
+			const StGroupVersion *v = &versions->v[i];
+
+			if (v->state == HEAPTUPLE_LIVE && v->finished)
+				expand_group(e, &v->group);
+			/* the next ones may be other versions of the last one's descriptor */
+			if (e->moved < STEP_ROWS)
+				e->place.group = v->group.first_row +
+					(i + 1 < versions->n || versions->v[0].group.first_row == v->group.first_row);
+		}
+	} while (versions->n == GROUPS_AT_ONCE && e->moved < STEP_ROWS);
 }
 
 /* Index expressions are computed from our slot, not from that of a group. */
@@ -141,30 +185,21 @@ use_slot(Expand *e, TupleTableSlot *slot)
 }
 
 bool
-st_expand_step(Relation rel, StCompactJob *job, uint64 *next)
+st_expand_step(Relation rel, StCompactJob *job, StExpandPlace *place)
 {
 	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "expansion",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
-	StGroupVersions *versions;
 	TupleTableSlot *before;
-	Expand		e = {.rel = rel,.format = st_relation_format(rel),.next = *next};
+	Expand		e = {.rel = rel,.format = st_relation_format(rel),.place = *place};
 	bool		more;
 
 	Assert(CheckRelationLockedByMe(rel, ShareUpdateExclusiveLock, true));
 	st_flush_pending(rel);
-	versions = st_group_versions(rel, RecentXmin, mcxt);
 	e.slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsVirtual);
 	st_indexes_open(&e.indexes, rel);
 	before = use_slot(&e, e.slot);
-	for (int i = 0; i < versions->n && e.moved < STEP_ROWS; i++)
-	{
-		const StGroupVersion *v = &versions->v[i];
-
-		if (v->state == HEAPTUPLE_LIVE && v->finished &&
-			v->group.first_row + v->group.nrows > e.next)
-			expand_group(&e, &v->group);
-	}
+	expand_groups(&e);
 	st_index_finish(&e.indexes, rel);
 	(void) use_slot(&e, before);
 	st_indexes_close(&e.indexes);
@@ -174,8 +209,8 @@ st_expand_step(Relation rel, StCompactJob *job, uint64 *next)
 	job->delta_rows += e.moved;
 	st_progress_set_many(2, (const int[]) {ST_PROGRESS_DELTA_ROWS, ST_PROGRESS_TAKEN},
 						 (const int64[]) {job->delta_rows, 0});
-	more = e.moved > 0 || *next > 0;
-	*next = e.moved < STEP_ROWS ? 0 : e.next;
+	more = e.moved > 0 || place->row > 0;
+	*place = e.moved < STEP_ROWS ? (StExpandPlace) {0} : e.place;
 	return more;
 }
 
@@ -235,7 +270,7 @@ st_expand_left(Relation rel, StCompactJob *job)
 		/* one that VACUUM has begun to drop has no rows */
 		if (v->state != HEAPTUPLE_LIVE || !v->finished || v->group.nrows == 0)
 			continue;
-		deleted = deleted_rows(rel, &v->group, mcxt);
+		deleted = deleted_rows(rel, &v->group, 0, v->group.nrows - 1, mcxt);
 		for (uint32 row = 0; row < v->group.nrows && !left; row++)
 			left = !is_deleted(deleted, row);
 	}

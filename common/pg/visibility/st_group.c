@@ -143,6 +143,47 @@ st_mark_deleted(StCatalog *cat, const StGroup *group, uint32 first, uint32 last,
 	return n + st_mark_mown(cat, group, first, last, snapshot, mcxt, bitmap, newest);
 }
 
+/* All rows of the group. */
+static uint64 *
+full_bitmap(const StGroup *group, MemoryContext mcxt)
+{
+	uint64	   *bitmap = MemoryContextAlloc(mcxt, st_bitmap_bytes(group));
+
+	memset(bitmap, 0xff, st_bitmap_bytes(group));
+	if (group->nrows % 64 != 0)
+		bitmap[group->nrows / 64] = (UINT64CONST(1) << (group->nrows % 64)) - 1;
+	return bitmap;
+}
+
+/* As st_mark_deleted(), and those of which pieces tell. */
+static uint32
+mark_all_deleted(StCatalog *cat, const StGroup *group, uint32 first, uint32 last,
+				 Snapshot snapshot, MemoryContext mcxt, uint64 **bitmap,
+				 TransactionId *newest, uint32 *tombstones)
+{
+	*tombstones = st_mark_deleted(cat, group, first, last, snapshot, mcxt, bitmap,
+								  newest);
+	if (!group->folded && IsMVCCSnapshot(snapshot))
+		return *tombstones;
+	return *tombstones + st_mark_folded(cat, group, first, last, snapshot, mcxt, bitmap,
+										newest);
+}
+
+uint64 *
+st_deleted_rows_among(StCatalog *cat, const StGroup *group, uint32 first, uint32 last,
+					  Snapshot snapshot, MemoryContext mcxt)
+{
+	uint64	   *bitmap = NULL;
+	TransactionId newest = InvalidTransactionId;
+	uint32		tombstones;
+
+	if (st_group_is_dead(cat, group, snapshot))
+		return full_bitmap(group, mcxt);
+	(void) mark_all_deleted(cat, group, first, last, snapshot, mcxt, &bitmap, &newest,
+							&tombstones);
+	return bitmap;
+}
+
 uint64 *
 st_deleted_rows_in(StCatalog *cat, const StGroup *group, Snapshot snapshot,
 				   MemoryContext mcxt, uint32 *ndeleted, uint32 *ntombstones)
@@ -154,20 +195,13 @@ st_deleted_rows_in(StCatalog *cat, const StGroup *group, Snapshot snapshot,
 
 	if (st_group_is_dead(cat, group, snapshot))
 	{
-		bitmap = MemoryContextAlloc(mcxt, st_bitmap_bytes(group));
-		memset(bitmap, 0xff, st_bitmap_bytes(group));
-		if (group->nrows % 64 != 0)
-			bitmap[group->nrows / 64] = (UINT64CONST(1) << (group->nrows % 64)) - 1;
+		bitmap = full_bitmap(group, mcxt);
 		n = group->nrows;
 	}
 	else
 	{
-		tombstones = st_mark_deleted(cat, group, 0, group->nrows - 1, snapshot,
-									 mcxt, &bitmap, &newest);
-		n = tombstones;
-		if (group->folded || !IsMVCCSnapshot(snapshot))
-			n += st_mark_folded(cat, group, 0, group->nrows - 1, snapshot, mcxt,
-								&bitmap, &newest);
+		n = mark_all_deleted(cat, group, 0, group->nrows - 1, snapshot, mcxt, &bitmap,
+							 &newest, &tombstones);
 		if (n == group->nrows)
 			st_group_note_dead(cat, group, snapshot, newest);
 	}

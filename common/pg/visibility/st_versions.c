@@ -55,11 +55,12 @@ entry_state(StCatalogEntry *entry, TransactionId oldest_xmin,
 }
 
 /*
- * Reads the versions of descriptors first..last, appending to *out; those of
- * groups without an image (of another session, or aborted) only if asked.
+ * Reads the versions of descriptors first..last, appending to *out, until there
+ * are `limit`; those of groups without an image (of another session, or aborted)
+ * only if asked.
  */
 static void
-collect_versions(StCatalog *cat, uint64 first, uint64 last,
+collect_versions(StCatalog *cat, uint64 first, uint64 last, int limit,
 				 uint64 incarnation, bool unfinished,
 				 TransactionId oldest_xmin, StGroupVersions *out,
 				 MemoryContext mcxt)
@@ -69,7 +70,8 @@ collect_versions(StCatalog *cat, uint64 first, uint64 last,
 	int			allocated = 0;
 
 	st_catalog_scan_begin(&scan, cat, ST_DESCRIPTOR, first, last, SnapshotAny);
-	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	while (out->n < limit &&
+		   (entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
 		StGroupVersion v;
 
@@ -94,8 +96,8 @@ collect_versions(StCatalog *cat, uint64 first, uint64 last,
 }
 
 static StGroupVersions *
-read_versions(Relation rel, bool unfinished, TransactionId oldest_xmin,
-			  MemoryContext mcxt)
+read_versions(Relation rel, uint64 first, int limit, bool unfinished,
+			  TransactionId oldest_xmin, MemoryContext mcxt)
 {
 	StGroupVersions *out = MemoryContextAllocZero(mcxt, sizeof(*out));
 	StCatalog	cat;
@@ -104,7 +106,7 @@ read_versions(Relation rel, bool unfinished, TransactionId oldest_xmin,
 	st_meta_read(rel, &meta);
 	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, AccessShareLock))
 		return out;
-	collect_versions(&cat, 0, ST_MAX_ROW_NUMBER, meta.incarnation, unfinished,
+	collect_versions(&cat, first, ST_MAX_ROW_NUMBER, limit, meta.incarnation, unfinished,
 					 oldest_xmin, out, mcxt);
 	st_catalog_close(&cat);
 	return out;
@@ -120,7 +122,15 @@ read_versions(Relation rel, bool unfinished, TransactionId oldest_xmin,
 StGroupVersions *
 st_group_versions(Relation rel, TransactionId oldest_xmin, MemoryContext mcxt)
 {
-	return read_versions(rel, false, oldest_xmin, mcxt);
+	return read_versions(rel, 0, PG_INT32_MAX, false, oldest_xmin, mcxt);
+}
+
+/* The same of groups that begin at that row or behind it, the first few of them. */
+StGroupVersions *
+st_group_versions_from(Relation rel, uint64 row, int limit, TransactionId oldest_xmin,
+					   MemoryContext mcxt)
+{
+	return read_versions(rel, row, limit, false, oldest_xmin, mcxt);
 }
 
 /*
@@ -132,7 +142,7 @@ StGroupVersions *
 st_group_versions_all(Relation rel, TransactionId oldest_xmin,
 					  MemoryContext mcxt)
 {
-	return read_versions(rel, true, oldest_xmin, mcxt);
+	return read_versions(rel, 0, PG_INT32_MAX, true, oldest_xmin, mcxt);
 }
 
 /*
@@ -150,7 +160,7 @@ st_group_version_refresh(Relation rel, TransactionId oldest_xmin,
 
 	if (!st_catalog_open(&cat, rel, AccessShareLock))
 		return false;
-	collect_versions(&cat, row, row, version->group.incarnation, false,
+	collect_versions(&cat, row, row, PG_INT32_MAX, version->group.incarnation, false,
 					 oldest_xmin, &out, CurrentMemoryContext);
 	st_catalog_close(&cat);
 	for (int i = 0; i < out.n; i++)

@@ -72,6 +72,11 @@ extern uint64 *st_deleted_rows_in(StCatalog *cat, const StGroup *group,
 								  Snapshot snapshot, MemoryContext mcxt,
 								  uint32 *ndeleted, uint32 *ntombstones);
 
+/* The same of the rows first..last; what it says of others is not to be asked. */
+extern uint64 *st_deleted_rows_among(StCatalog *cat, const StGroup *group,
+									 uint32 first, uint32 last, Snapshot snapshot,
+									 MemoryContext mcxt);
+
 /*
  * Sets the bits of those rows among first..last of the group that have a
  * tombstone or are in a swath in *bitmap, which is made in mcxt if it is NULL and there are any.
@@ -371,6 +376,9 @@ typedef struct StRowDeaths
 
 extern StGroupVersions *st_group_versions(Relation rel, TransactionId oldest_xmin,
 										  MemoryContext mcxt);
+extern StGroupVersions *st_group_versions_from(Relation rel, uint64 row, int limit,
+											   TransactionId oldest_xmin,
+											   MemoryContext mcxt);
 extern StGroupVersions *st_group_versions_all(Relation rel,
 											  TransactionId oldest_xmin,
 											  MemoryContext mcxt);
