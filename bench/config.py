@@ -55,6 +55,8 @@ class Config:
                the data set "live"
     switch_rate
                transactions per second of the writers of the data set "switch"
+    switch_cost
+               vacuum_cost_limit of its merge() and release()
     clickbench, hits
                directory of ClickBench's files, and a file of its rows; None: rows
                are made by the directory's hits.py
@@ -74,6 +76,7 @@ class Config:
     tpcb: int = 3
     live: Live = field(default_factory=Live)
     switch_rate: int = 1000
+    switch_cost: int = 2000
     clickbench: Path | None = None
     hits: Path | None = None
     tpch: Path | None = None
@@ -143,6 +146,7 @@ def _on_demand(env: dict[str, str], datasets: tuple[str, ...]) -> dict:
             held=_positive(env, "LIVE_SNAPSHOT", base.held, float),
         ),
         "switch_rate": _positive(env, "SWITCH_RATE", 1000, int),
+        "switch_cost": _positive(env, "SWITCH_COST", 2000, int),
         "scale": _positive(env, "SF", 1.0, float),
     }
     if "clickbench" in datasets:

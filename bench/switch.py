@@ -3,7 +3,8 @@
 Events rows with a primary key, btrees on two columns and GIN indexes on two, foreign
 keys from the table and to it, a trigger, in a publication. Four sessions of pgbench
 update rows by key, insert rows, and insert rows that refer to it, at a given rate, all
-the time: alone, beside adopt(), beside merge(), beside release().
+the time: alone, beside adopt(), beside merge(), beside release(). The latter two rest a
+millisecond after each SWITCH_COST units of cost (vacuum_cost_delay, vacuum_cost_limit).
 
 What is measured: how long adopt() takes, the writers' latency, the sizes and their
 peaks. What is checked: no statement of the writers fails; each change that they made is
@@ -56,6 +57,16 @@ TABLE = (
     " EXECUTE FUNCTION touched()",
     "CREATE PUBLICATION switch FOR TABLE switch",
     "VACUUM (ANALYZE) switch",
+)
+
+# To make a new file for WAL stops all writers for tens of milliseconds. A server that
+# has been at work for a while uses old ones again.
+WAL_KEPT = 6 * 1024  # MB
+WAL_FILES = (
+    "DO $$ BEGIN FOR i IN 1 .. {} LOOP"
+    " PERFORM pg_logical_emit_message(false, '', ''), pg_switch_wal();"
+    " END LOOP; END $$",
+    "CHECKPOINT",
     "CHECKPOINT",
 )
 CHANGED = ("quantity", "duration_ms")
@@ -236,6 +247,7 @@ class Run:
                 with self._phase("adopt"):
                     connection.execute(f"SELECT {am}.adopt('switch')")
                 time.sleep(1)
+                self._set_pace(connection)
                 with self._phase("merge"):
                     connection.execute(f"CALL {am}.merge('switch')")
             self._peak(peak, heap, "merge")
@@ -265,6 +277,10 @@ class Run:
             self._cell(late, "ms", percentile(lags, 0.99))
             self._cell(f"writers {beside}: rate", "TPS", len(own) / (end - start))
 
+    def _set_pace(self, connection: psycopg.Connection) -> None:
+        connection.execute("SET vacuum_cost_delay = '1ms'")
+        connection.execute(f"SET vacuum_cost_limit = {self.lab.config.switch_cost}")
+
     def _peak(self, peak: Sizes, heap: tuple[int, int], command: str) -> None:
         most = f"most beside {command}, of heap's"
         self._cell(f"table, {most}", "", peak.table / heap[0])
@@ -282,16 +298,16 @@ class Run:
         )
         for statement in TABLE:
             connection.execute(statement)
+        for statement in WAL_FILES:
+            connection.execute(statement.format(WAL_KEPT // 16))
         progress(f"{SWITCH}: {self.system.name}: indexes and keys made")
 
 
 def run(lab: Lab) -> None:
-    """Each system of ours that can adopt and compress, one after the other.
-
-    Files of WAL that the load has filled are used again, as on a server that has been
-    at work for a while: making a new one stops all writers for tens of milliseconds.
-    """
-    with lab.server_with(wal_level="logical", autovacuum="on", min_wal_size="6GB"):
+    """Each system of ours that can adopt and compress, one after the other."""
+    with lab.server_with(
+        wal_level="logical", autovacuum="on", min_wal_size=f"{WAL_KEPT}MB"
+    ):
         for system in lab.keyed:
             if system.name not in OURS:
                 continue

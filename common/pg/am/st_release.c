@@ -275,6 +275,7 @@ run(Release *r, StCompactFunction step)
 	bool		result;
 
 	SPI_commit();
+	st_pace_rest();
 	XactIsoLevel = XACT_SERIALIZABLE;
 	st_step_commits_soon();
 	rel = open_ours(r, ShareUpdateExclusiveLock);

@@ -130,7 +130,7 @@ st_compact_as_owner(Relation rel, StCompactJob *job, StCompactFunction step)
 	st_restrict_search_path();
 	PushActiveSnapshot(GetTransactionSnapshot());
 
-	result = step(rel, job);
+	result = st_paced(rel, job, step);
 
 	PopActiveSnapshot();
 	AtEOXact_GUC(false, save_nestlevel);

@@ -48,7 +48,7 @@ st_gin_begin(Relation index, Size max_bytes)
 }
 
 void
-st_gin_flush(StGinEntries *e)
+st_gin_flush(StGinEntries *e, bool rests)
 {
 	MemoryContext oldcxt = MemoryContextSwitchTo(e->keys_mcxt);
 	ItemPointerData *tids;
@@ -61,6 +61,8 @@ st_gin_flush(StGinEntries *e)
 	while ((tids = ginGetBAEntry(&e->keys, &attnum, &key, &category, &n)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (rests)
+			st_pace_rest();
 		ginEntryInsert(&e->state, attnum, key, category, tids, n, NULL);
 	}
 	MemoryContextReset(e->keys_mcxt);
@@ -69,7 +71,8 @@ st_gin_flush(StGinEntries *e)
 }
 
 void
-st_gin_put(StGinEntries *e, const Datum *values, const bool *isnull, ItemPointer tid)
+st_gin_put(StGinEntries *e, const Datum *values, const bool *isnull, ItemPointer tid,
+		   bool rests)
 {
 	for (int i = 0; i < e->state.origTupdesc->natts; i++)
 	{
@@ -85,7 +88,7 @@ st_gin_put(StGinEntries *e, const Datum *values, const bool *isnull, ItemPointer
 		MemoryContextReset(e->row_mcxt);
 	}
 	if (e->keys.allocatedMemory >= e->max_bytes)
-		st_gin_flush(e);
+		st_gin_flush(e, rests);
 }
 
 void

@@ -28,8 +28,10 @@ typedef struct StGinEntries StGinEntries;
 /* Memory is bounded by max_bytes, and what one row adds. */
 extern StGinEntries *st_gin_begin(Relation index, Size max_bytes);
 extern void st_gin_put(StGinEntries *e, const Datum *values, const bool *isnull,
-					   ItemPointer tid);
-extern void st_gin_flush(StGinEntries *e);	/* puts what there is into the index */
+					   ItemPointer tid, bool rests);
+
+/* Puts what there is into the index, at the pace of st_pace.c if asked. */
+extern void st_gin_flush(StGinEntries *e, bool rests);
 extern void st_gin_end(StGinEntries *e);
 
 /* ---- index entries of rows that have moved: st_compact_index.c ---- */
@@ -45,6 +47,7 @@ typedef struct StCompactIndexes
 	StGinEntries **gins;		/* of each GIN; entries of others are made at once */
 	bool	   *needed;			/* columns, or NULL for all */
 	bool		no_order;		/* one that others check has no order of TIDs */
+	bool		rests;			/* at the pace of st_pace.c */
 } StCompactIndexes;
 
 /* Of all indexes that take entries; slot is where the row is. */

@@ -175,6 +175,7 @@ st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 	sink->order_hash = st_order_hash(sink->order);
 	st_indexes_open(&sink->indexes, rel);
 	sink->copies = st_take_last && !sink->indexes.no_order;
+	sink->indexes.rests = sink->copies;
 }
 
 static void
