@@ -866,6 +866,8 @@ def test_release_cancelled_anywhere(t, rng):
         if outcome.sqlstate is None:
             break
         assert outcome.sqlstate == "57014", outcome
+        if method(t.ours) == "heap":  # it ended in VACUUM, which comes last
+            break
         if attempt % 5 == 0:
             whole(t)
     else:

@@ -112,6 +112,30 @@ def t(twin):
     return twin
 
 
+def test_what_a_step_has_set_is_not_left_to_the_caller(t):
+    """Not even by the last step, which cannot pack beside a reader."""
+    lock_rows(t)
+    t.ours.execute("VACUUM t")
+    t.ours.execute("CREATE TABLE seen (name text, setting text)")
+    names = "('synchronous_commit'), ('transaction_isolation')"
+    before = t.ours.execute(
+        f"SELECT n, current_setting(n) FROM (VALUES {names}) v (n)"
+    ).fetchall()
+    with t.database.connect() as reader:
+        reader.execute("BEGIN")
+        reader.execute(f"SELECT count(*) FROM {toast_of(t.ours)[0]}")
+        pages = toast_pages(t.ours)
+        t.ours.execute(
+            f"DO $$ BEGIN CALL {t.am}.merge('t'); INSERT INTO seen"
+            f" SELECT n, current_setting(n) FROM (VALUES {names}) v (n); END $$"
+        )
+        assert toast_pages(t.ours) == pages
+        reader.execute("COMMIT")
+    assert t.ours.execute("SELECT * FROM seen").fetchall() == before
+    t.ours.execute(f"CALL {t.am}.merge('t')")
+    assert toast_pages(t.ours) < pages
+
+
 def test_shrinks_after_update_and_compaction(t):
     assert toast_pages(t.ours) <= FEW
     for remainder in (0, 1):

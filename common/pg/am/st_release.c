@@ -313,15 +313,16 @@ be_patient(Release *r)
 
 /* VACUUM has transactions of its own, which SPI must not see. */
 static void
-vacuum_table(Release *r)
+vacuum_table(Release *r, StVacuumBeside beside)
 {
 	MemoryContext oldcxt;
 
+	r->vacuumed = r->job.delta_rows;
 	st_progress_phase(ST_PHASE_VACUUM, -1, -1);
 	SPI_commit();
 	SPI_finish();
 	oldcxt = CurrentMemoryContext;
-	st_compact_vacuum(r->relid, ST_VACUUM_WAITS, r->mcxt);
+	st_compact_vacuum(r->relid, beside, r->mcxt);
 	MemoryContextSwitchTo(oldcxt);
 	st_progress_resume();
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
@@ -336,10 +337,7 @@ vacuum_table(Release *r)
 static bool
 vacuum_is_due(Release *r)
 {
-	if (r->job.delta_rows - r->vacuumed < Max(r->rows / VACUUM_SHARE, VACUUM_ROWS))
-		return false;
-	r->vacuumed = r->job.delta_rows;
-	return true;
+	return r->job.delta_rows - r->vacuumed >= Max(r->rows / VACUUM_SHARE, VACUUM_ROWS);
 }
 
 /* 1 and 2, again and again: a load that began before 1 makes row groups. */
@@ -353,7 +351,7 @@ empty_groups(Release *r)
 		if (run(r, expand))
 		{
 			if (vacuum_is_due(r))
-				vacuum_table(r);
+				vacuum_table(r, ST_VACUUM_WAITS);
 			be_patient(r);
 		}
 		else if (!run(r, st_expand_left))
@@ -372,7 +370,7 @@ give_up_groups(Release *r)
 	be_patient(r);
 	for (;;)
 	{
-		vacuum_table(r);
+		vacuum_table(r, ST_VACUUM_WAITS);
 		if (run(r, groups_gone))
 			break;
 		wait_for_others(r);
@@ -461,7 +459,8 @@ release_in_steps(Release *r, bool top_level)
 	commit_and_erase(r, block);
 	if (r->verify)
 		UnlockRelationIdForSession(&locked, ShareLock);
-	vacuum_table(r);			/* what visibility tuples leave in the TOAST relation */
+	/* what visibility tuples leave in the TOAST relation; if need be, autovacuum's */
+	vacuum_table(r, ST_VACUUM_BESIDE);
 }
 
 void

@@ -395,8 +395,8 @@ compact_table(CompactCall *call, Oid relid)
 	if (call->to_the_end && ask(call, relid, st_toast_wastes))
 	{
 		st_progress_phase(ST_PHASE_SWEEP, -1, -1);
-		if (run_step(call, relid, st_toast_pack))
-			SPI_commit();
+		(void) run_step(call, relid, st_toast_pack);
+		SPI_commit();
 	}
 	st_progress_end(call->to_the_end ? ST_COMMAND_MERGE : ST_COMMAND_COMPACT);
 	if (call->to_the_end && !call->may_vacuum && ask(call, relid, st_compact_wastes))

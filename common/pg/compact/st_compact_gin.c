@@ -91,6 +91,12 @@ st_gin_put(StGinEntries *e, const Datum *values, const bool *isnull, ItemPointer
 		st_gin_flush(e, rests);
 }
 
+Size
+st_gin_collected(const StGinEntries *e)
+{
+	return e->keys.allocatedMemory;
+}
+
 void
 st_gin_end(StGinEntries *e)
 {

@@ -35,6 +35,9 @@
 /* GiST's function that says which operator is equality, from PostgreSQL 17 on. */
 #define GIST_EQUALITY_PROC	12
 
+/* With less memory the keys of a row would go into a GIN by themselves. */
+#define MIN_GIN_KB	1024
+
 /* Columns that any of the indexes needs; NULL for all. */
 static bool *
 needed_columns(Relation rel, const StCompactIndexes *ix)
@@ -110,7 +113,8 @@ begin_collecting(StCompactIndexes *ix, Relation rel)
 													   maintenance_work_mem / n, NULL,
 													   TUPLESORT_NONE);
 		if (index->rd_rel->relam == GIN_AM_OID)
-			ix->gins[i] = st_gin_begin(index, maintenance_work_mem / n * (Size) 1024);
+			ix->gins[i] = st_gin_begin(index, Max(maintenance_work_mem / n, MIN_GIN_KB) *
+									   (Size) 1024);
 	}
 }
 
@@ -203,6 +207,19 @@ st_index_row(StCompactIndexes *ix, Relation rel)
 			insert_entry(ix, i, rel, values, isnull, &ix->slot->tts_tid);
 		MemoryContextSwitchTo(oldcxt);
 	}
+}
+
+Size
+st_index_collected(const StCompactIndexes *ix)
+{
+	Size		bytes = 0;
+
+	for (int i = 0; i < ix->n; i++)
+	{
+		if (ix->gins[i] != NULL)
+			bytes += st_gin_collected(ix->gins[i]);
+	}
+	return bytes;
 }
 
 /* Makes the entries that wait in the sort of an index. */

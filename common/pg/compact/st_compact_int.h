@@ -32,6 +32,7 @@ extern void st_gin_put(StGinEntries *e, const Datum *values, const bool *isnull,
 
 /* Puts what there is into the index, at the pace of st_pace.c if asked. */
 extern void st_gin_flush(StGinEntries *e, bool rests);
+extern Size st_gin_collected(const StGinEntries *e);
 extern void st_gin_end(StGinEntries *e);
 
 /* ---- index entries of rows that have moved: st_compact_index.c ---- */
@@ -60,6 +61,9 @@ extern void st_indexes_close(StCompactIndexes *ix);
  */
 extern void st_index_row(StCompactIndexes *ix, Relation rel);
 extern void st_index_finish(StCompactIndexes *ix, Relation rel);
+
+/* Bytes of keys that wait for that in each GIN. */
+extern Size st_index_collected(const StCompactIndexes *ix);
 
 /* Entries for all rows of groups that were just written. */
 extern void st_index_groups(StCompactIndexes *ix, Relation rel, const StGroup *groups,

@@ -142,6 +142,7 @@ run_turn(Oid relid, StCompactJob *job, StCompactFunction function,
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	XactIsoLevel = XACT_SERIALIZABLE;
+	st_step_commits_soon();
 	if (!ConditionalLockRelationOid(relid, lockmode))
 		result = TURN_BUSY;
 	else

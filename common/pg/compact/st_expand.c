@@ -38,6 +38,9 @@
 
 #define STEP_ROWS	5000
 
+/* And so many bytes of keys for GIN, in case rows have very many of them. */
+#define STEP_KEY_BYTES	(4 * 1024 * 1024)
+
 /* Descriptors of row groups are read so many at a time. */
 #define GROUPS_AT_ONCE	16
 
@@ -50,6 +53,14 @@ typedef struct Expand
 	int64		moved;
 	StExpandPlace place;		/* row that comes next */
 } Expand;
+
+/* Has the step enough? */
+static bool
+is_full(const Expand *e)
+{
+	return e->moved >= STEP_ROWS ||
+		(e->indexes.n > 0 && st_index_collected(&e->indexes) >= STEP_KEY_BYTES);
+}
 
 /* Is the bit of the row set?  deleted may be NULL. */
 static inline bool
@@ -108,7 +119,7 @@ expand_rows(Expand *e, const StGroup *group, StReader *reader, uint32 first, uin
 	MemoryContext oldcxt = CurrentMemoryContext;
 	uint64	   *deleted = deleted_rows(e->rel, group, first, last, mcxt);
 
-	for (uint32 row = first; row <= last && e->moved < STEP_ROWS; row++)
+	for (uint32 row = first; row <= last && !is_full(e); row++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		e->place.row = group->first_row + row + 1;
@@ -141,7 +152,7 @@ expand_group(Expand *e, const StGroup *group)
 	uint32		first = Max(e->place.row, group->first_row) - group->first_row;
 
 	e->place.group = group->first_row;
-	for (; first < group->nrows && e->moved < STEP_ROWS; first += STEP_ROWS)
+	for (; first < group->nrows && !is_full(e); first += STEP_ROWS)
 		expand_rows(e, group, reader, first, Min(first + STEP_ROWS, group->nrows) - 1,
 					mcxt);
 	e->format->reader_close(reader);
@@ -158,18 +169,18 @@ expand_groups(Expand *e)
 	{
 		versions = st_group_versions_from(e->rel, e->place.group, GROUPS_AT_ONCE,
 										  RecentXmin, CurrentMemoryContext);
-		for (int i = 0; i < versions->n && e->moved < STEP_ROWS; i++)
+		for (int i = 0; i < versions->n && !is_full(e); i++)
 		{
 			const StGroupVersion *v = &versions->v[i];
 
 			if (v->state == HEAPTUPLE_LIVE && v->finished)
 				expand_group(e, &v->group);
 			/* the next ones may be other versions of the last one's descriptor */
-			if (e->moved < STEP_ROWS)
+			if (!is_full(e))
 				e->place.group = v->group.first_row +
 					(i + 1 < versions->n || versions->v[0].group.first_row == v->group.first_row);
 		}
-	} while (versions->n == GROUPS_AT_ONCE && e->moved < STEP_ROWS);
+	} while (versions->n == GROUPS_AT_ONCE && !is_full(e));
 }
 
 /* Index expressions are computed from our slot, not from that of a group. */
@@ -200,6 +211,8 @@ st_expand_step(Relation rel, StCompactJob *job, StExpandPlace *place)
 	st_indexes_open(&e.indexes, rel);
 	before = use_slot(&e, e.slot);
 	expand_groups(&e);
+	more = e.moved > 0 || place->row > 0;
+	*place = is_full(&e) ? e.place : (StExpandPlace) {0};
 	st_index_finish(&e.indexes, rel);
 	(void) use_slot(&e, before);
 	st_indexes_close(&e.indexes);
@@ -209,8 +222,6 @@ st_expand_step(Relation rel, StCompactJob *job, StExpandPlace *place)
 	job->delta_rows += e.moved;
 	st_progress_set_many(2, (const int[]) {ST_PROGRESS_DELTA_ROWS, ST_PROGRESS_TAKEN},
 						 (const int64[]) {job->delta_rows, 0});
-	more = e.moved > 0 || place->row > 0;
-	*place = e.moved < STEP_ROWS ? (StExpandPlace) {0} : e.place;
 	return more;
 }
 
