@@ -856,7 +856,9 @@ def test_release_does_not_read_in_each_step_what_those_before_have_done(heaps):
     (after,) = conn.execute(read).fetchone()
     assert (after - before) / rows < 4.5
     # tombstones took 14 MB of it
-    size = "SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 't'::regclass"
+    size = (
+        "SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 't'::regclass"
+    )
     assert conn.execute(size).fetchone()[0] < 100_000
 
 

@@ -499,9 +499,9 @@ def test_a_gin_gets_its_entries_together(database, am):
         assert records.get("Gin/UPDATE_META_PAGE", 0) < 5, records
         conn.execute("SET enable_seqscan = off")
         conn.execute(f"SET {am}.enable_custom_scan = off")
-        assert conn.execute("SELECT count(*) FROM t WHERE words @> '{7}'").fetchone() == (
-            200,
-        )
+        assert conn.execute(
+            "SELECT count(*) FROM t WHERE words @> '{7}'"
+        ).fetchone() == (200,)
 
 
 def test_pace(database, am):

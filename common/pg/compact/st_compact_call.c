@@ -14,10 +14,10 @@
  * removes index entries.  Then the last row groups of the file can move there,
  * and VACUUM cuts off where they were.  So it runs VACUUM where that is worth
  * it: in the end, and before that after each part of a large delta, so that
- * neither the file nor its indexes become much larger on the way.  Not if it was called by another procedure or a DO block, whose
- * transactions the server's VACUUM could not end: then it leaves VACUUM to a
- * background worker, and says so.  Last, it packs the TOAST relation
- * (st_toast_pack.c).
+ * neither the file nor its indexes become much larger on the way.  Not if it was
+ * called by another procedure or a DO block, whose transactions the server's
+ * VACUUM could not end: then it leaves VACUUM to a background worker, and says
+ * so.  Last, it packs the TOAST relation (st_toast_pack.c).
  *
  * A step runs functions of indexes: as the owner of the table, in a
  * security-restricted operation, with a safe search path.
