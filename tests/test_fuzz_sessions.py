@@ -93,7 +93,9 @@ class Fuzz:
         self.rng = rng
         self.stage = Lockstep(twin.database, twin.am, PLAYERS)
         self.keeper = twin.session()  # does maintenance
-        self.keeper.ours.execute("SET statement_timeout = '60s'")  # it waits for nobody
+        self.keeper.ours.execute(
+            "SET statement_timeout = '180s'"
+        )  # it waits for nobody
         self.number = 0
         self.loaded: list[int] = []  # ids of rows that were loaded lately
         self.moved = 0  # step of the last compaction

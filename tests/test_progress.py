@@ -121,18 +121,19 @@ def test_release_waits_for_others(t, am, db):
     """Then it goes on with the rows that are left."""
     t.execute(f"SELECT {am}.adopt('t')")
     t.execute(f"CALL {am}.merge('t')")
-    with db.connect() as other, running(db, t, f"CALL {am}.release('t')"):
+    with db.connect() as other:
         other.execute(f"BEGIN; SELECT FROM t WHERE id = {STOP} FOR UPDATE")
-        wait_until(
-            lambda: (
-                [row[:3] for row in progress(t, am)]
-                == [("t", "release", "waiting for other transactions")]
-            ),
-            "release to wait",
-        )
-        other.execute("ROLLBACK")
-        row = stopped(t, am)
-        assert row[:5] == ("t", "release", "moving rows to the delta", 0, 1)
+        with running(db, t, f"CALL {am}.release('t')"):
+            wait_until(
+                lambda: (
+                    [row[:3] for row in progress(t, am)]
+                    == [("t", "release", "waiting for other transactions")]
+                ),
+                "release to wait",
+            )
+            other.execute("ROLLBACK")
+            row = stopped(t, am)
+            assert row[:5] == ("t", "release", "moving rows to the delta", 0, 1)
     assert progress(t, am) == []
 
 

@@ -17,6 +17,8 @@ What may differ, and how it is told:
   waits for it on heap's side, even with NOWAIT or SKIP LOCKED: heap follows the
   row's versions and asks for no wait policy there.
 
+Either way it may be a deadlock on one side alone, with a player that waits.
+
 In all these cases the transaction is rolled back on both sides.
 """
 
@@ -30,6 +32,7 @@ from .twin import HEAP, OURS, Outcome, Session, execute, same_rows
 
 SERIALIZATION_FAILURE = "40001"
 LOCK_NOT_AVAILABLE = "55P03"
+DEADLOCK = "40P01"
 
 # Statements whose foreign keys lock rows of the table.
 KEY_SHARE = "INSERT INTO c"
@@ -49,6 +52,19 @@ def left_locked(sql: str, outcome: Outcome) -> bool:
 def locked_by_ours(sql: str, ours: Outcome, heap: Outcome) -> bool:
     """Whether FOR KEY SHARE would have had to wait on our side alone, but may not."""
     return "FOR KEY SHARE" in sql and not heap.sqlstate and left_locked(sql, ours)
+
+
+def deadlock_of_key_share(sql: str, ours: Outcome, heap: Outcome) -> bool:
+    """Whether one side alone had to wait for a key lock, and for somebody who waits
+    for this player."""
+    if "FOR KEY SHARE" not in sql:
+        return sql.startswith(KEY_SHARE) and (ours.sqlstate, heap.sqlstate) == (
+            DEADLOCK,
+            None,
+        )
+    if ours.sqlstate == DEADLOCK:
+        return heap.sqlstate is None and "NOWAIT" not in sql and "SKIP" not in sql
+    return heap.sqlstate == DEADLOCK and left_locked(sql, ours)
 
 
 class Player:
@@ -231,6 +247,9 @@ class Lockstep:
             excused |= player.level == "SERIALIZABLE"
             excused |= moved and ours.sqlstate == SERIALIZATION_FAILURE
         excused |= player.level is not None and locked_by_ours(player.sql, ours, heap)
+        excused |= any(p.waits for p in self.players) and deadlock_of_key_share(
+            player.sql, ours, heap
+        )
         same = (ours.sqlstate, ours.count) == (heap.sqlstate, heap.count)
         if excused:
             if not same and not player.sql.startswith("PREPARE"):

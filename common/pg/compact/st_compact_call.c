@@ -33,6 +33,7 @@
 #include "access/relation.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "commands/vacuum.h"
@@ -398,6 +399,7 @@ compact_table(CompactCall *call, Oid relid)
 		(void) run_step(call, relid, st_toast_pack);
 		SPI_commit();
 	}
+	XLogFlush(XactLastCommitEnd);	/* when the command ends, its last step is safe */
 	st_progress_end(call->to_the_end ? ST_COMMAND_MERGE : ST_COMMAND_COMPACT);
 	if (call->to_the_end && !call->may_vacuum && ask(call, relid, st_compact_wastes))
 		(void) ask(call, relid, hand_vacuum_on);
