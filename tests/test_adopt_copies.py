@@ -12,16 +12,9 @@ from strata import replica
 from strata.switch import method
 from strata.twin import Session, Twin
 from strata.wait import wait_until
-from test_adopt import (
-    BULK,
-    adopt,
-    change,
-    change_again,
-    is_heap,
-    release,
-    whole,
-)
+from test_adopt import BULK, adopt, change, whole
 from test_crash import CrashDatabase, crash_database
+from test_release import change_again, is_heap, release
 
 
 def fill(twin: Twin, table: str = "t", kind: str = "") -> None:
