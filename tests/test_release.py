@@ -154,6 +154,37 @@ def test_release_beside_writers(t):
     is_heap(t)
 
 
+def test_release_rests(t):
+    """Before a step, as vacuum_cost_delay says."""
+    adopt(t)
+    compress(t)
+    caller = t.session().ours
+    caller.execute("SET vacuum_cost_limit = 10000")
+    caller.execute("SET vacuum_cost_delay = '100ms'")
+    released = begun(lambda: caller.execute(f"CALL {t.am}.release('t')"))
+    seen = f"SELECT phase, wait_event FROM {t.am}.progress JOIN pg_stat_activity USING (pid)"
+    rest = ("moving rows to the delta", "VacuumDelay")
+    wait_until(lambda: rest in t.ours.execute(seen).fetchall(), "a rest")
+    released()
+    is_heap(t)
+
+
+def test_rows_with_many_keys_go_in_smaller_steps(heaps):
+    """A step's entries of a GIN are made while its rows are held."""
+    heaps.ok("CREATE TABLE t (id int PRIMARY KEY, words int[])")
+    heaps.ok(
+        "INSERT INTO t SELECT i, ARRAY(SELECT i * 100 + n FROM generate_series(1, 100) n)"
+        " FROM generate_series(1, 2000) i"
+    )
+    heaps.ok("CREATE INDEX ON t USING gin (words)")
+    adopt(heaps)
+    compress(heaps)
+    release(heaps)
+    steps = "SELECT count(DISTINCT xmin::text) FROM t"
+    assert heaps.ours.execute(steps).fetchone()[0] > 1
+    is_heap(heaps)
+
+
 def test_release_and_row_locks(t):
     """Locked rows and old snapshots are awaited, not broken; compact() undoes it."""
     adopt(t)

@@ -121,15 +121,11 @@ vx_hash_reset(VxHash *hash)
 
 /* ---- hashes ---- */
 
-/* The integer of which vx_mix() has made it. */
+/* The integer of which vx_mix() has made it: by the inverse of its factor. */
 static inline uint64
 unmix(uint64 h)
 {
-	h ^= h >> 32;
-	h *= UINT64CONST(0xcfee444d8b59a89b);
-	h ^= h >> 32;
-	h *= UINT64CONST(0xcfee444d8b59a89b);
-	return h ^ (h >> 32);
+	return vx_mix_by(h, UINT64CONST(0xcfee444d8b59a89b));
 }
 
 static inline uint64

@@ -107,15 +107,22 @@ typedef struct VxHash
 	int64		first_key;		/* of the first place */
 } VxHash;
 
-/* A bijection: the hash of one integer stands for it. */
+/* A bijection for each odd factor. */
+static inline uint64
+vx_mix_by(uint64 h, uint64 factor)
+{
+	h ^= h >> 32;
+	h *= factor;
+	h ^= h >> 32;
+	h *= factor;
+	return h ^ (h >> 32);
+}
+
+/* The hash of one integer stands for it. */
 static inline uint64
 vx_mix(uint64 h)
 {
-	h ^= h >> 32;
-	h *= UINT64CONST(0xd6e8feb86659fd93);
-	h ^= h >> 32;
-	h *= UINT64CONST(0xd6e8feb86659fd93);
-	return h ^ (h >> 32);
+	return vx_mix_by(h, UINT64CONST(0xd6e8feb86659fd93));
 }
 
 /*

@@ -63,8 +63,7 @@
 
 #define WAIT_MS		200
 
-/* VACUUM follows each such share of the rows, if that is so many. */
-#define VACUUM_SHARE	8
+/* VACUUM follows each part of the rows, if that is so many. */
 #define VACUUM_ROWS		200000
 
 typedef struct Release
@@ -276,8 +275,7 @@ run(Release *r, StCompactFunction step)
 
 	SPI_commit();
 	st_pace_rest();
-	XactIsoLevel = XACT_SERIALIZABLE;
-	st_step_commits_soon();
+	st_step_begin();
 	rel = open_ours(r, ShareUpdateExclusiveLock);
 	result = st_compact_as_owner(rel, &r->job, step);
 	relation_close(rel, NoLock);
@@ -337,7 +335,7 @@ vacuum_table(Release *r, StVacuumBeside beside)
 static bool
 vacuum_is_due(Release *r)
 {
-	return r->job.delta_rows - r->vacuumed >= Max(r->rows / VACUUM_SHARE, VACUUM_ROWS);
+	return r->job.delta_rows - r->vacuumed >= Max(r->rows / ST_VACUUM_PARTS, VACUUM_ROWS);
 }
 
 /* 1 and 2, again and again: a load that began before 1 makes row groups. */

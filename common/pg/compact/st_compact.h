@@ -134,11 +134,17 @@ extern bool st_toast_wastes(Relation rel, StCompactJob *job);
 extern bool st_toast_pack(Relation rel, StCompactJob *job);
 
 /*
- * The running transaction, which is one step, does not wait for its commit to be
- * flushed: writers who wait for it would wait for that, too.  A step that a crash
- * undoes is done anew.
+ * At the start of a transaction that is one step.  It is serializable, and does not
+ * wait for its commit to be flushed: writers who wait for it would wait for that, too.
+ * A step that a crash undoes is done anew.
  */
-extern void st_step_commits_soon(void);
+extern void st_step_begin(void);
+
+/*
+ * Large jobs run VACUUM after each of so many parts.  It reads all indexes each time;
+ * twice as many parts did not keep them any smaller.
+ */
+#define ST_VACUUM_PARTS	8
 
 /* Runs one of these as the owner of the table, with a snapshot. */
 typedef bool (*StCompactFunction) (Relation rel, StCompactJob *job);

@@ -62,8 +62,7 @@
 /* merge() runs VACUUM so many times at most. */
 #define MAX_VACUUMS	5
 
-/* And after such a share of the delta, if that is so much. */
-#define VACUUM_SHARE	0.0625
+/* And after each part of the delta, if that is so much. */
 #define VACUUM_BYTES	(64 * 1024 * 1024)
 
 /* How long it waits for older snapshots after one, and between looks. */
@@ -110,8 +109,9 @@ open_table(const CompactCall *call, Oid relid, LOCKMODE lockmode)
 }
 
 void
-st_step_commits_soon(void)
+st_step_begin(void)
 {
+	XactIsoLevel = XACT_SERIALIZABLE;
 	(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_LOCAL, true, 0, false);
 }
@@ -163,8 +163,7 @@ run_step(CompactCall *call, Oid relid, StCompactFunction step)
 	bool		result;
 
 	SPI_commit();
-	XactIsoLevel = XACT_SERIALIZABLE;
-	st_step_commits_soon();
+	st_step_begin();
 	rel = open_table(call, relid, ShareUpdateExclusiveLock);
 	if (rel == NULL)
 		return false;
@@ -182,7 +181,7 @@ vacuum_is_due(CompactCall *call)
 	if (call->delta_bytes == 0)
 		call->vacuumed = call->delta_bytes = call->job.delta_left;
 	if (call->vacuumed - call->job.delta_left <
-		Max(VACUUM_BYTES, call->delta_bytes * VACUUM_SHARE))
+		Max(VACUUM_BYTES, call->delta_bytes / ST_VACUUM_PARTS))
 		return false;
 	call->vacuumed = call->job.delta_left;
 	return true;

@@ -141,8 +141,7 @@ run_turn(Oid relid, StCompactJob *job, StCompactFunction function,
 
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
-	XactIsoLevel = XACT_SERIALIZABLE;
-	st_step_commits_soon();
+	st_step_begin();
 	if (!ConditionalLockRelationOid(relid, lockmode))
 		result = TURN_BUSY;
 	else
