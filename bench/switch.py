@@ -30,7 +30,7 @@ from bench.load import MB
 from bench.progress import progress
 from bench.report import cell_text
 from bench.results import WRONG, Cell
-from bench.rounds import percentile
+from bench.rounds import percentile, read_log
 from bench.sections import ADOPT, BESIDE_ADOPT, PEAK, PERCENTILE, SWITCH
 from bench.systems import System
 
@@ -124,12 +124,12 @@ class Writers:
                 timeout=self.lab.config.load_timeout,
             )
             for log in self.lab.scratch.glob("switch-log.*"):
-                for line in log.read_text().splitlines():
-                    _, _, latency, script, seconds, micro, lag = line.split()
-                    self.done[self.scripts[int(script)]] += 1
-                    end = int(seconds) + int(micro) / 1e6
-                    own = (int(latency) - int(lag)) / 1000
-                    self.log.append((end, own, int(lag) / 1000))
+                lines = log.read_text().splitlines()
+                self.done.update(self.scripts[int(line.split()[3])] for line in lines)
+                self.log += [
+                    (end, latency - lag, lag)
+                    for end, latency, lag in read_log(lines, 0)
+                ]
                 log.unlink()
 
     def between(self, first: float, last: float) -> tuple[list[float], list[float]]:
@@ -158,15 +158,11 @@ class Sizes:
                 task.result()
 
     def _look(self) -> None:
-        with _connect(self.lab) as connection:
+        with self.lab.cluster.connect(DATABASE) as connection:
             while not self._ends.wait(0.1):
                 table, total = sizes(connection)
                 self.table = max(self.table, table)
                 self.total = max(self.total, total)
-
-
-def _connect(lab: Lab) -> psycopg.Connection:
-    return psycopg.connect(lab.cluster.dsn(DATABASE), autocommit=True)
 
 
 def sizes(connection: psycopg.Connection) -> tuple[int, int]:
@@ -235,7 +231,7 @@ class Run:
     def go(self) -> None:
         """From heap and back."""
         am = self.system.name
-        with _connect(self.lab) as connection:
+        with self.lab.cluster.connect(DATABASE) as connection:
             self._load(connection)
             before = self._fingerprint(connection)
             self._size(connection, "heap")

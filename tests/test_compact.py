@@ -513,25 +513,25 @@ def test_pace(database, am):
         conn.execute("CREATE INDEX ON t (id)")
         conn.execute("CREATE INDEX ON t USING gin (words)")
 
-        def seconds(command: str) -> float:
+        def merge() -> float:
             conn.execute("TRUNCATE t")
             conn.execute(
                 "INSERT INTO t SELECT i, ARRAY[i, i % 9] FROM generate_series(1, 900) i"
             )
             start = time.monotonic()
-            conn.execute(f"CALL {am}.{command}('t')")
+            conn.execute(f"CALL {am}.merge('t')")
             return time.monotonic() - start
 
         conn.execute("SET vacuum_cost_limit = 100")
         conn.execute("SET vacuum_cost_delay = '10ms'")
         # 1,800 keys and 900 rows, each found and put at the cost of 2 pages or more
-        assert seconds("merge") > 0.36
+        assert merge() > 0.36
         conn.execute("SET statement_timeout = '100ms'")
         with pytest.raises(psycopg.errors.QueryCanceled):
-            seconds("merge")
+            merge()
         conn.execute("RESET statement_timeout")
         conn.execute("SET vacuum_cost_delay = 0")
-        assert min(seconds("merge") for _ in range(3)) < 0.3
+        assert min(merge() for _ in range(3)) < 0.3
 
 
 def test_indexes_of_many_kinds_lead_to_rows_that_moved(database, am):

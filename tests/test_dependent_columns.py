@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from test_keyed import plan_of
 
 TABLES = """
 CREATE TABLE {name} (id int PRIMARY KEY, k int, n numeric, t text, b bpchar(8), f float8,
@@ -57,9 +58,7 @@ def rows(conn, query: str, name: str) -> list[str]:
 
 
 def plan(conn, query: str) -> str:
-    explain = "EXPLAIN (FORMAT json, ANALYZE, TIMING off) "
-    ((tree,),) = conn.execute(explain + query.format(T="ours")).fetchall()
-    return json.dumps(tree)
+    return json.dumps(plan_of(conn, query.format(T="ours"), ", ANALYZE, TIMING off"))
 
 
 @pytest.mark.parametrize("what", QUERIES)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
+from test_keyed import plan_of
 
 TABLES = """CREATE TABLE t (k int, n numeric, s text) USING {am};
  INSERT INTO t SELECT i % 100, i * 0.5, 's' || i FROM generate_series(1, 20000) i;
@@ -43,14 +42,8 @@ REASONS = {
 
 
 def notes(conn, sql: str, options: str = "VERBOSE") -> list[str]:
-    ((tree,),) = conn.execute(f"EXPLAIN (FORMAT json, {options}) {sql}").fetchall()
-    tree = json.loads(tree) if isinstance(tree, str) else tree
-    found, todo = [], [tree[0]["Plan"]]
-    while todo:
-        node = todo.pop()
-        found += node.get("Not In Vectors", [])
-        todo += node.get("Plans", [])
-    return found
+    nodes = plan_of(conn, sql, f", {options}")
+    return [note for node in nodes for note in node.get("Not In Vectors", [])]
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import struct
 import psycopg
 import pytest
 from test_damage import BLOCK, HEADER_OFF, PAYLOAD, PAYLOAD_OFF, page_checksum, xxh3
+from test_keyed import plan_of
 
 ROWS = 12_000
 SECTION = 0x315A4B53  # "SKZ1", common/format/sf_key.h
@@ -366,10 +367,7 @@ def test_uuid_columns(conn, am):
 
 
 def cost(conn, condition: str) -> float:
-    [(plan,)] = conn.execute(
-        f"EXPLAIN (FORMAT JSON) SELECT id FROM ours_t WHERE {condition}"
-    ).fetchall()
-    return plan[0]["Plan"]["Total Cost"]
+    return plan_of(conn, f"SELECT id FROM ours_t WHERE {condition}")[0]["Total Cost"]
 
 
 def test_plans_know_what_zones_spare(conn, am):

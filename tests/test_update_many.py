@@ -9,7 +9,7 @@ import time
 
 import psycopg
 import pytest
-from strata.threads import race_time
+from strata.threads import begun, race_time
 from strata.twin import Twin
 from strata.wait import wait_until
 
@@ -533,18 +533,11 @@ def test_an_updater_waits_for_another_one(wide, many):
         conn.execute("BEGIN")
         conn.execute(f"UPDATE t SET s = s || 'first', k = 5 WHERE {some}")
     other = wide.session()
-    results = {}
-
-    def update(name: str) -> None:
-        results[name] = (
-            other.conns[name]
-            .execute("UPDATE t SET n = id, k = k + 1 WHERE id % 10 = 0")
-            .rowcount
-        )
-
-    threads = [threading.Thread(target=update, args=(name,)) for name in wide.conns]
-    for thread in threads:
-        thread.start()
+    update = "UPDATE t SET n = id, k = k + 1 WHERE id % 10 = 0"
+    updated = [
+        begun(lambda conn=conn: conn.execute(update).rowcount)
+        for conn in other.conns.values()
+    ]
     for name, conn in wide.conns.items():
         pid = other.conns[name].info.backend_pid
         wait_until(
@@ -555,9 +548,7 @@ def test_an_updater_waits_for_another_one(wide, many):
             "the other updater to wait",
         )
     wide.ok("COMMIT")
-    for thread in threads:
-        thread.join()
-    assert set(results.values()) == {WIDE // 10}
+    assert {count() for count in updated} == {WIDE // 10}
     verify(wide)
 
 
