@@ -63,6 +63,34 @@ def test_merge_puts_groups_where_those_were_that_it_replaced(database, am):
 
 
 @pytest.mark.slow
+def test_pages_that_merge_keeps_rows_away_from_are_offered_again(database, am):
+    """By the next VACUUM; merge hides them, so that the file can be cut off soon."""
+    few = 10  # that stay for rows
+    offered = "SELECT count(*) FROM pg_freespace('t') WHERE avail > 0"
+    with database.connect() as conn, database.connect() as reader:
+        conn.execute("CREATE EXTENSION pg_freespacemap")
+        conn.execute(
+            "CREATE TABLE t WITH (autovacuum_enabled = off) AS"
+            " SELECT i, md5(i::text) AS v FROM generate_series(1, 60000) i"
+        )
+        conn.execute(f"SELECT {am}.adopt('t')")
+        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+        reader.execute("BEGIN")
+        reader.execute("LOCK TABLE t IN ACCESS SHARE MODE")  # it cannot be cut off now
+        conn.execute(f"CALL {am}.merge('t')")
+        assert conn.execute(offered).fetchone()[0] < few
+        conn.execute("VACUUM (TRUNCATE off) t")
+        assert conn.execute(offered).fetchone()[0] > 100
+        reader.execute("COMMIT")
+        conn.execute("VACUUM t")
+        assert conn.execute(offered).fetchone()[0] < few
+        assert conn.execute("SELECT count(*), sum(i) FROM t").fetchone() == (
+            60_000,
+            30_000 * 60_001,
+        )
+
+
+@pytest.mark.slow
 def test_merge_alone_brings_the_size_of_a_fresh_table_back(database, am):
     """It runs VACUUM, but in no transaction but its own."""
     with database.connect() as conn, database.connect() as old:

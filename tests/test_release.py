@@ -427,7 +427,8 @@ def test_row_numbers_are_not_used_again(heaps):
 @pytest.mark.slow
 def test_release_does_not_read_in_each_step_what_those_before_have_done(heaps):
     """Each tombstone is read four times when all rows have gone: by the last step,
-    which finds nothing, by the look whether that is so, and by VACUUM."""
+    which finds nothing, by the look whether that is so, and by VACUUM. That comes in
+    between, when they are gone, and last."""
     rows, conn = 250_000, heaps.ours
     conn.execute(
         "CREATE TABLE t (id int) WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off)"
@@ -444,10 +445,13 @@ def test_release_does_not_read_in_each_step_what_those_before_have_done(heaps):
     )
     conn.execute("SELECT pg_stat_clear_snapshot(), pg_stat_force_next_flush()")
     (before,) = conn.execute(read).fetchone()
+    vacuums = "SELECT vacuum_count FROM pg_stat_user_tables WHERE relid = 't'::regclass"
+    (vacuumed,) = conn.execute(vacuums).fetchone()
     release(heaps)
     conn.execute("SELECT pg_stat_clear_snapshot(), pg_stat_force_next_flush()")
     (after,) = conn.execute(read).fetchone()
     assert (after - before) / rows < 4.5
+    assert conn.execute(vacuums).fetchone()[0] - vacuumed == 3
     # tombstones took 14 MB of it
     size = (
         "SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 't'::regclass"
