@@ -59,16 +59,20 @@ is_empty_heap_page(Relation rel, BlockNumber block)
 	return result;
 }
 
-/* The number of blocks that the file must keep, with or without the metapage's. */
+/*
+ * The number of blocks that the file must keep if the metapage moves away, and, in
+ * *with_meta, if it stays.
+ */
 static BlockNumber
-needed_blocks(Relation rel, StCatalog *cat, BlockNumber nblocks, bool without_meta)
+needed_blocks(Relation rel, StCatalog *cat, BlockNumber nblocks, BlockNumber *with_meta)
 {
 	BlockNumber end = nblocks;
 	int			n;
 	StExtentRange *extents = st_free_extent_all(cat, SnapshotSelf, &n);
 	BlockNumber meta = st_meta_block(rel);
 
-	while (end > ST_META_BLOCK + 1 && (without_meta || end - 1 != meta))
+	*with_meta = InvalidBlockNumber;
+	while (end > ST_META_BLOCK + 1)
 	{
 		CHECK_FOR_INTERRUPTS();
 		while (n > 0 && extents[n - 1].start >= end)
@@ -76,25 +80,25 @@ needed_blocks(Relation rel, StCatalog *cat, BlockNumber nblocks, bool without_me
 		if (n > 0 && extents[n - 1].end >= end)
 			end = extents[n - 1].start;
 		else if (end - 1 == meta)
-			end--;
+			*with_meta = end--;
 		else if (is_empty_heap_page(rel, end - 1))
 			end--;
 		else
 			break;
 	}
 	pfree(extents);
+	if (*with_meta == InvalidBlockNumber)
+		*with_meta = end;
 	return end;
 }
 
 /*
- * An empty page before `end` that the metapage can move to, if it should: it may
- * have to, so that the file can be cut off.
+ * An empty page before `end` for the metapage, which stands behind: it has to move so
+ * that the file can be cut off.
  */
 static BlockNumber
 place_for_meta(Relation rel, BlockNumber end)
 {
-	if (st_meta_block(rel) == ST_META_BLOCK || st_meta_block(rel) < end)
-		return InvalidBlockNumber;
 	for (BlockNumber block = ST_META_BLOCK + 1; block < end; block++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -114,7 +118,8 @@ static void
 truncate_locked(Relation rel, StCatalog *cat, int elevel)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
-	BlockNumber end = needed_blocks(rel, cat, nblocks, true);
+	BlockNumber with_meta;
+	BlockNumber end = needed_blocks(rel, cat, nblocks, &with_meta);
 
 	if (st_meta_block(rel) >= end)
 	{
@@ -124,7 +129,7 @@ truncate_locked(Relation rel, StCatalog *cat, int elevel)
 			st_meta_move(rel, place, name_place, cat))
 			RecordPageWithFreeSpace(rel, place, 0);
 		else
-			end = needed_blocks(rel, cat, nblocks, false);
+			end = with_meta;
 	}
 	if (end >= nblocks)
 		return;
@@ -160,14 +165,15 @@ void
 st_truncate(Relation rel, int elevel)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BlockNumber with_meta;
 	BlockNumber end;
 	StCatalog	cat;
 
 	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
 		return;
-	end = needed_blocks(rel, &cat, nblocks, true);
+	end = needed_blocks(rel, &cat, nblocks, &with_meta);
 	if (st_meta_block(rel) >= end && place_for_meta(rel, end) == InvalidBlockNumber)
-		end = needed_blocks(rel, &cat, nblocks, false);
+		end = with_meta;
 	if (end < nblocks &&
 		(nblocks - end >= TRUNCATE_PAGES ||
 		 nblocks - end >= nblocks / TRUNCATE_SHARE) &&
