@@ -85,14 +85,31 @@ plan_query(Query *parse, const char *query_string, int cursor_options, ParamList
 	List	   *notes = vx_fallback_begin();
 	PlannedStmt *result;
 
-	if (st_store_in_use && vx_enable_keyed_subqueries)
-		vx_keyed_prepare(parse);
-	if (prev_planner)
-		result = prev_planner(parse, query_string, cursor_options, params ST_SINCE_19(, es));
-	else
-		result = standard_planner(parse, query_string, cursor_options, params ST_SINCE_19(, es));
-	vx_fallback_end(notes);
+	PG_TRY();
+	{
+		if (st_store_in_use && vx_enable_keyed_subqueries)
+			vx_keyed_prepare(parse);
+		if (prev_planner)
+			result = prev_planner(parse, query_string, cursor_options, params ST_SINCE_19(, es));
+		else
+			result = standard_planner(parse, query_string, cursor_options, params ST_SINCE_19(, es));
+	}
+	PG_FINALLY();
+	{
+		vx_fallback_end(notes);
+	}
+	PG_END_TRY();
 	return result;
+}
+
+static void
+look_at_table(PlannerInfo *root, RelOptInfo *rel, Oid relid, bool inh)
+{
+	if (!st_store_in_use)
+		return;
+	st_bitmap_forbid_in_recheck(root, rel, relid);
+	if (!inh)
+		vx_note_unique_keys(root, rel, relid);
 }
 
 #ifdef ST_HAVE_SIMPLE_REL_HOOK
@@ -101,11 +118,8 @@ simple_rel(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
 	if (prev_simple_rel)
 		prev_simple_rel(root, rel, rte);
-	if (!st_store_in_use || rte->rtekind != RTE_RELATION)
-		return;
-	st_bitmap_forbid_in_recheck(root, rel, rte->relid);
-	if (!rte->inh)
-		vx_note_unique_keys(root, rel, rte->relid);
+	if (rte->rtekind == RTE_RELATION)
+		look_at_table(root, rel, rte->relid, rte->inh);
 }
 #else
 static void
@@ -113,11 +127,7 @@ relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
 {
 	if (prev_get_relation_info)
 		prev_get_relation_info(root, relid, inhparent, rel);
-	if (!st_store_in_use)
-		return;
-	st_bitmap_forbid_in_recheck(root, rel, relid);
-	if (!inhparent)
-		vx_note_unique_keys(root, rel, relid);
+	look_at_table(root, rel, relid, inhparent);
 }
 #endif
 

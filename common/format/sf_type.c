@@ -252,12 +252,12 @@ decode_part(const SfColumnType *type, StByteReader *b, const StStrScheme *raw,
 	arena = MemoryContextAllocHuge(mcxt, need + 1);
 	if (st_str_decode(raw, p, len, n, room, align, arena, need, off, lens) != ST_OK)
 		return false;
-	for (uint32 i = 0; i < n; i++)
+	for (uint32 i = 0; i < n && type->kind == SF_KIND_FIXED; i++)
 	{
-		if (type->kind == SF_KIND_FIXED && lens[i] != type->typlen)
+		if (lens[i] != type->typlen)
 			return false;
-		values[i] = sf_value_datum(type, arena + off[i], lens[i]);
 	}
+	sf_value_datums(type, arena, off, lens, n, values);
 	return true;
 }
 

@@ -201,6 +201,9 @@ extern bool st_plan_is_ours(const EState *estate);
 /* The format behind a relation, or NULL if it is not one of this library's. */
 extern const StFormat *st_relation_format(Relation rel);
 
+/* The same by OID; somebody holds a lock on it. */
+extern const StFormat *st_table_format(Oid relid);
+
 /*
  * Reading.  All of these first flush rows that this backend has pending for
  * the relation, so that a statement sees what its transaction wrote.

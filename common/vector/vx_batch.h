@@ -114,6 +114,14 @@ vx_batch_column(VxBatch *batch, AttrNumber attno)
 	return &batch->columns[batch->column_of[attno - 1]];
 }
 
+/* Are values of the column, of a row group, so large that they are made one by one? */
+static inline bool
+vx_batch_is_large(const VxBatch *batch, AttrNumber attno)
+{
+	return vx_format->is_large != NULL && batch->reader != NULL && attno <= batch->natts &&
+		vx_format->is_large(batch->reader, attno, batch->vecno);
+}
+
 /* The column's decoded vector. */
 static inline const VxVector *
 vx_batch_vector(VxBatch *batch, AttrNumber attno)

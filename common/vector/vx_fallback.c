@@ -3,7 +3,7 @@
  * vx_fallback.c
  *	  Why something is not done in vectors, for EXPLAIN (VERBOSE).
  *
- * What offers paths notes here why it offers none.  When a plan is made of the paths, each
+ * What offers aggregations, joins and windows notes here why it offers none.  When a plan is made of the paths, each
  * scan of ours takes the reasons that are about its table, and keeps them.  Only what
  * cannot be is noted: not what was offered and cost more.
  *

@@ -91,7 +91,7 @@ typedef struct VxPath
 	VxCodes		dictionary;		/* of strings, for TEXT */
 	uint32	   *codes;			/* as words, */
 	bool		coded;			/* of all values in the vector so far */
-	VxText		text;			/* of PRINT */
+	VxText		text;			/* of PRINT and TEXT */
 } VxPath;
 
 /* Is it made of all of a document, or of all but some keys? */

@@ -28,6 +28,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "access/transam.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
@@ -82,6 +83,16 @@ st_relation_format(Relation rel)
 		rel->rd_tableam->relation_needs_toast_table != st_relation_needs_toast_table)
 		return NULL;
 	return ((const StTableAm *) rel->rd_tableam)->format;
+}
+
+const StFormat *
+st_table_format(Oid relid)
+{
+	Relation	rel = table_open(relid, NoLock);
+	const StFormat *format = st_relation_format(rel);
+
+	table_close(rel, NoLock);
+	return format;
 }
 
 void

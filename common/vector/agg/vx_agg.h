@@ -287,6 +287,9 @@ extern AttrNumber vx_agg_feed_column(const VxAggFeed *feed, const Expr *expr);
  */
 extern List *vx_agg_substitute(List *exprs, int varno, const List *tlist);
 
+/* Does the node compute something for each row that vectors would call more, or less, often? */
+extern bool vx_agg_is_bound_to_rows(const PlanState *ps);
+
 /* Do expressions use system columns or whole rows? */
 extern bool vx_agg_needs_row(List *exprs, Index varno);
 

@@ -64,14 +64,6 @@ arm_column(void *rows, AttrNumber attno)
 
 /* ---- what an arm's columns are made of ---- */
 
-/* Evaluating it on vectors would call something more, or less, often. */
-static bool
-is_bound_to_rows(const PlanState *ps)
-{
-	return contain_volatile_functions((Node *) ps->plan->targetlist) ||
-		contain_subplans((Node *) ps->plan->targetlist);
-}
-
 /*
  * The first ncolumns columns of the arm's rows in terms of the columns of the node
  * below it that hands out vectors; NIL: there is none.
@@ -84,7 +76,7 @@ expressions(Arm *arm, int ncolumns)
 
 	for (int i = 0; i < ncolumns; i++)
 		exprs = lappend(exprs, list_nth_node(TargetEntry, below->plan->targetlist, i)->expr);
-	while (IsA(below, SubqueryScanState) && below->qual == NULL && !is_bound_to_rows(below))
+	while (IsA(below, SubqueryScanState) && below->qual == NULL && !vx_agg_is_bound_to_rows(below))
 	{
 		SubqueryScan *scan = (SubqueryScan *) below->plan;
 
@@ -93,7 +85,7 @@ expressions(Arm *arm, int ncolumns)
 			return NIL;
 		below = ((SubqueryScanState *) below)->subplan;
 	}
-	if (vx_producer(below) == NULL || is_bound_to_rows(below) ||
+	if (vx_producer(below) == NULL || vx_agg_is_bound_to_rows(below) ||
 		vx_agg_needs_row(exprs, vx_producer(below)->varno))
 		return NIL;
 	arm->below = below;

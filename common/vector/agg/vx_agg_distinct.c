@@ -39,8 +39,8 @@ struct VxDistinct
 	uint32		nbitmaps;		/* allocated: by group number */
 	Bitmap	   *bitmaps;
 	Size		bitmap_bytes;
-	bool		hashing;		/* bitmaps keep their range */
-	VxPairs		pairs;			/* words elsewhere, of all groups */
+	VxPairs		pairs;			/* words elsewhere, of all groups; once it has slots,
+								 * bitmaps keep their range */
 
 	/* when groups are complete: their words in pairs, one group after another */
 	uint64	   *words;
@@ -75,7 +75,6 @@ vx_distinct_reset(VxAggState *state, VxDistinct *distinct)
 	distinct->nbitmaps = 0;
 	distinct->bitmaps = NULL;
 	distinct->bitmap_bytes = 0;
-	distinct->hashing = false;
 	distinct->pairs.form = pairs_form(state, &distinct->key);
 	vx_pairs_reset(&distinct->pairs);
 	distinct->words = NULL;
@@ -162,16 +161,15 @@ add_elsewhere(VxAggState *state, VxDistinct *distinct, uint64 word, uint32 gid)
 {
 	Bitmap	   *bitmap = &distinct->bitmaps[gid];
 
-	if (!distinct->hashing && cover_word(state, distinct, bitmap, (int64) word))
+	if (distinct->pairs.slots == NULL && cover_word(state, distinct, bitmap, (int64) word))
 	{
 		uint64		at = word - (uint64) bitmap->base;
 
 		bitmap->bits[at / 64] |= UINT64CONST(1) << (at % 64);
 		return true;
 	}
-	if (!distinct->hashing)
+	if (distinct->pairs.slots == NULL)
 		vx_pairs_reserve(&distinct->pairs, state->mcxt, BLOCK_ROWS);
-	distinct->hashing = true;
 	return vx_pairs_add(&distinct->pairs, word, gid);
 }
 
@@ -204,7 +202,7 @@ prepare_words(VxAggState *state, VxDistinct *distinct, const uint64 *words,
 
 	if (state->groups->ngroups > distinct->nbitmaps)
 		add_bitmaps(state, distinct);
-	if (distinct->hashing)
+	if (distinct->pairs.slots != NULL)
 		vx_pairs_reserve(&distinct->pairs, state->mcxt, n);
 	else if (state->groups->nkeys == 0)
 		return;
@@ -217,7 +215,7 @@ prepare_words(VxAggState *state, VxDistinct *distinct, const uint64 *words,
 
 		if (at < bitmap->nbits)
 			__builtin_prefetch(&bitmap->bits[at / 64], 1);
-		else if (distinct->hashing)
+		else if (pairs->slots != NULL)
 			__builtin_prefetch(vx_pairs_slot(pairs, words[i], gids[i]), 1);
 	}
 }

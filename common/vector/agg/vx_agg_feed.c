@@ -145,6 +145,13 @@ vx_agg_substitute(List *exprs, int varno, const List *tlist)
 	return s.failed ? NIL : exprs;
 }
 
+bool
+vx_agg_is_bound_to_rows(const PlanState *ps)
+{
+	return contain_volatile_functions((Node *) ps->plan->targetlist) ||
+		contain_subplans((Node *) ps->plan->targetlist);
+}
+
 PlanState *
 vx_agg_fuse(VxAggState *state, PlanState *child, List *operands, List *columns)
 {
@@ -156,8 +163,7 @@ vx_agg_fuse(VxAggState *state, PlanState *child, List *operands, List *columns)
 	while (IsA(below, SubqueryScanState) && below->qual == NULL)
 		below = ((SubqueryScanState *) below)->subplan;
 	producer = vx_producer(below);
-	if (producer == NULL || contain_volatile_functions((Node *) below->plan->targetlist) ||
-		contain_subplans((Node *) below->plan->targetlist))
+	if (producer == NULL || vx_agg_is_bound_to_rows(below))
 		return NULL;
 	foreach(lc, columns)
 	{

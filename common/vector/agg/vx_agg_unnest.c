@@ -23,8 +23,6 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "catalog/pg_type_d.h"
-#include "executor/executor.h"
 #include "miscadmin.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -68,7 +66,6 @@ struct VxAggUnnest
 	uint16		from[ST_VECTOR_SIZE];	/* row that the element is of */
 
 	/* the element of rows that were put out so far */
-	Oid			type;
 	int16		typlen;
 	bool		byval;
 	char		align;
@@ -148,10 +145,9 @@ init_element(VxAggUnnest *u, Form_pg_attribute attr)
 {
 	vx_row_column_init(&u->column, attr);
 	get_typlenbyvalalign(attr->atttypid, &u->typlen, &u->byval, &u->align);
-	u->type = u->column.type;
 	if (u->typlen != -1 || u->column.numeric)
 		return;
-	vx_codes_init(&u->codes, CurrentMemoryContext, u->type, u->typlen);
+	vx_codes_init(&u->codes, CurrentMemoryContext, u->column.type, u->typlen);
 	u->coded_vector.rep = VX_REP_CODE;
 	u->coded_vector.typlen = -1;
 	u->coded_vector.dict = &u->codes.dict;
@@ -481,14 +477,6 @@ put_elements(VxAggUnnest *u, int n)
 }
 
 static bool
-is_large(VxBatch *batch, AttrNumber attno)
-{
-	return vx_format->is_large && batch->reader && attno <= batch->natts &&
-		vx_batch_column(batch, attno)->access == VX_ACCESS_NONE &&
-		vx_format->is_large(batch->reader, attno, batch->vecno);
-}
-
-static bool
 next_source(VxAggUnnest *u)
 {
 	VxBatch    *from = u->source->batch;
@@ -499,7 +487,8 @@ next_source(VxAggUnnest *u)
 	u->at = u->ready = 0;
 	u->next = u->nitems = 0;
 	u->large = vx_expr_plain_column(u->array);
-	if (u->large > 0 && !is_large(from, u->large))
+	if (u->large > 0 && (!vx_batch_is_large(from, u->large) ||
+						 vx_batch_column(from, u->large)->access != VX_ACCESS_NONE))
 		u->large = 0;
 	if (u->large > 0)
 	{

@@ -59,14 +59,6 @@ replace_params(Node *node, void *params)
 	return expression_tree_mutator(node, replace_params, params);
 }
 
-/* The node computes something for each row, wanted or not, that is not to be left out. */
-static bool
-is_bound_to_rows(const PlanState *ps)
-{
-	return contain_volatile_functions((Node *) ps->plan->targetlist) ||
-		contain_subplans((Node *) ps->plan->targetlist);
-}
-
 static bool
 is_unnest(const Expr *expr)
 {
@@ -82,7 +74,7 @@ set_source(VxUnnestShape *shape, PlanState *below, const FuncExpr *call)
 {
 	VxProducer *producer = vx_producer(below);
 
-	if (producer == NULL || is_bound_to_rows(below))
+	if (producer == NULL || vx_agg_is_bound_to_rows(below))
 		return false;
 	shape->below = below;
 	shape->element = makeVar(producer->varno, producer->desc->natts + 1,
@@ -172,7 +164,7 @@ vx_unnest_find_shape(VxUnnestShape *shape, PlanState *child, const List *columns
 	if (shape->exprs == NIL)
 		shape->exprs = list_make1(makeBoolConst(true, false));
 	shape->ncolumns = list_length(shape->exprs);
-	while (shape->exprs != NIL && !is_bound_to_rows(ps))
+	while (shape->exprs != NIL && !vx_agg_is_bound_to_rows(ps))
 	{
 		if (IsA(ps, SubqueryScanState))
 		{
@@ -193,7 +185,7 @@ vx_unnest_find_shape(VxUnnestShape *shape, PlanState *child, const List *columns
 		else
 			break;
 	}
-	if (shape->exprs == NIL || is_bound_to_rows(ps) ||
+	if (shape->exprs == NIL || vx_agg_is_bound_to_rows(ps) ||
 		!(IsA(ps, ProjectSetState) ? is_projectset(shape, ps) :
 		  IsA(ps, NestLoopState) && is_nested_loop(shape, ps)))
 		return false;

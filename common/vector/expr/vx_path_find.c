@@ -12,10 +12,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"

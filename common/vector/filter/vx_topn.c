@@ -315,7 +315,7 @@ remove_worse_strings(VxTopN *topn, const VxVector *v, const int64 *ranks, VxBatc
 			continue;
 		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(vx_vector_datum(v, row)));
 		if (!vx_ties_pass(topn->ties, last, n, st_string_bytes(value, TEXTOID)))
-			batch->selection[row / 64] &= ~(UINT64CONST(1) << (row % 64));
+			vx_rows_clear(batch->selection, row);
 	}
 }
 

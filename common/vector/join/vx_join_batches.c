@@ -110,9 +110,8 @@ vx_join_batches_create(VxJoinState *state)
 static bool
 is_large(VxBatch *batch, AttrNumber attno)
 {
-	return vx_format->is_large && batch->reader &&
-		vx_batch_column(batch, attno)->access == VX_ACCESS_NONE &&
-		vx_format->is_large(batch->reader, attno, batch->vecno);
+	return vx_batch_is_large(batch, attno) &&
+		vx_batch_column(batch, attno)->access == VX_ACCESS_NONE;
 }
 
 /* Hashes of the selected rows; those that meet nothing leave the selection. */

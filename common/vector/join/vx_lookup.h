@@ -27,7 +27,7 @@ typedef struct VxLookupState VxLookupState;
 extern VxLookupState *vx_lookup_state(PlanState *ps);
 
 /*
- * The only table of keys of which groups are wanted, once it has slots; and the key's
+ * The only table of keys of which groups are wanted, once it is finished; and the key's
  * column of the grouped plan's rows, and its clause.  NULL: all are.
  */
 extern VxHash *vx_lookup_asked(VxLookupState *state, PlanState **grouped, AttrNumber *attno,

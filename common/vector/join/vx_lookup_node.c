@@ -63,7 +63,7 @@ struct VxLookupState
 	PlanState  *asked;			/* gives the keys that can be asked for, or NULL, */
 	int			asked_key;		/* and which of the keys it is */
 	bool		asked_read;
-	VxHash	   *asked_hash;		/* those keys; without slots if all are grouped */
+	VxHash	   *asked_hash;		/* those keys; not finished if all are grouped */
 	int			nresults;
 	int			ncalls;			/* before rows are grouped */
 	List	   *clauses;

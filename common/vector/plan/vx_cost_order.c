@@ -103,11 +103,14 @@ conditions_on(PlannerInfo *root, RelOptInfo *rel, Node *item)
 static double
 sorted_share(RelOptInfo *rel, Relation relation)
 {
+	VxRelNotes *notes = rel->fdw_private;
 	StGroupList *list;
 	double		rows = 0;
 
 	if (!ActiveSnapshotSet())
 		return 0;
+	if (notes != NULL && notes->sorted_share >= 0)
+		return notes->sorted_share;
 	list = st_visible_groups(relation, GetActiveSnapshot(), CurrentMemoryContext);
 	for (int i = 0; i < list->ngroups; i++)
 	{
@@ -115,7 +118,10 @@ sorted_share(RelOptInfo *rel, Relation relation)
 		if (list->groups[i].order_hash != 0)
 			rows += list->groups[i].nrows;
 	}
-	return Min(1.0, rows / Max(1.0, rel->tuples));
+	rows = Min(1.0, rows / Max(1.0, rel->tuples));
+	if (notes != NULL)
+		notes->sorted_share = rows;
+	return rows;
 }
 
 double

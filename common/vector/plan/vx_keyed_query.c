@@ -22,7 +22,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type_d.h"
@@ -211,17 +210,9 @@ has_child_of_ours(Oid parent)
 static bool
 is_table_of_ours(const RangeTblEntry *rte)
 {
-	bool		result = false;
-
-	if (rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW)
-	{
-		/* The parser or the plan cache holds a lock on it. */
-		Relation	relation = table_open(rte->relid, NoLock);
-
-		result = st_relation_format(relation) == vx_format->store;
-		table_close(relation, NoLock);
-	}
-	return result || (rte->inh && has_child_of_ours(rte->relid));
+	return ((rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW) &&
+			st_table_format(rte->relid) == vx_format->store) ||
+		(rte->inh && has_child_of_ours(rte->relid));
 }
 
 static bool find_table(Node *node, void *context);

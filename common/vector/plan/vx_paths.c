@@ -190,18 +190,24 @@ make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 /*
  * The server has put the best bitmap together for a scan of its own, without
  * parameters or none.  That path is copied, because the server frees it when
- * it finds a better one, and kept in the relation's fdw_private, which means
- * nothing for a table: nodes above ask for scans again when the relation's
+ * it finds a better one, and kept in the relation's fdw_private, which the
+ * server does not use for a table: nodes above ask for scans again when the relation's
  * list of paths is final.
  */
 static void
 keep_bitmap(RelOptInfo *rel, Relation relation)
 {
+	VxRelNotes *notes = rel->fdw_private;
 	BitmapHeapPath *best = NULL;
 	BitmapHeapPath *own;
 	ListCell   *lc;
 
-	rel->fdw_private = NULL;
+	if (notes == NULL)
+	{
+		rel->fdw_private = notes = palloc0(sizeof(VxRelNotes));
+		notes->sorted_share = -1;
+	}
+	notes->bitmap = NULL;
 	/* a condition without columns becomes a node above the server's plan */
 	if (!vx_enable_bitmap_vectors || !enable_bitmapscan || vx_has_pseudoconstant(rel) ||
 		vx_index_scan(relation) == VX_INDEX_SCAN_OFF)
@@ -218,7 +224,7 @@ keep_bitmap(RelOptInfo *rel, Relation relation)
 		return;
 	own = makeNode(BitmapHeapPath);
 	memcpy(own, best, sizeof(BitmapHeapPath));
-	rel->fdw_private = own;
+	notes->bitmap = own;
 }
 
 /* A scan of the rows that an index finds, if the server has a bitmap for that. */
@@ -226,7 +232,8 @@ static CustomPath *
 make_bitmap_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 				 const Bitmapset *attnos, PathTarget *vectors)
 {
-	BitmapHeapPath *bitmap = rel->fdw_private;
+	VxRelNotes *notes = rel->fdw_private;
+	BitmapHeapPath *bitmap = notes != NULL ? notes->bitmap : NULL;
 	CustomPath *cpath;
 
 	if (bitmap == NULL)
@@ -355,8 +362,6 @@ static bool
 is_table_of_ours(PlannerInfo *root, Index relid)
 {
 	RangeTblEntry *rte = planner_rt_fetch(relid, root);
-	Relation	relation;
-	bool		result;
 	ListCell   *lc;
 
 	check_stack_depth();
@@ -377,11 +382,7 @@ is_table_of_ours(PlannerInfo *root, Index relid)
 	if (rte->rtekind != RTE_RELATION ||
 		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW))
 		return false;
-	/* The planner holds a lock on it. */
-	relation = table_open(rte->relid, NoLock);
-	result = st_relation_format(relation) == vx_format->store;
-	table_close(relation, NoLock);
-	return result;
+	return st_table_format(rte->relid) == vx_format->store;
 }
 
 bool

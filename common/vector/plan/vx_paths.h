@@ -29,10 +29,17 @@ extern CustomPath *vx_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel,
 											Relation relation, PathTarget *target,
 											int workers);
 
+/* What planning keeps of a table of ours, in its RelOptInfo's fdw_private. */
+typedef struct VxRelNotes
+{
+	BitmapHeapPath *bitmap;		/* the server's cheapest, or NULL */
+	double		sorted_share;	/* of the rows that stand in sorted row groups; -1: not asked */
+} VxRelNotes;
+
 /* A table of ours is among those that rel, or its children, stand for. */
 extern bool vx_has_table(PlannerInfo *root, RelOptInfo *rel);
 
-/* The query, which is planned, or one that it is made of reads such a table; or NULL. */
+/* The query, or one that it is made of, reads such a table; NULL: it is not planned yet. */
 extern bool vx_query_has_table(PlannerInfo *root);
 
 /*

@@ -24,7 +24,6 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
-#include "access/table.h"
 #include "optimizer/planmain.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
@@ -137,17 +136,6 @@ enter_key(PlannerInfo *root, const IndexOptInfo *index, Index other, List *quals
 }
 
 static bool
-is_ours(Oid relid)
-{
-	/* The planner holds a lock on it. */
-	Relation	rel = table_open(relid, NoLock);
-	bool		ours = st_relation_format(rel) == vx_format->store;
-
-	table_close(rel, NoLock);
-	return ours;
-}
-
-static bool
 is_key(const IndexOptInfo *index)
 {
 	if (!index->unique || !index->immediate || index->indpred != NIL ||
@@ -174,10 +162,12 @@ vx_note_unique_keys(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 		ListCell   *qual;
 		int			other = -1;
 
-		if (!is_key(index) || (quals == NIL && !is_ours(relid)))
+		if (!is_key(index))
 			continue;
-		if (quals == NIL)
+		if (quals == NIL && st_table_format(relid) == vx_format->store)
 			quals = add_quals(NIL, (Node *) root->parse->jointree);
+		if (quals == NIL)
+			return;
 		foreach(qual, quals)
 		{
 			Oid			eqop;

@@ -44,8 +44,7 @@ may_decode(const VxScanState *scan, AttrNumber attno)
 			return false;
 	}
 	return !(scan->outputs_ready && scan->nfetched > 0 && scan->fetched[attno - 1]) &&
-		!(vx_format->is_large != NULL &&
-		  vx_format->is_large(batch->reader, attno, batch->vecno));
+		!vx_batch_is_large(batch, attno);
 }
 
 static bool

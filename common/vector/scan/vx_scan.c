@@ -241,13 +241,6 @@ slot_is_ready(const VxScanState *state)
 		slot->tts_nvalid == slot->tts_tupleDescriptor->natts;
 }
 
-static inline bool
-is_large(const VxBatch *batch, AttrNumber attno)
-{
-	return vx_format->is_large &&
-		vx_format->is_large(batch->reader, attno, batch->vecno);
-}
-
 /*
  * Documents that are values by themselves stay so: none is made text, or less
  * of its keys, before its row is returned.
@@ -259,7 +252,7 @@ has_large_documents(const VxScanState *state)
 
 	for (int i = 0; i < set->npaths; i++)
 	{
-		if (vx_path_is_whole(set->paths[i]) && is_large(state->batch, set->paths[i]->attno))
+		if (vx_path_is_whole(set->paths[i]) && vx_batch_is_large(state->batch, set->paths[i]->attno))
 			return true;
 	}
 	return false;
@@ -289,7 +282,7 @@ prepare_outputs(VxScanState *state)
 		VxBatchColumn *column = vx_batch_column(batch, attno);
 
 		state->fetched[attno - 1] = column->access == VX_ACCESS_NONE &&
-			(sparse || is_large(batch, attno));
+			(sparse || vx_batch_is_large(batch, attno));
 		if (state->fetched[attno - 1])
 			state->nfetched++;
 		else
