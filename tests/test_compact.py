@@ -366,6 +366,30 @@ def test_a_held_row_group_is_left_alone(make_cluster, am):
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
+def test_a_locked_row_of_the_delta_is_no_reason_to_rewrite_a_group(database, am):
+    """A small group would go together with it, were it free; it goes with the next."""
+    groups = f"SELECT first_row, rows FROM {am}.row_groups('t')"
+    with database.connect() as conn, database.connect() as other:
+        conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text) USING {am}")
+        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+        conn.execute("INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 20000) i")
+        conn.execute(f"CALL {am}.merge('t')")
+        conn.execute("INSERT INTO t VALUES (0, 'locked')")
+        before = conn.execute(groups).fetchall()
+        assert [rows for _, rows in before] == [20000]
+        other.execute("BEGIN")
+        other.execute("SELECT FROM t WHERE id = 0 FOR UPDATE")
+        blocks = "SELECT pg_relation_size('t')"
+        size_before = conn.execute(blocks).fetchone()
+        conn.execute(f"CALL {am}.merge('t')")
+        assert conn.execute(groups).fetchall() == before
+        assert conn.execute(blocks).fetchone() == size_before
+        other.execute("COMMIT")
+        conn.execute(f"CALL {am}.merge('t')")
+        assert [rows for _, rows in conn.execute(groups)] == [20001]
+        assert conn.execute("SELECT v FROM t WHERE id = 0").fetchone() == ("locked",)
+
+
 @pytest.mark.parametrize("auto", [True, False], ids=["worker", "no worker"])
 def test_merge_in_a_block_leaves_vacuum_to_a_worker(make_cluster, am, auto):
     """It says so, and the file gets as small; without workers it names the way."""

@@ -44,7 +44,7 @@ count_live_tuples(Relation rel, BlockNumber block, BufferAccessStrategy strategy
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	Buffer		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block,
 											RBM_NORMAL, strategy);
-	uint32		live = st_page_tuples(rel, buffer, SnapshotSelf, offsets);
+	uint32		live = st_page_tuples(rel, buffer, SnapshotSelf, false, offsets);
 
 	ReleaseBuffer(buffer);
 	return live;

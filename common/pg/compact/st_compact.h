@@ -120,10 +120,11 @@ extern bool st_compact_fold_due(Relation rel, StCompactJob *job);
 
 /*
  * Tuples of a page of the delta, pinned, that the snapshot sees: how many, and
- * where (room for MaxHeapTuplesPerPage of them).
+ * where (room for MaxHeapTuplesPerPage of them).  If unheld, without those that
+ * a running transaction has locked or changed.
  */
 extern int	st_page_tuples(Relation rel, Buffer buffer, Snapshot snapshot,
-						   OffsetNumber *offsets);
+						   bool unheld, OffsetNumber *offsets);
 
 /*
  * st_toast_pack.c: is the TOAST relation mostly free?  And: if so, and if

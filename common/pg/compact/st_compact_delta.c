@@ -15,6 +15,7 @@
 
 #include "access/detoast.h"
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
@@ -36,11 +37,12 @@ next_delta_block(const StExtentRanges *extents, int *pos, BlockNumber block)
 }
 
 int
-st_page_tuples(Relation rel, Buffer buffer, Snapshot snapshot,
+st_page_tuples(Relation rel, Buffer buffer, Snapshot snapshot, bool unheld,
 			   OffsetNumber *offsets)
 {
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	Page		page = BufferGetPage(buffer);
+	CommandId	cid = unheld ? GetCurrentCommandId(false) : InvalidCommandId;
 	int			n = 0;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -59,7 +61,9 @@ st_page_tuples(Relation rel, Buffer buffer, Snapshot snapshot,
 			tuple.t_tableOid = RelationGetRelid(rel);
 			tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
 			tuple.t_len = ItemIdGetLength(item);
-			if (HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer))
+			if (HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer) &&
+				(!unheld ||
+				 HeapTupleSatisfiesUpdate(&tuple, cid, buffer) == TM_Ok))
 				offsets[n++] = off;
 		}
 	}
@@ -99,7 +103,7 @@ st_delta_count(Relation rel, const StExtentRanges *extents,
 		CHECK_FOR_INTERRUPTS();
 		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL,
 									strategy);
-		count += st_page_tuples(rel, buffer, GetActiveSnapshot(), offsets);
+		count += st_page_tuples(rel, buffer, GetActiveSnapshot(), true, offsets);
 		ReleaseBuffer(buffer);
 	}
 	FreeAccessStrategy(strategy);
@@ -153,7 +157,8 @@ move_page(Relation rel, Buffer buffer, StCompactSink *sink, Datum *values,
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	Page		page = BufferGetPage(buffer);
-	int			n = st_page_tuples(rel, buffer, GetActiveSnapshot(), offsets);
+	int			n = st_page_tuples(rel, buffer, GetActiveSnapshot(), sink->copies,
+								   offsets);
 
 	for (int i = 0; i < n; i++)
 	{
@@ -161,8 +166,7 @@ move_page(Relation rel, Buffer buffer, StCompactSink *sink, Datum *values,
 		HeapTupleData tuple;
 
 		ItemPointerSet(&tuple.t_self, block, offsets[i]);
-		if (sink->copies ? st_tuple_is_held(rel, &tuple.t_self) :
-			!st_delete_quietly(rel, &tuple.t_self))
+		if (!sink->copies && !st_delete_quietly(rel, &tuple.t_self))
 			continue;
 		tuple.t_tableOid = RelationGetRelid(rel);
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);

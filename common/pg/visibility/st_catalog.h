@@ -271,8 +271,8 @@ extern void st_catalog_insert(StCatalog *cat, StKeyBase base, uint64 row,
 extern bool st_catalog_delete(StCatalog *cat, ItemPointer tid);
 
 /*
- * Has a running transaction locked or deleted the tuple, of a table or of its
- * TOAST relation, so that a deletion without waiting would fail?
+ * Has a running transaction locked or deleted the tuple, so that a deletion
+ * without waiting would fail?
  */
 extern bool st_tuple_is_held(Relation rel, const ItemPointerData *tid);
 
