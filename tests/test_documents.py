@@ -107,6 +107,12 @@ EXPRESSIONS = [
     """d @> '{"os": "android", "a": 1.00}'""",
     """d @> '{"b": {"c": 1}, "c": "x"}'""",
     """'{"a": 7}' <@ d""",
+    """d <@ '{"a": 7, "os": "linux", "b": {}}'""",
+    """'{"a": 7, "b": [1, 2]}' @> d""",
+    """d -> 'a' <@ '{"b": 3, "l": ["de", "en"]}'""",
+    """d -> 'a' -> 'l' <@ '["de", "en", 5]'""",
+    """d <@ '[1, "a"]'""",
+    """d -> 0 <@ '{"a": 1}'""",
     "length(d ->> 'a')",
     "coalesce(d ->> 'a', d -> 'b' ->> 'c')",
     "jsonb_typeof(d -> 'a')",
@@ -429,6 +435,75 @@ def test_rows_of_joins(conn, am, tables, parts):
         "EXPLAIN SELECT count(*) FROM ours_nested, jsonb_path_query(d, '$.a.rare') e"
     ).fetchall()
     assert ("IS NOT FALSE" in str(plan)) == (parts == "on")
+
+
+# each is a function that returns rows, and what groups are made of
+ELEMENTS = [
+    ("jsonb_object_keys(d) e", "e"),
+    ("jsonb_object_keys(d -> 'b') e", "e"),
+    ("jsonb_object_keys(d - 'os') e", "e"),
+    ("jsonb_array_elements_text(d -> 'a' -> 'l') e", "e"),
+    ("jsonb_array_elements_text(d -> 'a' -> 'b') e", "e, d ->> 'os'"),
+    ("jsonb_array_elements(d -> 'a' -> 'b') e", "e ->> 'n'"),
+    ("jsonb_array_elements(d #> '{{a,l}}') e", "e, d -> 'a' ? 'b'"),
+    ("jsonb_array_elements(d) e", "e"),
+    ("jsonb_each(d -> 'b') e", "key"),
+    ("jsonb_each_text(d) e", "key"),
+    ("jsonb_each_text(d -> 'a') e", "key, value"),
+]
+TYPED = "CASE jsonb_typeof({0}) WHEN '{1}' THEN {0} END"
+
+
+@pytest.mark.parametrize("parts", ["on", "off"])
+def test_elements_as_vectors(conn, am, tables, parts):
+    """Elements and keys of documents, grouped; with errors, and with a condition."""
+    conn.execute(f"SET {am}.enable_document_parts = {parts}")
+    for call, keys in ELEMENTS:
+        function, _, rest = call.partition("(")
+        argument = rest.removesuffix(" e").removesuffix(")")
+        kind = "array" if "array" in function else "object"
+        for doc in (argument, TYPED.format(argument, kind)):
+            rows = f"{{}}, {function}({doc}) e"
+            compare(
+                conn,
+                tables,
+                f"SELECT ({keys})::text, count(*), sum(id) FROM {rows}"
+                f" GROUP BY {keys} ORDER BY 2, 3, 1",
+            )
+            compare(
+                conn,
+                tables,
+                f"SELECT count(*), sum(length(({keys})::text)) FROM {rows}"
+                f" WHERE ({keys})::text > 'c' AND id % 3 > 0",
+            )
+    conn.execute("CREATE TEMP TABLE one (d jsonb)")
+    conn.execute(f"CREATE TEMP TABLE ours_one (d jsonb) USING {am}")
+    for function, documents in (
+        ("jsonb_object_keys", ("5", "[1]")),
+        ("jsonb_each", ("5", "[1]")),
+        ("jsonb_each_text", ("5", "[1]")),
+        ("jsonb_array_elements", ("5", '{"a": 1}')),
+        ("jsonb_array_elements_text", ("5", '{"a": 1}')),
+    ):
+        for document in documents:
+            said = set()
+            for table in ("one", "ours_one"):
+                conn.execute(f"TRUNCATE {table}")
+                conn.execute(f"INSERT INTO {table} VALUES ({psycopg.sql.quote(document)})")
+                conn.execute(
+                    f"INSERT INTO {table} SELECT NULL FROM generate_series(1, {ROWS})"
+                )
+                with pytest.raises(psycopg.errors.InvalidParameterValue) as error:
+                    conn.execute(f"SELECT count(*) FROM {table}, {function}(d)")
+                said.add(str(error.value))
+            assert len(said) == 1, said
+    plan = conn.execute(
+        "EXPLAIN (VERBOSE) SELECT key, count(*) FROM ours_nested, jsonb_each(d -> 'a')"
+        " GROUP BY 1"
+    ).fetchall()
+    assert "Unnest: on vectors" in str(plan)
+    # which documents are put together of no value
+    assert ("d: keys of {a}" in str(plan)) == (parts == "on")
 
 
 def test_parts_are_handed_up(conn, am, tables):

@@ -409,6 +409,30 @@ contain_places(JsonbContainer *c, const Chain *chain, List *keys, List **places)
 	return true;
 }
 
+/* @> and <@ with a document on the smaller side: it may have other keys or none. */
+static bool
+contained_places(JsonbContainer *c, const Chain *chain, List **places)
+{
+	JsonbIterator *it = JsonbIteratorInit(c);
+	JsonbValue	v;
+	JsonbIteratorToken token = JsonbIteratorNext(&it, &v, true);
+
+	*places = list_make1(make_place(VX_USE_TYPE, chain->keys));
+	if (token != WJB_BEGIN_OBJECT || chain->open)
+	{
+		*places = list_make1(make_place(VX_USE_VALUE, chain->keys));
+		return chain->keys != NIL;
+	}
+	while ((token = JsonbIteratorNext(&it, &v, true)) != WJB_END_OBJECT)
+		if (token == WJB_KEY)
+			*places = lappend(*places,
+							  make_place(VX_USE_VALUE,
+										 lappend(list_copy(chain->keys),
+												 makeString(pnstrdup(v.val.string.val,
+																	 v.val.string.len)))));
+	return list_length(*places) <= MAX_PLACES;
+}
+
 /* ---- expressions ---- */
 
 static bool
@@ -435,6 +459,29 @@ use_json_path(Node *argument, Node *path, VxPathUse *use)
 	return true;
 }
 
+/* One side of @> is a constant, the other one a chain. */
+static bool
+use_containment(Node *larger, Node *smaller, VxPathUse *use)
+{
+	bool		is_larger = IsA(smaller, Const);
+	const Const *constant = (const Const *) (is_larger ? smaller : larger);
+	Chain		chain;
+	JsonbContainer *root;
+
+	use->argument = is_larger ? larger : smaller;
+	use->part = true;
+	if (!IsA(constant, Const) || constant->constisnull || !find_chain(use->argument, &chain))
+		return false;
+	use->document = chain.document;
+	root = &DatumGetJsonbP(constant->constvalue)->root;
+	if (!is_larger)
+		return contained_places(root, &chain, &use->places);
+	if (!contain_places(root, &chain, chain.keys, &use->places))
+		return false;
+	add_existence(&chain, &use->places);
+	return true;
+}
+
 /* A call that is no step of a chain. */
 static bool
 use_call(Oid funcid, List *args, VxPathUse *use)
@@ -455,21 +502,9 @@ use_call(Oid funcid, List *args, VxPathUse *use)
 			use->part = true;
 			return find_chain(first, &chain) && use_chain(&chain, VX_USE_KEYS, first, use);
 		case F_JSONB_CONTAINED:
-			first = second;
-			second = linitial(args);
-			pg_fallthrough;
+			return use_containment(second, first, use);
 		case F_JSONB_CONTAINS:
-			use->part = true;
-			if (!find_chain(first, &chain) || !IsA(second, Const) ||
-				((Const *) second)->constisnull)
-				return false;
-			use->document = chain.document;
-			use->argument = first;
-			if (!contain_places(&DatumGetJsonbP(((Const *) second)->constvalue)->root,
-								&chain, chain.keys, &use->places))
-				return false;
-			add_existence(&chain, &use->places);
-			return true;
+			return use_containment(first, second, use);
 		case F_JSONB_PATH_EXISTS:
 		case F_JSONB_PATH_EXISTS_TZ:
 		case F_JSONB_PATH_EXISTS_OPR:

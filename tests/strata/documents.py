@@ -537,7 +537,9 @@ class DocumentQueries:
             f"json_object_keys({of_json})",
             f"json_each_text({self.pick('j', of_json)})",
         ]
-        return self.rng.choice(choices), "f::text"
+        chosen = self.rng.choice(choices)
+        whole = not chosen.startswith(("jsonb_each", "json_each"))
+        return chosen, "f::text" if whole else self.pick("f::text", "f.key")
 
     def record_of(self) -> tuple[str, str]:
         """Others, which a FROM alone can call."""

@@ -129,9 +129,10 @@ substitute(Node *node, void *context)
 	{
 		AttrNumber	attno = ((Var *) node)->varattno;
 
-		s->failed |= attno <= 0;
-		return attno <= 0 ? node :
-			copyObject((Node *) list_nth_node(TargetEntry, s->tlist, attno - 1)->expr);
+		if (attno > 0 && attno <= list_length(s->tlist))
+			return copyObject((Node *) list_nth_node(TargetEntry, s->tlist, attno - 1)->expr);
+		s->failed = true;
+		return node;
 	}
 	return expression_tree_mutator(node, substitute, context);
 }

@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * vx_agg_unnest.c
- *	  Elements of arrays as vectors, for the node that aggregates them.
+ *	  Elements of arrays and documents as vectors, for the node that aggregates them.
  *
- * What the node takes rows of may be unnest() of an array of each row, in the
- * target list (ProjectSet) or beside the table (a nested loop over a
- * function scan), where the table's rows come from a node that hands out vectors.
- * Then the array is evaluated on those, and its elements go straight into a
- * vector; what else is needed of the rows is repeated for each element.  The
- * server's nodes between are set up, and never run.
+ * What the node takes rows of may be unnest() of an array of each row, or a function
+ * that gives the elements or keys of a document, in the target list (ProjectSet) or
+ * beside the table (a nested loop over a function scan), where the table's rows come
+ * from a node that hands out vectors.  Then the array is evaluated on those, and its
+ * elements go straight into a vector; what else is needed of the rows is repeated for
+ * each element.  The server's nodes between are set up, and never run.  An array is a
+ * document, too, below.
  *
  * Strings become codes of a dictionary that grows, while there are few different
  * ones.  Of an array that is a value of a dictionary, they are looked up once.
@@ -26,14 +27,14 @@
 #include "miscadmin.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "utils/array.h"
-#include "utils/arrayaccess.h"
-#include "utils/lsyscache.h"
+#include "utils/fmgroids.h"
 #include "utils/memutils.h"
 
 #include "vx_agg.h"
+#include "vx_agg_elements.h"
 #include "vx_agg_unnest.h"
 #include "vx_row_column.h"
+#include "vx_scan.h"
 #include "st_compat.h"
 
 #define NULL_CODE	PG_UINT32_MAX
@@ -66,9 +67,7 @@ struct VxAggUnnest
 	uint16		from[ST_VECTOR_SIZE];	/* row that the element is of */
 
 	/* the element of rows that were put out so far */
-	int16		typlen;
-	bool		byval;
-	char		align;
+	AttrNumber	element;		/* its column */
 	VxRowColumn column;
 	VxCodes		codes;
 	bool		coded;			/* those at hand are codes of it */
@@ -99,7 +98,7 @@ struct VxAggUnnest
 	int			slice;			/* for so many arrays are computed next */
 	int			slice_rows;		/* for so many they were, */
 	int64		slice_elements; /* which have so many elements */
-	array_iter	iter;			/* elements of the last of them, */
+	VxElements	items;			/* elements of the last of them, */
 	int			next;
 	int			nitems;
 	const uint32 *list;			/* or their codes */
@@ -114,7 +113,7 @@ make_column(void *rows, AttrNumber attno)
 	VxAggUnnest *u = rows;
 	VxVector  **v = &u->gathered[attno - 1];
 
-	if (attno > u->source->desc->natts)
+	if (attno == u->element)
 		return u->coded ? &u->coded_vector : &u->column.v;
 	if (*v == NULL)
 	{
@@ -127,13 +126,13 @@ make_column(void *rows, AttrNumber attno)
 }
 
 static TupleDesc
-make_desc(const VxProducer *source, const Var *element)
+make_desc(TupleDesc source, const Var *element)
 {
-	int			natts = source->desc->natts;
+	int			natts = source->natts;
 	TupleDesc	desc = CreateTemplateTupleDesc(natts + 1);
 
 	for (int i = 1; i <= natts; i++)
-		TupleDescCopyEntry(desc, i, source->desc, i);
+		TupleDescCopyEntry(desc, i, source, i);
 	TupleDescInitEntry(desc, natts + 1, NULL, element->vartype, -1, 0);
 	TupleDescInitEntryCollation(desc, natts + 1, element->varcollid);
 	TupleDescFinalize(desc);
@@ -144,10 +143,9 @@ static void
 init_element(VxAggUnnest *u, Form_pg_attribute attr)
 {
 	vx_row_column_init(&u->column, attr);
-	get_typlenbyvalalign(attr->atttypid, &u->typlen, &u->byval, &u->align);
-	if (u->typlen != -1 || u->column.numeric)
+	if (u->items.typlen != -1 || u->column.numeric)
 		return;
-	vx_codes_init(&u->codes, CurrentMemoryContext, u->column.type, u->typlen);
+	vx_codes_init(&u->codes, CurrentMemoryContext, u->column.type, -1);
 	u->coded_vector.rep = VX_REP_CODE;
 	u->coded_vector.typlen = -1;
 	u->coded_vector.dict = &u->codes.dict;
@@ -185,12 +183,34 @@ compile(VxAggUnnest *u, VxExprSet *exprs, const VxUnnestShape *shape)
 	return true;
 }
 
+/*
+ * Paths of documents become columns of a scan.  What the call needs of its document is
+ * found by the call as a whole.
+ */
+static TupleDesc
+replace_paths(VxUnnestShape *shape)
+{
+	VxScanState *scan = vx_scan_state(shape->below);
+
+	if (scan == NULL)
+		return vx_producer(shape->below)->desc;
+	/* no values of jsonb_each() are asked for */
+	if (shape->call->funcresulttype != shape->element->vartype)
+		shape->call->funcid = F_JSONB_OBJECT_KEYS;
+	shape->call = (FuncExpr *) vx_path_set_replace(scan->paths, (Node *) shape->call);
+	shape->exprs = (List *) vx_path_set_replace(scan->paths, (Node *) shape->exprs);
+	if (scan->batch)
+		vx_path_set_attach(scan->paths, scan->batch);
+	return vx_path_set_desc(scan->paths);
+}
+
 VxAggUnnest *
 vx_agg_unnest_create(VxAggState *state, PlanState *child, List *operands, List *columns)
 {
 	VxUnnestShape shape = {0};
 	VxAggUnnest *u;
 	VxProducer *source;
+	TupleDesc	source_desc;
 	TupleDesc	desc;
 	VxExprSet  *exprs;
 
@@ -199,14 +219,18 @@ vx_agg_unnest_create(VxAggState *state, PlanState *child, List *operands, List *
 		contain_subplans((Node *) shape.exprs))
 		return NULL;
 	source = vx_producer(shape.below);
-	if (vx_agg_needs_row(lappend(list_copy(shape.exprs), shape.array), source->varno))
+	if (vx_agg_needs_row(lappend(list_copy(shape.exprs), shape.call), source->varno))
 		return NULL;
 	u = palloc0(sizeof(VxAggUnnest));
 	u->below = shape.below;
 	u->source = source;
-	desc = make_desc(source, shape.element);
-	u->array_exprs = vx_exprs_create(source->desc, source->varno, shape.below);
-	u->array = vx_expr_compile(u->array_exprs, shape.array, 0);
+	vx_elements_init(&u->items, shape.call);
+	source_desc = replace_paths(&shape);
+	u->element = source_desc->natts + 1;
+	desc = make_desc(source_desc, shape.element);
+	vx_unnest_set_element(&shape, source->varno, u->element);
+	u->array_exprs = vx_exprs_create(source_desc, source->varno, shape.below);
+	u->array = vx_expr_compile(u->array_exprs, linitial(shape.call->args), 0);
 	exprs = vx_exprs_create(desc, source->varno, shape.below);
 	if (u->array == NULL || !compile(u, exprs, &shape))
 		return NULL;
@@ -277,7 +301,7 @@ put_element(VxAggUnnest *u, int i, Datum value, bool isnull)
 {
 	uint32		code = NULL_CODE;
 
-	if (!isnull && u->typlen == -1 && VARATT_IS_EXTENDED(DatumGetPointer(value)))
+	if (!isnull && u->items.typlen == -1 && VARATT_IS_EXTENDED(DatumGetPointer(value)))
 		value = PointerGetDatum(PG_DETOAST_DATUM(value));
 	if (u->coded && (isnull || vx_codes_find(&u->codes, value, &code)))
 	{
@@ -290,12 +314,6 @@ put_element(VxAggUnnest *u, int i, Datum value, bool isnull)
 		vx_row_column_put_null(&u->column, i);
 	else
 		vx_row_column_put(&u->column, i, value);
-}
-
-static int
-count_items(AnyArrayType *array)
-{
-	return ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
 }
 
 /* ---- dictionaries of arrays ---- */
@@ -317,17 +335,12 @@ add_list_element(VxAggUnnest *u, uint32 code)
 static bool
 make_list(VxAggUnnest *u, ElementList *list, Datum value)
 {
-	AnyArrayType *array = DatumGetAnyArrayP(value);
-	int			n = count_items(array);
-	array_iter	iter;
-
 	list->start = u->nelements;
-	array_iter_setup(&iter, array);
-	for (int i = 0; i < n; i++)
+	vx_elements_begin(&u->items, value);
+	for (int i = 0; i < u->items.nitems; i++)
 	{
 		bool		isnull;
-		Datum		element = array_iter_next(&iter, &isnull, i, u->typlen, u->byval,
-											  u->align);
+		Datum		element = vx_elements_next(&u->items, i, &isnull);
 		uint32		code = NULL_CODE;
 
 		if (!isnull && !vx_codes_find(&u->codes, element, &code))
@@ -337,7 +350,7 @@ make_list(VxAggUnnest *u, ElementList *list, Datum value)
 		}
 		add_list_element(u, code);
 	}
-	list->n = n;
+	list->n = u->items.nitems;
 	list->known = true;
 	return true;
 }
@@ -384,12 +397,10 @@ list_of_code(VxAggUnnest *u, uint32 code)
 static void
 begin_array(VxAggUnnest *u, Datum value)
 {
-	AnyArrayType *array = DatumGetAnyArrayP(value);
-
+	vx_elements_begin(&u->items, value);
 	u->list = NULL;
-	u->nitems = count_items(array);
+	u->nitems = u->items.nitems;
 	u->slice_elements += u->nitems;
-	array_iter_setup(&u->iter, array);
 }
 
 /* An array that is a value of a dictionary; false: codes have been given up. */
@@ -467,8 +478,7 @@ put_elements(VxAggUnnest *u, int n)
 		else
 		{
 			bool		isnull;
-			Datum		value = array_iter_next(&u->iter, &isnull, u->next, u->typlen,
-												u->byval, u->align);
+			Datum		value = vx_elements_next(&u->items, u->next, &isnull);
 
 			put_element(u, n, value, isnull);
 		}

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * vx_agg_unnest.h
- *	  A plan that returns elements of arrays, as vx_agg_unnest.c needs it.
+ *	  A plan that returns elements of arrays or documents, as vx_agg_unnest.c needs it.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,22 +14,25 @@
 
 /*
  * All of it is in terms of the columns of the node below, which hands out vectors, and
- * of one more behind them: the element.
+ * of one more: the element.
  */
 typedef struct VxUnnestShape
 {
 	List	   *exprs;			/* what the rows' columns are, */
 	int			ncolumns;		/* so many, and then conditions, lower ones first */
-	Expr	   *array;
-	Var		   *element;
+	FuncExpr   *call;			/* of its argument elements are taken */
+	Var		   *element;		/* of no table until vx_unnest_set_element() */
 	PlanState  *below;
 } VxUnnestShape;
 
 /*
- * Are the child's rows elements of arrays?  columns: of its rows, those that are
+ * Are the child's rows elements of arrays or documents?  columns: of its rows, those that are
  * wanted (-1 alone: none).  Whether the expressions can be evaluated on vectors is not
  * looked at.
  */
 extern bool vx_unnest_find_shape(VxUnnestShape *shape, PlanState *child, const List *columns);
+
+/* The element is that column of the rows. */
+extern void vx_unnest_set_element(VxUnnestShape *shape, Index varno, AttrNumber attno);
 
 #endif							/* VX_AGG_UNNEST_H */

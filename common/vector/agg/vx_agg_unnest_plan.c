@@ -4,8 +4,9 @@
  *	  Finds out whether a plan returns elements of arrays of rows that come as
  *	  vectors.
  *
- * That is: a ProjectSet with one unnest(), or an inner nested loop over a function scan of
- * it, with a Memoize between or not, above a node that hands out vectors; and
+ * That is: a ProjectSet with one call of unnest() or of a function of documents like it,
+ * or an inner nested loop over a function scan of it, with a Memoize between or not,
+ * above a node that hands out vectors; and
  * above that subquery scans and projections.  Target lists are put into each other from
  * above, and conditions gathered.
  *
@@ -13,14 +14,16 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_collation_d.h"
+#include "catalog/pg_type_d.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "vx_agg.h"
+#include "vx_agg_elements.h"
 #include "vx_agg_unnest.h"
 
 /* Conditions of a node that is lower than those of which there are some already. */
@@ -59,27 +62,21 @@ replace_params(Node *node, void *params)
 	return expression_tree_mutator(node, replace_params, params);
 }
 
-static bool
-is_unnest(const Expr *expr)
-{
-	const FuncExpr *call = (const FuncExpr *) expr;
-
-	return IsA(call, FuncExpr) && call->funcid == F_UNNEST_ANYARRAY &&
-		!type_is_rowtype(call->funcresulttype) && get_typlen(call->funcresulttype) != -2;
-}
-
 /* Whatever the node below it is, it hands out vectors of what its target list says. */
 static bool
-set_source(VxUnnestShape *shape, PlanState *below, const FuncExpr *call)
+set_source(VxUnnestShape *shape, PlanState *below, FuncExpr *call)
 {
 	VxProducer *producer = vx_producer(below);
 
 	if (producer == NULL || vx_agg_is_bound_to_rows(below))
 		return false;
 	shape->below = below;
-	shape->element = makeVar(producer->varno, producer->desc->natts + 1,
-							 call->funcresulttype, -1, call->funccollid, 0);
-	shape->array = linitial(call->args);
+	shape->call = copyObject(call);
+	/* of keys and values keys alone are taken */
+	if (type_is_rowtype(call->funcresulttype))
+		shape->element = makeVar(ROWID_VAR, 1, TEXTOID, -1, DEFAULT_COLLATION_OID, 0);
+	else
+		shape->element = makeVar(ROWID_VAR, 1, call->funcresulttype, -1, call->funccollid, 0);
 	return true;
 }
 
@@ -95,7 +92,8 @@ is_projectset(VxUnnestShape *shape, PlanState *ps)
 
 		if (!expression_returns_set((Node *) expr))
 			continue;
-		if (call != NULL || !is_unnest(expr))
+		if (call != NULL || vx_elements_kind(expr) == VX_ELEMENTS_NONE ||
+			type_is_rowtype(((FuncExpr *) expr)->funcresulttype))
 			return false;
 		call = (FuncExpr *) expr;
 	}
@@ -125,16 +123,15 @@ is_nested_loop(VxUnnestShape *shape, PlanState *ps)
 	if (!IsA(inner, FunctionScan) || list_length(scan->functions) != 1 || scan->funcordinality)
 		return false;
 	function = linitial_node(RangeTblFunction, scan->functions);
-	if (!is_unnest((Expr *) function->funcexpr) ||
+	if (vx_elements_kind((Expr *) function->funcexpr) == VX_ELEMENTS_NONE ||
 		!set_source(shape, outerPlanState(ps), (FuncExpr *) function->funcexpr))
 		return false;
 
-	/* its one column, whatever the nodes between call it */
+	/* its first column, whatever the nodes between call it */
 	output = list_make1(makeTargetEntry((Expr *) shape->element, 1, NULL, false));
-	if (list_length(inner->targetlist) > 1 ||
-		(inner->targetlist != NIL &&
-		 (!IsA(linitial_node(TargetEntry, inner->targetlist)->expr, Var) ||
-		  ((Var *) linitial_node(TargetEntry, inner->targetlist)->expr)->varattno != 1)))
+	if (inner->targetlist != NIL &&
+		(!IsA(linitial_node(TargetEntry, inner->targetlist)->expr, Var) ||
+		 ((Var *) linitial_node(TargetEntry, inner->targetlist)->expr)->varattno != 1))
 		return false;
 	quals = vx_agg_substitute(inner->qual, scan->scan.scanrelid, output);
 	if (list_length(quals) != list_length(inner->qual))
@@ -144,7 +141,7 @@ is_nested_loop(VxUnnestShape *shape, PlanState *ps)
 	add_conditions(shape, quals);
 	shape->exprs = vx_agg_substitute(shape->exprs, INNER_VAR, output);
 	shape->exprs = (List *) replace_params((Node *) shape->exprs, loop->nestParams);
-	shape->array = (Expr *) replace_params((Node *) shape->array, loop->nestParams);
+	shape->call = (FuncExpr *) replace_params((Node *) shape->call, loop->nestParams);
 	return shape->exprs != NIL;
 }
 
@@ -152,7 +149,7 @@ bool
 vx_unnest_find_shape(VxUnnestShape *shape, PlanState *child, const List *columns)
 {
 	PlanState  *ps = child;
-	List	   *array;
+	List	   *call;
 	ListCell   *lc;
 
 	foreach(lc, columns)
@@ -191,10 +188,21 @@ vx_unnest_find_shape(VxUnnestShape *shape, PlanState *child, const List *columns
 		return false;
 	shape->exprs = vx_agg_substitute(shape->exprs, OUTER_VAR,
 									 shape->below->plan->targetlist);
-	array = vx_agg_substitute(list_make1(shape->array), OUTER_VAR,
-							  shape->below->plan->targetlist);
-	if (shape->exprs == NIL || array == NIL)
+	call = vx_agg_substitute(list_make1(shape->call), OUTER_VAR,
+							 shape->below->plan->targetlist);
+	if (shape->exprs == NIL || call == NIL)
 		return false;
-	shape->array = linitial(array);
+	shape->call = linitial(call);
 	return true;
+}
+
+void
+vx_unnest_set_element(VxUnnestShape *shape, Index varno, AttrNumber attno)
+{
+	Var		   *element = copyObject(shape->element);
+
+	element->varno = varno;
+	element->varattno = attno;
+	shape->exprs = (List *) replace_call((Node *) shape->exprs,
+										 list_make2(shape->element, element));
 }
