@@ -10,23 +10,6 @@
 #include "st_numeric.h"
 #include "vx_vector.h"
 
-/* As fetch_att() gives a by-value attribute of that length. */
-Datum
-vx_int_datum(int16 typlen, int64 v)
-{
-	switch (typlen)
-	{
-		case 1:
-			return CharGetDatum((char) v);
-		case 2:
-			return Int16GetDatum((int16) v);
-		case 4:
-			return Int32GetDatum((int32) v);
-		default:
-			return Int64GetDatum(v);
-	}
-}
-
 Datum
 vx_vector_datum_in(const VxVector *v, int i, void *buffer)
 {

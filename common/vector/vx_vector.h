@@ -75,6 +75,47 @@ vx_vector_isnull(const VxVector *v, int i)
 	return v->has_nulls && (v->valid[i >> 6] & (UINT64CONST(1) << (i & 63))) == 0;
 }
 
+/*
+ * An integer as it stands in a vector, as a Datum of a type of that length: as
+ * fetch_att() gives it.
+ */
+static inline Datum
+vx_int_datum(int16 typlen, int64 v)
+{
+	switch (typlen)
+	{
+		case 1:
+			return CharGetDatum((char) v);
+		case 2:
+			return Int16GetDatum((int16) v);
+		case 4:
+			return Int32GetDatum((int32) v);
+		default:
+			return Int64GetDatum(v);
+	}
+}
+
+/* Value i if it need not be made; false: of decimals, and of float4. */
+static inline bool
+vx_vector_at(const VxVector *v, int i, Datum *value)
+{
+	switch (v->rep)
+	{
+		case VX_REP_DATUM:
+		case VX_REP_FLOAT8:
+			*value = v->u.datum[i];
+			return true;
+		case VX_REP_CODE:
+			*value = v->dict->values[v->u.code[i]];
+			return true;
+		case VX_REP_INT64:
+			*value = vx_int_datum(v->typlen, v->u.i64[i]);
+			return true;
+		default:
+			return false;
+	}
+}
+
 static inline bool
 vx_is_decimal(const VxVector *v)
 {
@@ -187,8 +228,5 @@ vx_rank_of_float8(double x)
 
 /* For qsort() of int64. */
 extern int	vx_compare_int64(const void *a, const void *b);
-
-/* An integer as it stands in a vector, as a Datum of a type of that length. */
-extern Datum vx_int_datum(int16 typlen, int64 v);
 
 #endif							/* VX_VECTOR_H */

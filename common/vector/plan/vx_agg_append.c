@@ -322,7 +322,7 @@ add_feed_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 					 vx_agg_count_groups(root, query, below->rows));
 	cpath->path.startup_cost -= saved;
 	cpath->path.total_cost -= saved;
-	add_path(grouped_rel, &cpath->path);
+	vx_agg_offer(grouped_rel, cpath);
 }
 
 void

@@ -71,6 +71,9 @@
  */
 #define VALUE_BYTES	8
 
+/* So much more than ours a path in order is made to cost: add_path() sees that. */
+#define ORDER_RISK	1.02
+
 static Plan *plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 							List *tlist, List *clauses, List *custom_plans);
 
@@ -600,6 +603,28 @@ vx_agg_is_supported(PlannerInfo *root, const RelOptInfo *input_rel, const VxAggQ
 	return trouble == NULL;
 }
 
+/*
+ * add_path() takes costs that differ by a hundredth for equal, and then keeps the path
+ * that comes in order.  Where one row is expected, sorting it first costs as good as
+ * nothing; but one row is often what is expected of conditions that the server knows
+ * nothing of, and many come.  So a path in order is not to be taken for its order alone.
+ */
+void
+vx_agg_offer(RelOptInfo *grouped_rel, CustomPath *cpath)
+{
+	Cost		cost = cpath->path.total_cost;
+	ListCell   *lc;
+
+	foreach(lc, grouped_rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->pathkeys != NIL && path->total_cost >= cost)
+			path->total_cost = Max(path->total_cost, cost * ORDER_RISK);
+	}
+	add_path(grouped_rel, &cpath->path);
+}
+
 void
 vx_agg_add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 					   const VxAggQuery *query, List *clauses, Relation relation)
@@ -629,7 +654,7 @@ vx_agg_add_table_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gro
 					 scan->path.rows, ngroups);
 	if (query->sets != NIL)
 		vx_agg_cost_sets(cpath, query, vx_agg_count_groups(root, query, scan->path.rows));
-	add_path(grouped_rel, &cpath->path);
+	vx_agg_offer(grouped_rel, cpath);
 	vx_agg_add_parallel_paths(root, input_rel, grouped_rel, relation, &own);
 }
 

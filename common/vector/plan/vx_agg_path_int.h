@@ -77,6 +77,9 @@ extern int	vx_agg_numbered_keys(const VxAggQuery *query);
 extern void vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath,
 							 const VxAggQuery *query, double nrows, double ngroups);
 
+/* Adds the path, not to be given up for the order of one that costs as much. */
+extern void vx_agg_offer(RelOptInfo *grouped_rel, CustomPath *cpath);
+
 /* Columns that keys and aggregates are computed from. */
 extern PathTarget *vx_agg_scan_target(PlannerInfo *root, const VxAggQuery *query);
 

@@ -5,8 +5,9 @@
  *
  * The first values of a vector are taken on their own: only its bytes are
  * read, and are kept, and only those values decoded.  When the same vector is
- * asked again and again, it is worth decoding as a whole, so that walking
- * through a group row by row costs what a scan costs.
+ * asked again and again, it is worth decoding as a whole, and so is the next one
+ * when rows are asked for in order: walking through a group row by row costs what
+ * a scan costs.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +27,9 @@
 
 /* A reader keeps at most so many bytes that it took single values of. */
 #define POINT_KEPT_BYTES ((Size) 16 * 1024 * 1024)
+
+/* Rows that follow each other, deleted ones between, are at most so far apart. */
+#define STEP_ROWS 8
 
 uint8 *
 cc_point_buffer(StReader *r, CcChunk *chunk, Size len)
@@ -185,17 +189,19 @@ point_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
  * Decoding a vector costs as much as taking so many values of it one by one.
  */
 static bool
-worth_decoding(const CcChunk *chunk)
+worth_decoding(const StReader *r, const CcChunk *chunk)
 {
+	uint32		taken = Max(chunk->taken, r->walked);
+
 	switch (chunk->entry->encoding)
 	{
 		case CC_ENC_STR:
 		case CC_ENC_SHRED:
-			return chunk->taken >= 24;
+			return taken >= 24;
 		case CC_ENC_BLOB:
 			return false;
 		default:
-			return chunk->taken >= 8;
+			return taken >= 8;
 	}
 }
 
@@ -227,7 +233,7 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 		chunk->last_vector = vecno;
 		chunk->taken = 0;
 	}
-	if (has_value(chunk, vecno, i) || worth_decoding(chunk))
+	if (has_value(chunk, vecno, i) || worth_decoding(r, chunk))
 	{
 		const VxVector *v = chunk->partial && has_value(chunk, vecno, i) ?
 			&chunk->v : cc_chunk_vector(r, chunk, vecno, NULL);
@@ -343,6 +349,18 @@ cc_reader_sum_rows(StReader *r, AttrNumber attno, const uint64 *rows, int128 *su
 	return true;
 }
 
+/* Value i of the vector at hand. */
+static inline Datum
+value_at_hand(StReader *r, CcChunk *chunk, uint32 i, bool *isnull)
+{
+	Datum		value = (Datum) 0;
+
+	*isnull = vx_vector_isnull(&chunk->v, i);
+	if (!*isnull && !vx_vector_at(&chunk->v, i, &value))
+		value = vector_value(r, chunk, &chunk->v, i);
+	return value;
+}
+
 static Datum
 fetch_value(StReader *r, AttrNumber attno, uint32 vecno, uint32 i, bool *isnull)
 {
@@ -365,14 +383,23 @@ cc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 
 	if (row >= r->nrows)
 		cc_corrupt(r, "row asked for");
+	r->walked = row > r->last_row && row - r->last_row <= STEP_ROWS ? r->walked + 1 : 0;
+	r->last_row = row;
 	for (int a = 0; a < desc->natts; a++)
 	{
+		CcChunk    *chunk = r->chunks[a];
+
 		if (needed != NULL && !needed[a])
 			continue;
 		if (TupleDescAttr(desc, a)->attisdropped)
 		{
 			values[a] = (Datum) 0;
 			isnull[a] = true;
+			continue;
+		}
+		if (chunk != NULL && chunk->vector == vecno && !chunk->partial)
+		{
+			values[a] = value_at_hand(r, chunk, row % ST_VECTOR_SIZE, &isnull[a]);
 			continue;
 		}
 		values[a] = fetch_value(r, a + 1, vecno, row % ST_VECTOR_SIZE, &isnull[a]);

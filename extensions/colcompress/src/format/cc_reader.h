@@ -109,6 +109,8 @@ struct StReader
 	MemoryContext kept_mcxt;	/* bytes that single values were taken of */
 	Size		kept_bytes;
 	uint64		kept_epoch;		/* how often they were forgotten */
+	uint32		last_row;		/* that was asked for, */
+	uint32		walked;			/* and how many in order before it */
 };
 
 pg_noreturn extern void cc_corrupt(const StReader *r, const char *what);

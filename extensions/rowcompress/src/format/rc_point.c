@@ -299,6 +299,10 @@ rc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 		piece = rc_batch_piece(batch, a + 1);
 		if (piece->v == NULL && (sequential || decode_now(piece)))
 			(void) rc_batch_vector(batch, a + 1);
+		isnull[a] = false;
+		if (piece->v != NULL && piece->nlarge == 0 && !vx_vector_isnull(piece->v, row) &&
+			vx_vector_at(piece->v, row, &values[a]))
+			continue;
 		values[a] = piece_value(batch, a + 1, piece, row, &isnull[a]);
 	}
 }
