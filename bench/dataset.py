@@ -18,6 +18,9 @@ class Query:
     name      as the report shows it, "Q1"
     sql       PostgreSQL text; the table is found through search_path
     duckdb    DuckDB's text where it differs
+    clickhouse
+              ClickHouse's texts for columns whose types it finds and that are
+              declared, where ClickHouse is asked
     order_by  positions of the columns the result is ordered by: their
               sequence must agree; rows that tie may come in any order
     limited   the result is cut by LIMIT: of the rows that tie with the last
@@ -35,6 +38,7 @@ class Query:
     limited: bool = False
     offset: bool = False
     real: tuple[int, ...] = ()
+    clickhouse: tuple[str, str] = ("", "")
 
     @property
     def duckdb_sql(self) -> str:

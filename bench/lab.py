@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psycopg
 
+from bench.clickhouse import ClickHouseEngine
 from bench.config import Config
 from bench.dataset import Dataset, Query
 from bench.duck import DuckDBEngine
@@ -26,7 +27,7 @@ from bench.measure import judge, measure
 from bench.progress import progress
 from bench.report import cell_text
 from bench.results import ERROR, Cell, Results
-from bench.systems import HEAP, System
+from bench.systems import CLICKHOUSE, DECLARED, HEAP, System
 
 DATASETS = {"events": EVENTS_DATA, "flights": FLIGHTS_DATA}
 
@@ -151,6 +152,9 @@ class Lab:
         return self._engines[key]
 
     def _open(self, dataset: Dataset, system: System) -> Engine:
+        if system.name in (CLICKHOUSE, DECLARED):
+            path = self.scratch / f"{dataset.name}.{system.name}"
+            return ClickHouseEngine(path, declared=system.name == DECLARED)
         if not system.postgres:
             return DuckDBEngine(self.scratch / f"{dataset.name}.duckdb")
         engine = PostgresEngine(self.cluster.dsn(self.database(dataset, system)))
@@ -231,18 +235,24 @@ class Lab:
             if not rows_stay:
                 base.execute("DROP TABLE base")
         for system in self.postgres:
-            with self._admin("postgres") as admin:
-                admin.execute(
-                    f"CREATE DATABASE {self.database(dataset, system)}"
-                    f" TEMPLATE {template} STRATEGY file_copy"
-                )
-            with self._admin(self.database(dataset, system)) as own:
-                own.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
-                if system.extension:
-                    own.execute(f"CREATE EXTENSION {system.extension}")
-            progress(f"{dataset.name}: database of {system.name} made")
+            self.create_database(
+                dataset, system, f"TEMPLATE {template} STRATEGY file_copy"
+            )
         with self._admin("postgres") as admin:
             admin.execute(f"DROP DATABASE {template}")
+
+    def create_database(
+        self, dataset: Dataset, system: System, options: str = ""
+    ) -> None:
+        """Make a system's database, with its extension."""
+        name = self.database(dataset, system)
+        with self._admin("postgres") as admin:
+            admin.execute(f"CREATE DATABASE {name} {options}")
+        with self._admin(name) as own:
+            own.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
+            if system.extension:
+                own.execute(f"CREATE EXTENSION {system.extension}")
+        progress(f"{dataset.name}: database of {system.name} made")
 
     def _admin(self, database: str) -> psycopg.Connection:
         return psycopg.connect(self.cluster.dsn(database), autocommit=True)

@@ -158,7 +158,7 @@ def build_indexes(
 def settle(lab: Lab, dataset: Dataset, system: System) -> None:
     """VACUUM ANALYZE the loaded table and read it into shared buffers."""
     engine = lab.engine(dataset, system)
-    if isinstance(engine, DuckDBEngine):
+    if not system.postgres:
         return
     engine.rows(f"VACUUM (ANALYZE) {dataset.name}")
     engine.rows("CHECKPOINT")
@@ -182,7 +182,7 @@ def sizes(lab: Lab, dataset: Dataset) -> None:
     """Cells of the tables' and the indexes' sizes, in MB of 10^6 bytes."""
     for system in lab.systems:
         engine = lab.engine(dataset, system)
-        if isinstance(engine, DuckDBEngine):
+        if not system.postgres:
             figures = {"table": engine.size()}
         else:
             ((table, indexes),) = engine.rows(

@@ -20,6 +20,12 @@ from bench.dataset import Dataset
 HEAP = "heap"
 DUCKDB = "duckdb"
 
+# Of jsonbench alone: ClickHouse, and variants of systems (bench/jsonbench.py).
+CLICKHOUSE = "clickhouse"
+DECLARED = "clickhouse_declared"
+INDEXED = "heap_indexed"
+SORTED = "colcompress_sorted"
+
 
 @dataclass(frozen=True)
 class System:
@@ -60,9 +66,9 @@ class System:
 
     def prepare_sql(self, dataset: Dataset, table: str = "") -> list[str]:
         """The statements of `prepare` for a table; by default the data set's."""
+        order = dataset.order.replace("'", "''")
         return [
-            sql.format(table=table or dataset.name, order=dataset.order)
-            for sql in self.prepare
+            sql.format(table=table or dataset.name, order=order) for sql in self.prepare
         ]
 
 
@@ -115,6 +121,7 @@ _KNOWN = (
         usual=True,
     ),
     System(DUCKDB, am=None, usual=True),
+    System(CLICKHOUSE, am=None),
     System("citus_columnar", am="columnar", extension="citus_columnar"),
     System(
         "storage_engine",

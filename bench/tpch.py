@@ -134,16 +134,6 @@ def _make(lab: Lab) -> Path:
     return folder
 
 
-def _database(lab: Lab, system: System) -> None:
-    name = lab.database(DATA, system)
-    with lab.cluster.connect() as admin:
-        admin.execute(f"CREATE DATABASE {name}")
-    with lab.cluster.connect(name) as own:
-        own.execute("CREATE EXTENSION pg_prewarm")
-        if system.extension:
-            own.execute(f"CREATE EXTENSION {system.extension}")
-
-
 def _create(engine: Engine, system: System) -> None:
     """The empty tables, anew."""
     if isinstance(engine, DuckDBEngine):
@@ -227,7 +217,7 @@ def load(lab: Lab) -> None:
     """COPY of all tables, the systems taking turns; keys; every row compared."""
     folder = _make(lab)
     for system in lab.postgres:
-        _database(lab, system)
+        lab.create_database(DATA, system)
     copies = _cells(lab, "COPY of all tables", lab.systems)
     for number in range(lab.config.load_runs):
         for system in turns(number, lab.systems):
