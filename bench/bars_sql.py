@@ -1,4 +1,5 @@
-"""What ClickBench's and TPC-H's queries are to reach: lines of bars.py's table."""
+"""What ClickBench's, JSONBench's and TPC-H's queries are to reach: lines of bars.py's
+table."""
 
 from __future__ import annotations
 
@@ -11,11 +12,14 @@ from bench.sections import (
     FOREIGN,
     HOT,
     HOT_PARALLEL,
+    JSONBENCH,
+    MORE_JSON,
     PRIMARY,
     PRIMARY_PARALLEL,
     TPCH,
+    WHOLE,
 )
-from bench.systems import DUCKDB, HEAP
+from bench.systems import CLICKHOUSE, DECLARED, DUCKDB, HEAP, SORTED
 
 OURS = "colcompress"
 MORE = 1.0  # milliseconds added to every time: short ones are noise
@@ -23,11 +27,13 @@ MORE = 1.0  # milliseconds added to every time: short ones are noise
 Figures = dict[str, tuple[float, float]]
 
 
-def _pairs(results: Results, dataset: str, section: str, other: str) -> Figures:
+def _pairs(
+    results: Results, dataset: str, section: str, other: str, ours: str = OURS
+) -> Figures:
     """Medians of ours and another system by name, of those that both have."""
     found = {}
     for name, cells in results.table(dataset, section).items():
-        one, two = cells.get(OURS), cells.get(other)
+        one, two = cells.get(ours), cells.get(other)
         if one and two and None not in (one.median, two.median):
             found[name] = (one.median, two.median)
     return found
@@ -77,6 +83,28 @@ def _parallel(results: Results) -> Iterator[list[str]]:
     yield from _worst(text, found, 1)
 
 
+def _jsonbench(results: Results) -> Iterator[list[str]]:
+    """Against ClickHouse, sorted and with declared paths or both plain; jsonb's
+    questions against heap's."""
+
+    def pairs(section: str, other: str, ours: str = OURS) -> Figures:
+        return _pairs(results, JSONBENCH, section, other, ours)
+
+    for ours, other, bar in ((SORTED, DECLARED, 1), (OURS, CLICKHOUSE, 0.6)):
+        text = f"{JSONBENCH}: {ours} / {other}'s"
+        yield from _mean(text, pairs(HOT, other, ours), bar)
+    text = f"{JSONBENCH}: {SORTED} / {DECLARED}'s"
+    if size := pairs("size", DECLARED, SORTED).get("table"):
+        yield _line(f"{text}: table", "", size[0] / size[1], 0.65)
+    if load := pairs("load", DECLARED, SORTED).get("load"):
+        yield _line(f"{text}: load", "", load[0] / load[1], 1)
+    ratios = _ratios(pairs(MORE_JSON, HEAP))
+    whole = {n: ratio for n, ratio in ratios.items() if n.startswith(WHOLE)}
+    rest = {n: ratio for n, ratio in ratios.items() if n not in whole}
+    yield from _worst(f"{JSONBENCH}: other questions / heap's", rest, 0.5)
+    yield from _worst(f"{JSONBENCH}: whole documents / heap's", whole, 0.7)
+
+
 def bars(results: Results) -> list[list[str]]:
     """The lines of which there are figures."""
     lines = [*_against(results, CLICKBENCH, HOT, 0.9, 2)]
@@ -89,6 +117,7 @@ def bars(results: Results) -> list[list[str]]:
     load = _pairs(results, CLICKBENCH, "load", HEAP).get("COPY")
     if load:
         lines.append(_line(f"{CLICKBENCH}: COPY / heap's", "", load[0] / load[1], 1.3))
+    lines += _jsonbench(results)
     lines += _against(results, TPCH, PRIMARY, 1.5, 4)
     lines += _against(results, TPCH, PRIMARY_PARALLEL, 2, None)
     for section in (PRIMARY, FOREIGN):

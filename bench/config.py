@@ -6,6 +6,10 @@ import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from bench.bluesky import files
+from bench.sections import JSONBENCH
+from bench.systems import CLICKHOUSE
+
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -13,8 +17,9 @@ RESULTS = Path(__file__).resolve().parent / "results"
 # scales, and what needs files or time of its own.
 SUMMARY = "summary"
 FULL = ("events", "flights", "sorted", "pgbench", "zson")
-ON_DEMAND = ("live", "switch", "clickbench", "tpch")
+ON_DEMAND = ("live", "switch", "clickbench", "tpch", JSONBENCH)
 
+JSON_ROWS = 500_000  # of jsonbench, where it runs alone
 FIRST_LOOK = 8  # the summary's first verdict is of an eighth of its rows
 
 
@@ -62,6 +67,8 @@ class Config:
                are made by the directory's hits.py
     tpch, scale
                directory of TPC-H's queries.json, and the scale factor
+    jsonbench  file of JSON documents, one a line, or directory of such files;
+               None: they are made
     """
 
     rows: int = 1_000_000
@@ -81,6 +88,7 @@ class Config:
     hits: Path | None = None
     tpch: Path | None = None
     scale: float = 1.0
+    jsonbench: Path | None = None
     results: Path = field(default=RESULTS)
 
     @property
@@ -157,6 +165,10 @@ def _on_demand(env: dict[str, str], datasets: tuple[str, ...]) -> dict:
                 raise ValueError(f"HITS: not a file: {env['HITS']!r}")
     if "tpch" in datasets:
         found["tpch"] = _directory(env, "TPCH", "queries.json")
+    if JSONBENCH in datasets and env.get("JSONBENCH"):
+        found["jsonbench"] = Path(env["JSONBENCH"]).resolve()
+        if not files(found["jsonbench"]):
+            raise ValueError(f"JSONBENCH: no files of JSON: {env['JSONBENCH']!r}")
     return found
 
 
@@ -176,11 +188,15 @@ def from_environment(env: dict[str, str] | None = None) -> Config:
     if SUMMARY in datasets and len(datasets) > 1:
         raise ValueError("DATASETS: the summary runs alone")
     base = _SUMMARY if SUMMARY in datasets else Config()
-    rows = _positive(env, "ROWS", base.rows, int)
+    systems = _names(env.get("SYSTEMS", "")) or base.systems
+    if CLICKHOUSE in systems and datasets != (JSONBENCH,):
+        raise ValueError(f"SYSTEMS: {CLICKHOUSE} is of DATASETS={JSONBENCH} alone")
+    usual = JSON_ROWS if datasets == (JSONBENCH,) else base.rows
+    rows = _positive(env, "ROWS", usual, int)
     timeout = base.timeout * max(1.0, rows / Config().rows)
     return Config(
         rows=rows,
-        systems=_names(env.get("SYSTEMS", "")) or base.systems,
+        systems=systems,
         datasets=datasets,
         runs=_positive(env, "RUNS", base.runs, int),
         load_runs=_positive(env, "LOAD_RUNS", base.load_runs, int),

@@ -41,8 +41,9 @@ BESIDE_ADOPT = "writers beside adopt: worst"
 PEAK = "table and indexes, most beside {}, of heap's"
 PERCENTILE = "writers {}: 99th percentile"
 
-# Of clickbench and tpch.
+# Of clickbench, jsonbench and tpch.
 CLICKBENCH = "clickbench"
+JSONBENCH = "jsonbench"
 TPCH = "tpch"
 COLD = "cold, serial"
 HOT = "hot, serial"
@@ -50,6 +51,8 @@ HOT_PARALLEL = "hot, parallel"
 PRIMARY = "primary keys, serial"
 PRIMARY_PARALLEL = "primary keys, parallel"
 FOREIGN = "foreign-key indexes, serial"
+MORE_JSON = "other questions, serial"
+WHOLE = "whole"  # what the names of questions about whole documents begin with
 
 # Of zson: systems (jsonb is what the others are compared with), documents, points.
 JSONB = "jsonb"

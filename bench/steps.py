@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from bench import (
     clickbench,
     documents,
+    jsonbench,
     keyorder,
     keyorder_online,
     live,
@@ -47,6 +48,7 @@ from bench.results import Cell
 from bench.sections import (
     CLICKBENCH,
     FIRST,
+    JSONBENCH,
     LIVE,
     PARALLEL,
     SERIAL,
@@ -193,6 +195,19 @@ def _churn_queries(
         yield _judged(f"{dataset.name}-churn-{state}-{query.name}", run)
 
 
+def _varied(step: Step) -> Step:
+    """The step of jsonbench with the systems that it makes of those asked for."""
+
+    def run(lab: Lab) -> None:
+        usual, lab.systems = lab.systems, jsonbench.systems(lab)
+        try:
+            step.run(lab)
+        finally:
+            lab.systems = usual
+
+    return Step(step.name, run)
+
+
 def _documents(kind: str) -> Callable[[Lab], None]:
     def run(lab: Lab) -> None:
         results = lab.results
@@ -318,6 +333,7 @@ _PLANS: dict[str, Callable[[Config], Iterator[Step]]] = {
     SWITCH: lambda config: iter([_judged(SWITCH, switch.run)]),
     TPCH: lambda config: tpch.steps(config, _judged),
     CLICKBENCH: lambda config: clickbench.steps(config, _judged),
+    JSONBENCH: lambda config: map(_varied, jsonbench.steps(config, _judged)),
     "zson": _zson,
     **{
         name: lambda config, dataset=dataset: _dataset(dataset)

@@ -35,7 +35,7 @@ def expected(step: str, config: Config) -> float:
         (r"sorted-.*pgbench", 60),
         (r"sorted-.*", 20 * rows),
         (r"zson-.*", 30),
-        (r"clickbench-cold.*", 8),
+        (r"(clickbench|jsonbench)-cold.*", 8),
     ):
         if re.fullmatch(pattern, step):
             return seconds

@@ -16,6 +16,8 @@ from bench.sections import (
     HOT,
     HOT_PARALLEL,
     JSONB,
+    JSONBENCH,
+    MORE_JSON,
     PARALLEL,
     POINTS,
     PRIMARY,
@@ -26,11 +28,17 @@ from bench.sections import (
     WRITES,
     ZSON,
 )
-from bench.systems import DUCKDB, HEAP, KNOWN
+from bench.systems import CLICKHOUSE, DECLARED, DUCKDB, HEAP, KNOWN, SORTED
 from bench.tables import plain
 
 NOISE = 1.1  # how many times worse is worth a word
 RATES = {"TPS", "rows/s"}  # units of which more is better
+PEERS = {
+    HEAP: HEAP,
+    DUCKDB: "DuckDB",
+    CLICKHOUSE: "ClickHouse",
+    DECLARED: "ClickHouse with declared paths",
+}
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,10 @@ AREAS = (
     Area("ordered keys, INSERT", "sorted", "writes", "INSERT in order"),
     Area("ClickBench, serial", CLICKBENCH, HOT),
     Area("ClickBench, parallel", CLICKBENCH, HOT_PARALLEL),
+    Area("JSONBench, table", JSONBENCH, "size", "table"),
+    Area("JSONBench, load", JSONBENCH, "load", "load"),
+    Area("JSONBench, five questions", JSONBENCH, HOT),
+    Area("JSONBench, other questions", JSONBENCH, MORE_JSON),
     Area("TPC-H, serial", TPCH, PRIMARY),
     Area("TPC-H, parallel", TPCH, PRIMARY_PARALLEL),
     Area("TPC-H, foreign-key indexes", TPCH, FOREIGN),
@@ -192,11 +204,13 @@ def _lost(results: Results, area: Area, system: str, base: str) -> str:
 def losses(results: Results) -> list[str]:
     """What our systems lose, in words: against heap (jsonb), against DuckDB."""
     lines = []
-    ours = [n for n in results.systems if n == ZSON or (n in KNOWN and KNOWN[n].ours)]
+    ours = [
+        name
+        for name in results.systems
+        if name in (ZSON, SORTED) or (name in KNOWN and KNOWN[name].ours)
+    ]
     for system in ours:
-        for base, title in (
-            ((JSONB, JSONB),) if system == ZSON else ((HEAP, HEAP), (DUCKDB, "DuckDB"))
-        ):
+        for base, title in ({JSONB: JSONB} if system == ZSON else PEERS).items():
             if base not in results.systems:
                 continue
             areas = [area for area in AREAS if system == ZSON or area.base == HEAP]

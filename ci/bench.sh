@@ -16,6 +16,12 @@ case " ${DATASETS:-} " in *[\ ,]tpch[\ ,]*)
 		--disable-pip-version-check --no-input tpchgen-cli==4.0.0 </dev/null >&2
 	;;
 esac
+case " ${DATASETS:-} " in *[\ ,]jsonbench[\ ,]*)
+	"$venv/bin/python" -c 'import chdb' 2>/dev/null || "$venv/bin/python" -m pip install \
+		--quiet --disable-pip-version-check --no-input chdb==4.4.0 </dev/null >&2 ||
+		step "chdb cannot be had: without ClickHouse"
+	;;
+esac
 pg_config=$(find_pg_config)
 make_workdir bench
 build_and_install "$pg_config" "$work/server"
