@@ -189,7 +189,7 @@ def load(lab: Lab) -> None:
     others = [name for name in lab.results.systems if name not in names]
     lab.results.systems = [*names, *others]
     lab.results.meta["chdb"] = clickhouse.version() or "not installed"
-    if not clickhouse.version():
+    if not clickhouse.version() and CLICKHOUSE in (lab.config.systems or USUAL):
         say("ClickHouse is left out: chdb is not installed")
     rows = bluesky.write(_file(lab), lab.config.rows, lab.config.jsonbench)
     progress(f"{JSONBENCH}: {rows:,} documents written")
