@@ -136,13 +136,30 @@ rows_at_stake(const VxExpr *expr, const uint64 *rows, uint64 *buffer)
 	return buffer;
 }
 
+/*
+ * Is there a cast to a number in the node, which needs no text of the path column?
+ * Asked once for the column: below, the answer is mostly the same, and else costs time.
+ */
+static bool
+is_of_numbers(VxNode *node, const uint64 *rows)
+{
+	VxExpr	   *expr = node->expr;
+
+	if (node->number == NULL || expr->numbers == node->memo_attno)
+		return node->number != NULL;
+	if (vx_path_column_numbers(expr->batch, node->memo_attno, node->number->type, rows) == NULL)
+		return false;
+	expr->numbers = node->memo_attno;
+	return true;
+}
+
 /* The dictionary-encoded column that is all that the node depends on. */
 static const VxVector *
-memo_column(VxNode *node)
+memo_column(VxNode *node, const uint64 *rows)
 {
 	const VxVector *v;
 
-	if (node->memo_attno == InvalidAttrNumber)
+	if (node->memo_attno == InvalidAttrNumber || is_of_numbers(node, rows))
 		return NULL;
 	v = vx_batch_vector(node->expr->batch, node->memo_attno);
 	return v->rep == VX_REP_CODE ? v : NULL;
@@ -183,7 +200,7 @@ vx_node_eval(VxNode *node, const uint64 *rows)
 		if (column)
 			return column;
 	}
-	column = memo_column(node);
+	column = memo_column(node, rows);
 	if (column)
 		return vx_eval_by_value(node, column, rows);
 	if (node->eval)
@@ -212,7 +229,7 @@ vx_node_truth(VxNode *node, const uint64 *rows, VxTruth *truth)
 	rows = rows_at_stake(expr, rows, buffer);
 	if (vx_selection_is_empty(rows, expr->batch->nrows))
 		return;
-	v = node->type == BOOLOID ? memo_column(node) : NULL;
+	v = node->type == BOOLOID ? memo_column(node, rows) : NULL;
 	if (v)
 	{
 		vx_truth_by_value(node, v, rows, truth);
@@ -239,6 +256,7 @@ begin(VxExpr *expr, VxBatch *batch, bool safely)
 {
 	expr->batch = batch;
 	expr->safely = safely;
+	expr->numbers = InvalidAttrNumber;
 	if (safely)
 		memset(expr->unknown, 0, sizeof(expr->unknown));
 	MemoryContextReset(expr->arena);

@@ -169,6 +169,19 @@ compile_parts(VxNode *node)
 	}
 }
 
+/* A cast of the node's one column to a number, among the nodes below. */
+static void
+find_number(VxNode *node)
+{
+	for (int i = 0; i < node->nargs && node->memo_attno != InvalidAttrNumber; i++)
+	{
+		const VxNode *arg = node->args[i];
+
+		if (arg->path_number || arg->number != NULL)
+			node->number = arg->path_number ? arg : arg->number;
+	}
+}
+
 VxNode *
 vx_node_compile(VxExpr *expr, Node *clause)
 {
@@ -192,6 +205,7 @@ vx_node_compile(VxExpr *expr, Node *clause)
 	expr->depth++;
 	compile_parts(node);
 	expr->depth--;
+	find_number(node);
 	if (needs_server(node))
 		expr->vectorised = false;
 	/* where its column has a dictionary, nothing below it matters */

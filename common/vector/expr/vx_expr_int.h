@@ -59,6 +59,7 @@ struct VxExpr
 	/* evaluation at hand */
 	VxBatch    *batch;
 	MemoryContext arena;		/* values that results point to */
+	AttrNumber	numbers;		/* path column whose numbers are there, or 0 */
 	bool		safely;			/* leave to unknown what the server has to do */
 	uint64		unknown[VX_SELECTION_WORDS];
 };
@@ -120,7 +121,8 @@ struct VxNode
 	/* depends on one column: results by distinct value, if it has a dictionary */
 	AttrNumber	memo_attno;
 	VxMemo	   *memo;
-	bool		path_number;	/* cast of it to a number (vx_is_path_number()) */
+	bool		path_number;	/* cast of it to a number (vx_is_path_number()), */
+	const VxNode *number;		/* or one of the nodes below is that cast */
 
 	int			nargs;
 	VxNode	  **args;

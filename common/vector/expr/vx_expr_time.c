@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type_d.h"
 #include "common/int.h"
 #include "parser/scansup.h"
@@ -55,35 +57,93 @@ VX_INT_KERNEL(date_to_timestamp, 1,
 			  !is_finite_date(a) || a >= TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE,
 			  a * USECS_PER_DAY)
 
-/*
- * timestamp + interval, - interval, where the interval is a constant without
- * months and, with a time zone, without days.  op: +1 or -1.
- */
+/* Microseconds of an interval without months and, with a time zone, without days. */
+static inline bool
+interval_length(const VxNode *node, Datum interval, int64 *length)
+{
+	const Interval *span = DatumGetIntervalP(interval);
+
+	return span->month == 0 && (span->day == 0 || node->type != TIMESTAMPTZOID) &&
+		!pg_mul_s64_overflow(span->day, USECS_PER_DAY, length) &&
+		!pg_add_s64_overflow(*length, span->time, length) && *length != PG_INT64_MIN;
+}
+
+/* timestamp + interval, - interval.  op: +1 or -1 */
 static bool
 timestamp_plus_interval(VxNode *node, const VxVector *const *args, const uint64 *rows,
 						uint64 *suspect)
 {
-	const Interval *span;
-	int64		delta;
+	const VxVector *spans = args[1];
+	int64		delta = 0;
 
-	if (args[0]->rep != VX_REP_INT64 || args[1]->rep != VX_REP_DATUM || !args[1]->constant)
+	if (args[0]->rep != VX_REP_INT64 || spans->rep != VX_REP_DATUM ||
+		(spans->constant && !interval_length(node, spans->u.datum[0], &delta)))
 		return false;
-	span = DatumGetIntervalP(args[1]->u.datum[0]);
-	if (span->month != 0 || (span->day != 0 && node->type == TIMESTAMPTZOID) ||
-		pg_mul_s64_overflow(span->day, USECS_PER_DAY, &delta) ||
-		pg_add_s64_overflow(delta, span->time, &delta) || delta == PG_INT64_MIN)
-		return false;
-
-	delta *= node->op;
 	vx_node_begin(node, VX_REP_INT64);
 	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
 	{
 		int64		timestamp = args[0]->u.i64[row];
 
 		if (!is_finite_timestamp(timestamp) ||
-			pg_add_s64_overflow(timestamp, delta, &node->out.u.i64[row]) ||
+			(!spans->constant && !interval_length(node, spans->u.datum[row], &delta)) ||
+			pg_add_s64_overflow(timestamp, node->op * delta, &node->out.u.i64[row]) ||
 			!IS_VALID_TIMESTAMP(node->out.u.i64[row]))
 			vx_rows_set(suspect, row);
+	}
+	return true;
+}
+
+/* interval * float8, where the interval is a constant without months and days. */
+static bool
+interval_times(VxNode *node, const VxVector *const *args, const uint64 *rows,
+			   uint64 *suspect)
+{
+	const Interval *unit;
+	Interval   *spans;
+
+	if (args[0]->rep != VX_REP_DATUM || !args[0]->constant || args[1]->rep != VX_REP_FLOAT8)
+		return false;
+	unit = DatumGetIntervalP(args[0]->u.datum[0]);
+	if (unit->month != 0 || unit->day != 0)
+		return false;
+	vx_node_begin(node, VX_REP_DATUM);
+	spans = MemoryContextAllocZero(node->expr->arena, ST_VECTOR_SIZE * sizeof(Interval));
+	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
+	{
+		double		time = rint((double) unit->time * args[1]->u.f64[row]);
+
+		/* not NaN, either */
+		if (fabs(time) < (double) (PG_INT64_MAX / 2))
+			spans[row].time = (int64) time;
+		else
+			vx_rows_set(suspect, row);
+		node->out.u.datum[row] = IntervalPGetDatum(&spans[row]);
+	}
+	return true;
+}
+
+/* Seconds since 1970 to timestamptz: rows that are not clearly in range are suspect. */
+static bool
+seconds_to_timestamp(VxNode *node, const VxVector *const *args, const uint64 *rows,
+					 uint64 *suspect)
+{
+	const double first = (double) SECS_PER_DAY * (DATETIME_MIN_JULIAN + 1 - UNIX_EPOCH_JDATE);
+	const double last = (double) SECS_PER_DAY * (TIMESTAMP_END_JULIAN - 1 - UNIX_EPOCH_JDATE);
+
+	if (args[0]->rep != VX_REP_FLOAT8)
+		return false;
+	vx_node_begin(node, VX_REP_INT64);
+	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
+	{
+		double		seconds = args[0]->u.f64[row];
+
+		if (!(seconds > first && seconds < last))
+		{
+			vx_rows_set(suspect, row);
+			continue;
+		}
+		seconds -= (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY;
+		node->out.u.i64[row] = (int64) rint(seconds * USECS_PER_SEC);
 	}
 	return true;
 }
@@ -97,6 +157,8 @@ const VxKernelEntry vx_time_kernels[] = {
 	{F_TIMESTAMP_MI_INTERVAL, timestamp_plus_interval, -1},
 	{F_TIMESTAMPTZ_PL_INTERVAL, timestamp_plus_interval, 1},
 	{F_TIMESTAMPTZ_MI_INTERVAL, timestamp_plus_interval, -1},
+	{F_INTERVAL_MUL, interval_times, 0},
+	{F_TO_TIMESTAMP_FLOAT8, seconds_to_timestamp, 0},
 	{InvalidOid, NULL, 0}
 };
 

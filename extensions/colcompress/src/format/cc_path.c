@@ -404,18 +404,35 @@ mixed_values(StReader *r, CcChunk *chunk, VxPath *path, const CcPathPlace *place
 	return v;
 }
 
+/* May the residue of a row have something there?  An object without the first key has not. */
+static bool
+residue_may_have(const VxPath *path, const VxVector *residue, int row)
+{
+	const struct varlena *rest = cc_doc_varlena(residue, row);
+
+	return st_jsonb_find((const uint8 *) VARDATA(rest), VARSIZE(rest) - VARHDRSZ, path->keys[0],
+						 &path->hints[0], NULL) != ST_NOTFIT;
+}
+
 /* Is there a selected row whose value is not that of a leaf, or may not be? */
 static bool
-any_outside(const CcPathRows *rows, const VxVector *residue, uint32 n,
+any_outside(const VxPath *path, const CcPathRows *rows, const VxVector *residue, uint32 n,
 			const uint64 *selection)
 {
 	uint64		rest[VX_VALIDITY_WORDS];
-	uint64		any = 0;
 
 	cc_path_valid(residue, n, rest);
 	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
-		any |= selection[w] & ~rows->own[w] & (rest[w] | rows->below[w] | rows->inside[w]);
-	return any != 0;
+	{
+		uint64		others = selection[w] & ~rows->own[w];
+
+		if ((others & (rows->below[w] | rows->inside[w])) != 0)
+			return true;
+		for (others &= rest[w]; others != 0; others &= others - 1)
+			if (residue_may_have(path, residue, w * 64 + __builtin_ctzll(others)))
+				return true;
+	}
+	return false;
 }
 
 static const VxVector *
@@ -430,7 +447,7 @@ path_values(StReader *r, CcChunk *chunk, VxPath *path, CcPathCache *cache,
 
 	cc_path_rows(r, chunk, &cache->place, vecno, selection, &rows);
 	kind = only_kind(&rows);
-	if (kind >= 0 && !any_outside(&rows, residue, n, selection))
+	if (kind >= 0 && !any_outside(path, &rows, residue, n, selection))
 	{
 		const VxVector *leaf = rows.leaf[kind];
 
@@ -572,7 +589,7 @@ cc_reader_path_numbers(StReader *r, VxPath *path, uint32 vecno, const uint64 *se
 	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
 		any |= selection[w] & rows.own[w] & ~valid[w] & ~others[w];
 	if (any != 0 ||
-		any_outside(&rows, cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno,
+		any_outside(path, &rows, cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno,
 									   selection), n, selection))
 		return NULL;
 	return numbers;
