@@ -13,6 +13,7 @@ from bench.sections import (
     HOT,
     HOT_PARALLEL,
     JSONBENCH,
+    MADE,
     MORE_JSON,
     PRIMARY,
     PRIMARY_PARALLEL,
@@ -99,10 +100,15 @@ def _jsonbench(results: Results) -> Iterator[list[str]]:
     if load := pairs("load", DECLARED, SORTED).get("load"):
         yield _line(f"{text}: load", "", load[0] / load[1], 1)
     ratios = _ratios(pairs(MORE_JSON, HEAP))
-    whole = {n: ratio for n, ratio in ratios.items() if n.startswith(WHOLE)}
-    rest = {n: ratio for n, ratio in ratios.items() if n not in whole}
-    yield from _worst(f"{JSONBENCH}: other questions / heap's", rest, 0.5)
-    yield from _worst(f"{JSONBENCH}: whole documents / heap's", whole, 0.7)
+    for prefix, text, bar in (
+        (WHOLE, "whole documents", 0.7),
+        (MADE, "documents put together", 1),
+        ("", "other questions", 0.5),
+    ):
+        some = {
+            name: ratios.pop(name) for name in list(ratios) if name.startswith(prefix)
+        }
+        yield from _worst(f"{JSONBENCH}: {text} / heap's", some, bar)
 
 
 def bars(results: Results) -> list[list[str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bench.bluesky import LIKE, POST, REPOST
-from bench.sections import JSONBENCH, WHOLE
+from bench.sections import JSONBENCH, MADE, WHOLE
 from bench.sqltext import Checked, checked
 
 # What rows are ordered by, and heap's index is on.
@@ -178,18 +178,18 @@ MORE = (
         "path first",
         _counted("jsonb_path_query_first(doc, '$.commit.record.embed.\"$type\"')"),
     ),
-    Question("without commit", _hashed("(doc - 'commit')")),
+    Question(f"{MADE}: without commit", _hashed("(doc - 'commit')")),
     Question("each", _counted("key", ", jsonb_each(doc->'commit')")),
     Question(
-        "to record",
+        f"{MADE}: to record",
         "SELECT r.operation, count(r.collection) AS number, count(r.cid) AS cids"
         f" FROM {JSONBENCH}, jsonb_to_record(doc->'commit')"
         " AS r(operation text, collection text, cid text)"
         " GROUP BY r.operation ORDER BY number DESC",
     ),
-    Question(f"{WHOLE}: without nulls", _hashed("jsonb_strip_nulls(doc)")),
+    Question(f"{MADE}: without nulls", _hashed("jsonb_strip_nulls(doc)")),
     Question("subscripts", _counted("doc['commit']['collection']")),
-    Question("without record", _hashed("(doc #- '{commit,record}')")),
+    Question(f"{MADE}: without record", _hashed("(doc #- '{commit,record}')")),
     Question(
         "by hour",
         _counted("date_trunc('hour', to_timestamp((doc->>'time_us')::bigint / 1e6))"),

@@ -52,7 +52,9 @@ PRIMARY = "primary keys, serial"
 PRIMARY_PARALLEL = "primary keys, parallel"
 FOREIGN = "foreign-key indexes, serial"
 MORE_JSON = "other questions, serial"
-WHOLE = "whole"  # what the names of questions about whole documents begin with
+# What the names of questions about whole documents begin with, and of those that are
+# answered from documents put together.
+WHOLE, MADE = "whole", "made"
 
 # Of zson: systems (jsonb is what the others are compared with), documents, points.
 JSONB = "jsonb"

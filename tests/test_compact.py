@@ -372,7 +372,9 @@ def test_a_locked_row_of_the_delta_is_no_reason_to_rewrite_a_group(database, am)
     with database.connect() as conn, database.connect() as other:
         conn.execute(f"CREATE TABLE t (id int PRIMARY KEY, v text) USING {am}")
         conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
-        conn.execute("INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 20000) i")
+        conn.execute(
+            "INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 20000) i"
+        )
         conn.execute(f"CALL {am}.merge('t')")
         conn.execute("INSERT INTO t VALUES (0, 'locked')")
         before = conn.execute(groups).fetchall()

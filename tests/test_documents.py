@@ -489,7 +489,9 @@ def test_elements_as_vectors(conn, am, tables, parts):
             said = set()
             for table in ("one", "ours_one"):
                 conn.execute(f"TRUNCATE {table}")
-                conn.execute(f"INSERT INTO {table} VALUES ({psycopg.sql.quote(document)})")
+                conn.execute(
+                    f"INSERT INTO {table} VALUES ({psycopg.sql.quote(document)})"
+                )
                 conn.execute(
                     f"INSERT INTO {table} SELECT NULL FROM generate_series(1, {ROWS})"
                 )
