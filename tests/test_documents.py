@@ -508,6 +508,56 @@ def test_elements_as_vectors(conn, am, tables, parts):
     assert ("d: keys of {a}" in str(plan)) == (parts == "on")
 
 
+# Strings that are times, or look so, for casts by the session's settings.
+TIMES = """
+2024-11-21T16:09:27.095Z 2024-11-21T16:09:27Z 2024-11-21T16:09:27.123456Z 2024-02-29T00:00:00.1Z
+2024-11-21T16:09:27.1234567Z 2024-11-21T16:09:27.Z 2024-11-21T16:09:60Z 2024-11-21T24:00:00Z
+2023-02-29T00:00:00Z 2024-13-01T00:00:00Z 2024-00-10T00:00:00Z 0000-01-01T00:00:00Z
+0001-01-01T00:00:00Z 9999-12-31T23:59:59.999999Z 1999-12-31T23:59:59.999999Z 2000-01-01T00:00:00Z
+2024-11-21T16:09:27+09:00 2024-11-21T16:09:27-03 2024-11-21T16:09:27-00:30 2024-11-21T16:09:27+16:00
+2024-11-21T16:09:27+9 2024-11-21T16:09:27+0900 2024-11-21T16:09:27 2024-11-21T16:09:27.5
+2024-11-21T16:09 2024-11-21T16:09Z 2024-11-21 24-11-21 1970-01-01 2024-11-21Z 11/21/2024
+2024-11-21t16:09:27z 2024-11-21T16:09:27ZZ +2024-11-21T16:09:27Z 2024-1-1T16:09:27Z today x
+1969-12-31T23:59:59.000001Z 1900-02-29 2000-02-29 2024-11-21T1x:09:27Z 2024-11-21T16:09:27.12a
+""".split() + ["2024-11-21 16:09:27+00", "2024-11-21 16:09:27", "2024-11-21 16:09:27 Z", "", " 2024-11-21"]  # fmt: skip
+
+
+def test_casts_to_times(conn, am):
+    """Each string for itself, with errors; then those that are like each other."""
+    strings = ", ".join(f"({psycopg.sql.quote(text)})" for text in TIMES)
+    for name, method in (("heap_times", "heap"), ("ours_times", am)):
+        conn.execute(f"CREATE TEMP TABLE {name} (d jsonb, s text) USING {method}")
+        conn.execute(
+            f"INSERT INTO {name} SELECT jsonb_build_object('at', s, 'n', g), s"
+            f" FROM (VALUES {strings}) v(s), generate_series(1, {ROWS // len(TIMES)}) g"
+        )
+    settings = (
+        ("ISO, MDY", "UTC", "Default"),
+        ("SQL, DMY", "Asia/Tokyo", "Default"),
+        ("German", "America/St_Johns", "India"),
+    )
+    for style, zone, abbreviations in settings:
+        conn.execute(f"SET DateStyle = {psycopg.sql.quote(style)}")
+        conn.execute(f"SET TimeZone = {psycopg.sql.quote(zone)}")
+        conn.execute(f"SET timezone_abbreviations = {psycopg.sql.quote(abbreviations)}")
+        for kind in ("timestamptz", "timestamp", "date"):
+            for text in TIMES:
+                where = f"s = {psycopg.sql.quote(text)}"
+                for value in ("s", "(d ->> 'at')"):
+                    compare(
+                        conn,
+                        ["times"],
+                        f"SELECT DISTINCT {value}::{kind}::text FROM {{}} WHERE {where}",
+                    )
+            compare(
+                conn,
+                ["times"],
+                f"SELECT (d ->> 'at')::{kind}, count(*) FROM {{}}"
+                " WHERE s ~ '^[12]...-11-..T..:..:..([.].{{1,6}})?Z$' AND s !~ ':60|T24'"
+                " GROUP BY 1 ORDER BY 1",
+            )
+
+
 def test_parts_are_handed_up(conn, am, tables):
     """A locked row is seen whole; a cursor that turns round sees what it saw."""
     sql = "SELECT id, jsonb_path_query(d, '$.a.b') FROM ours_nested"

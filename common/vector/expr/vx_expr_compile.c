@@ -161,7 +161,7 @@ compile_parts(VxNode *node)
 	if (!vx_enable_vector_expressions || node->expr->depth > MAX_DEPTH ||
 		!((IsA(clause, RelabelType) &&
 		   compile_relabelling(node, (Node *) ((RelabelType *) clause)->arg)) ||
-		  compile_call(node, clause) || vx_logic_compile(node) || vx_branch_compile(node) ||
+		  compile_call(node, clause) || vx_iso_compile(node) || vx_logic_compile(node) || vx_branch_compile(node) ||
 		  vx_subplan_compile(node)))
 	{
 		node->eval = vx_eval_by_row;

@@ -10,6 +10,7 @@
  *	 vx_expr_call.c		functions with a kernel
  *	 vx_expr_logic.c	AND, OR, NOT, tests, IN
  *	 vx_expr_branch.c	CASE, COALESCE
+ *	 vx_expr_iso.c		casts of text to dates and timestamps
  *
  * A node answers to one of two questions about the rows of a selection: what
  * are the values (a vector), or, of boolean nodes, which are true and which
@@ -249,6 +250,10 @@ extern Datum vx_call_row(VxNode *node, const VxVector *const *args, int row, boo
 
 /* rows that are not live are null in node->out, which has no nulls yet. */
 extern void vx_node_set_nulls(VxNode *node, const uint64 *rows, const uint64 *live);
+
+/* ---- vx_expr_iso.c: casts of text to dates and timestamps ---- */
+
+extern bool vx_iso_compile(VxNode *node);
 
 /* ---- kernels, by function ---- */
 
