@@ -42,6 +42,8 @@ INSERT INTO ex_list (e, typ) VALUES
 	('extract(hour FROM ts)', 'numeric'), ('extract(hour FROM tz)', 'numeric'), ('extract(epoch FROM ts)', 'numeric'), ('date_part(''minute'', tz)', 'float8'), ('date_trunc(''month'', ts)', 'timestamp'),
 	('date_trunc(''day'', tz)', 'timestamptz'), ('date_trunc(''hour'', tz)', 'timestamptz'), ('ts::date', 'date'), ('tz::date', 'date'), ('d::timestamp', 'timestamp'), ('d::timestamptz', 'timestamptz'),
 	('ts + interval ''90 min''', 'timestamp'), ('ts - interval ''1 day 1 min''', 'timestamp'), ('tz + interval ''1 day''', 'timestamptz'), ('tz + interval ''1 month''', 'timestamptz'),
+	('ts + interval ''1 microsecond'' * b', 'timestamp'), ('tz - interval ''90 s'' * f', 'timestamptz'), ('ts + interval ''1 day'' * j', 'timestamp'), ('interval ''-7 ms'' * f', 'interval'),
+	('to_timestamp(b)', 'timestamptz'), ('to_timestamp(f * 1000)', 'timestamptz'), ('to_timestamp(-f / 3)', 'timestamptz'),
 	('CASE WHEN o THEN n END', 'numeric'), ('CASE WHEN i > 50 THEN n ELSE 0 END', 'numeric'), ('CASE j WHEN 1 THEN i WHEN 2 THEN s ELSE k END', 'int'),
 	('CASE WHEN t = ''word 7'' THEN ''seven'' WHEN j = 3 THEN t END', 'text'), ('coalesce(i, k)', 'int'), ('coalesce(n * i, w)', 'numeric'), ('nullif(j, 3)', 'int'), ('nullif(i, j)', 'int'),
 	('o AND i > 5', 'bool'), ('i > 5 OR j = 2', 'bool'), ('NOT (i > 5 AND j < 4)', 'bool'), ('i IS NULL OR o', 'bool'), ('i + j IN (3, 7, 100)', 'bool'), ('i + j NOT IN (3, 7, NULL)', 'bool'),
