@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -24,6 +25,7 @@ KEPT = 50_000  # posts that likes, reposts and replies speak of
 DIGITS = "234567abcdefghijklmnopqrstuvwxyz"
 PAIRS = [one + two for one in DIGITS for two in DIGITS]
 FILES = ("*.json", "*.json.gz")
+NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in what json.dumps() writes
 
 # Share of each kind of event; what is not a collection has no commit.
 POST, LIKE, REPOST = (f"app.bsky.feed.{kind}" for kind in ("post", "like", "repost"))
@@ -194,14 +196,14 @@ def files(place: Path) -> list[Path]:
 
 def storable(line: bytes) -> bool:
     """Does jsonb take the document? Not with the character 0 or half a surrogate."""
-    if b"\\u" not in line:
-        return True
     try:
+        if b"\\u" not in line:
+            return bool(line.decode())
         text = json.dumps(json.loads(line), ensure_ascii=False)
         text.encode()
     except ValueError:
         return False
-    return "\\u0000" not in text
+    return not NUL.search(text)
 
 
 def _lines(path: Path) -> Iterator[bytes]:

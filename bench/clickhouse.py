@@ -19,7 +19,12 @@ from bench.compare import Result
 from bench.dataset import Query
 from bench.engines import QueryFailed, QueryTimeout
 
-START = ("CREATE DATABASE IF NOT EXISTS bench", "USE bench", "SET session_timezone = 'UTC'")  # fmt: skip
+START = (
+    "CREATE DATABASE IF NOT EXISTS bench",
+    "USE bench",
+    "SET session_timezone = 'UTC'",
+    "SET output_format_json_quote_64bit_integers = 0",
+)
 GRACE = 30.0  # seconds after its timeout when a query's process is ended
 
 

@@ -197,11 +197,13 @@ def test_bars():
     add("other questions, serial", "keys", "ms", heap=99, colcompress=9)
     add("other questions, serial", "each", "ms", heap=9, colcompress=7)
     add("other questions, serial", "whole: as text", "ms", heap=9, colcompress=5)
+    add("other questions, serial", "made: without nulls", "ms", heap=9, colcompress=8)
     assert [line[1:] for line in bars(found)[1:]] == [
         ["", "2.00", "1", "NO"],
         ["", "0.50", "0.6", "yes"],
         ["", "0.50", "0.65", "yes"],
         ["", "1.50", "1", "NO"],
-        ["each", "0.80", "0.5", "NO"],
         ["whole: as text", "0.60", "0.7", "yes"],
+        ["made: without nulls", "0.90", "1", "yes"],
+        ["each", "0.80", "0.5", "NO"],
     ]

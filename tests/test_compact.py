@@ -392,6 +392,21 @@ def test_a_locked_row_of_the_delta_is_no_reason_to_rewrite_a_group(database, am)
         assert conn.execute("SELECT v FROM t WHERE id = 0").fetchone() == ("locked",)
 
 
+def test_rows_that_the_caller_has_locked_are_compacted(database, am):
+    """By a foreign key, say: the procedure commits before its first step."""
+    with database.connect() as conn:
+        conn.execute(f"CREATE TABLE p (id int PRIMARY KEY) USING {am}")
+        conn.execute("CREATE TABLE c (id int REFERENCES p)")
+        conn.execute(f"SELECT {am}.set_options('p', auto_compact => false)")
+        conn.execute(
+            "DO $$ BEGIN INSERT INTO p SELECT generate_series(1, 500);"
+            f" INSERT INTO c SELECT id FROM p; CALL {am}.merge('p'); END $$"
+        )
+        assert conn.execute(f"SELECT rows FROM {am}.row_groups('p')").fetchall() == [
+            (500,)
+        ]
+
+
 @pytest.mark.parametrize("auto", [True, False], ids=["worker", "no worker"])
 def test_merge_in_a_block_leaves_vacuum_to_a_worker(make_cluster, am, auto):
     """It says so, and the file gets as small; without workers it names the way."""

@@ -86,7 +86,7 @@ end_block(Relation rel, const StCompactJob *job)
 
 uint64
 st_delta_count(Relation rel, const StExtentRanges *extents,
-			   const StCompactJob *job, uint64 limit)
+			   const StCompactJob *job, uint64 limit, bool unheld)
 {
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	BlockNumber nblocks = end_block(rel, job);
@@ -103,7 +103,7 @@ st_delta_count(Relation rel, const StExtentRanges *extents,
 		CHECK_FOR_INTERRUPTS();
 		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL,
 									strategy);
-		count += st_page_tuples(rel, buffer, GetActiveSnapshot(), true, offsets);
+		count += st_page_tuples(rel, buffer, GetActiveSnapshot(), unheld, offsets);
 		ReleaseBuffer(buffer);
 	}
 	FreeAccessStrategy(strategy);

@@ -161,10 +161,11 @@ extern void st_take_delta(StCompactSink *sink);
 /* ---- rows of the delta: st_compact_delta.c ---- */
 
 /*
- * Counts rows of the delta that the job has still to look at, up to a limit.
+ * Counts rows of the delta that the job has still to look at, up to a limit.  If unheld,
+ * without those that a running transaction has locked or changed.
  */
 extern uint64 st_delta_count(Relation rel, const StExtentRanges *extents,
-							 const StCompactJob *job, uint64 limit);
+							 const StCompactJob *job, uint64 limit, bool unheld);
 
 /* Their pages. */
 extern BlockNumber st_delta_pages(Relation rel, const StExtentRanges *extents,

@@ -441,13 +441,14 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	if (!job->started)
 		begin_job(rel, job, versions);
 	memset(plan, 0, sizeof(*plan));
-	delta_rows = st_delta_count(rel, extents, job, max_rows);
+	/* who only asks may hold rows itself, until the commit before the step */
+	delta_rows = st_delta_count(rel, extents, job, max_rows, note);
 	if (delta_rows == 0 && job->to_the_end && !job->extended &&
 		RelationGetNumberOfBlocks(rel) > job->end_block)
 	{
 		job->extended = true;
 		job->end_block = RelationGetNumberOfBlocks(rel);
-		delta_rows = st_delta_count(rel, extents, job, max_rows);
+		delta_rows = st_delta_count(rel, extents, job, max_rows, note);
 	}
 	if (delta_rows < (job->to_the_end || job->tidy ? 1 : MIN_DELTA_ROWS))
 		delta_rows = 0;

@@ -213,7 +213,7 @@ add_final_path(PlannerInfo *root, RelOptInfo *grouped_rel, const VxAggQuery *que
 										 below);
 
 	vx_agg_cost_path(root, final, query, nstates, ngroups);
-	add_path(grouped_rel, &final->path);
+	vx_agg_offer(grouped_rel, final);
 }
 
 /* Workers take children, and share what is in one, by a parallel Append. */

@@ -126,7 +126,7 @@ add_final_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel
 	final->path.total_cost += cost;
 	if (query->sets != NIL)
 		vx_agg_cost_sets(final, query, ngroups);
-	add_path(grouped_rel, &final->path);
+	vx_agg_offer(grouped_rel, final);
 }
 
 /* Each group's states are written, and put together by whoever has its partition. */

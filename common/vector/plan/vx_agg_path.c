@@ -613,13 +613,16 @@ void
 vx_agg_offer(RelOptInfo *grouped_rel, CustomPath *cpath)
 {
 	Cost		cost = cpath->path.total_cost;
+	bool		cheapest = true;
 	ListCell   *lc;
 
+	foreach(lc, grouped_rel->pathlist)
+		cheapest = cheapest && ((Path *) lfirst(lc))->total_cost >= cost;
 	foreach(lc, grouped_rel->pathlist)
 	{
 		Path	   *path = lfirst(lc);
 
-		if (path->pathkeys != NIL && path->total_cost >= cost)
+		if (cheapest && path->pathkeys != NIL)
 			path->total_cost = Max(path->total_cost, cost * ORDER_RISK);
 	}
 	add_path(grouped_rel, &cpath->path);

@@ -103,7 +103,7 @@ conditions_on(PlannerInfo *root, RelOptInfo *rel, Node *item)
 static double
 sorted_share(RelOptInfo *rel, Relation relation)
 {
-	VxRelNotes *notes = rel->fdw_private;
+	VxRelNotes *notes = vx_rel_notes(rel, false);
 	StGroupList *list;
 	double		rows = 0;
 

@@ -44,6 +44,8 @@
 #include "st_scan_columns.h"
 #include "st_store.h"
 
+#define NOTES_MAGIC UINT64CONST(0x5354524154414e4f)
+
 static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 					   List *tlist, List *clauses, List *custom_plans);
 
@@ -187,6 +189,20 @@ make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	return cpath;
 }
 
+VxRelNotes *
+vx_rel_notes(RelOptInfo *rel, bool make)
+{
+	VxRelNotes *notes = rel->fdw_private;
+
+	if (notes == NULL && make)
+	{
+		rel->fdw_private = notes = palloc0(sizeof(VxRelNotes));
+		notes->magic = NOTES_MAGIC;
+		notes->sorted_share = -1;
+	}
+	return notes != NULL && notes->magic == NOTES_MAGIC ? notes : NULL;
+}
+
 /*
  * The server has put the best bitmap together for a scan of its own, without
  * parameters or none.  That path is copied, because the server frees it when
@@ -197,16 +213,13 @@ make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 static void
 keep_bitmap(RelOptInfo *rel, Relation relation)
 {
-	VxRelNotes *notes = rel->fdw_private;
+	VxRelNotes *notes = vx_rel_notes(rel, true);
 	BitmapHeapPath *best = NULL;
 	BitmapHeapPath *own;
 	ListCell   *lc;
 
 	if (notes == NULL)
-	{
-		rel->fdw_private = notes = palloc0(sizeof(VxRelNotes));
-		notes->sorted_share = -1;
-	}
+		return;
 	notes->bitmap = NULL;
 	/* a condition without columns becomes a node above the server's plan */
 	if (!vx_enable_bitmap_vectors || !enable_bitmapscan || vx_has_pseudoconstant(rel) ||
@@ -232,7 +245,7 @@ static CustomPath *
 make_bitmap_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 				 const Bitmapset *attnos, PathTarget *vectors)
 {
-	VxRelNotes *notes = rel->fdw_private;
+	VxRelNotes *notes = vx_rel_notes(rel, false);
 	BitmapHeapPath *bitmap = notes != NULL ? notes->bitmap : NULL;
 	CustomPath *cpath;
 

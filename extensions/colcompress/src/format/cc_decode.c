@@ -203,6 +203,7 @@ missing_vector(StReader *r, AttrNumber attno, uint32 vecno)
 	if (chunk == NULL)
 	{
 		chunk = MemoryContextAllocZero(r->mcxt, sizeof(CcChunk));
+		chunk->vector = -1;
 		sf_column_type(TupleDescAttr(r->desc, attno - 1), &chunk->type);
 		chunk->v = *sf_missing_vector(r->desc, attno, attno > r->natts, r->mcxt);
 		r->chunks[attno - 1] = chunk;

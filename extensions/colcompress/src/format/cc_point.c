@@ -383,7 +383,8 @@ cc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 
 	if (row >= r->nrows)
 		cc_corrupt(r, "row asked for");
-	r->walked = row > r->last_row && row - r->last_row <= STEP_ROWS ? r->walked + 1 : 0;
+	if (row != r->last_row)
+		r->walked = row > r->last_row && row - r->last_row <= STEP_ROWS ? r->walked + 1 : 0;
 	r->last_row = row;
 	for (int a = 0; a < desc->natts; a++)
 	{
