@@ -35,6 +35,17 @@ AGAIN = (
     "SELECT few.i, s.* FROM few, LATERAL (SELECT x, count(*) FROM {T},"
     " unnest(string_to_array({T}.t, few.sep || repeat('b', few.i % 2))) x GROUP BY x) s"
     " WHERE few.i < 5",
+    # nodes between the aggregation and what has the parameter
+    "SELECT few.i, (SELECT count(x) FROM (SELECT upper(unnest(string_to_array({T}.t, ','))) AS x"
+    " FROM {T} WHERE id < few.i * 100) s) FROM few WHERE few.i < 5",
+    "SELECT few.i, (SELECT count(x) FROM (SELECT unnest({T}.i) AS x FROM {T}"
+    " WHERE id < few.i * 100) s WHERE x > 3) FROM few WHERE few.i < 5",
+    "SELECT few.i, (SELECT count(*) FROM (SELECT x FROM {T}, unnest({T}.i) x"
+    " WHERE id < few.i * 100 OFFSET 0) s WHERE x > 3) FROM few WHERE few.i < 5",
+    "SELECT few.i, (SELECT count(DISTINCT k + 1) FROM (SELECT k FROM (SELECT k, n + 1 AS n FROM {T}"
+    " WHERE id < few.i * 100 OFFSET 0) s OFFSET 0) s) FROM few WHERE few.i < 5",
+    "SELECT few.i, (SELECT count(*) FROM (SELECT k + 1 FROM (SELECT k FROM {T}"
+    " WHERE id < few.i * 100 OFFSET 0) s INTERSECT SELECT k FROM {T}) s) FROM few WHERE few.i < 5",
     "SELECT few.i, (SELECT count(*) FROM (SELECT id FROM {T} WHERE id % 10 = few.i"
     " INTERSECT SELECT k FROM {T} WHERE k > few.i) s) FROM few WHERE few.i < 6",
 )

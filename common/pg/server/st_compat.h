@@ -17,6 +17,7 @@
 #include "access/tableam.h"
 #include "access/transam.h"
 #include "nodes/pathnodes.h"
+#include "pgtime.h"
 #include "storage/bufmgr.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
@@ -638,5 +639,21 @@ extern StJsonResult st_json_result(Node *node);
 
 /* Is a JsonPathItemType a method that 15 does not know?  They take constants. */
 extern bool st_jsonpath_is_method(int type);
+
+/* Is it an abbreviation of the session's time zone, which 18 looks at before its table? */
+static inline bool
+st_zone_knows(const char *abbreviation)
+{
+#if PG_VERSION_NUM >= 180000
+	bool		isfixed;
+	long int	offset;
+	int			isdst;
+
+	return pg_timezone_abbrev_is_known(abbreviation, &isfixed, &offset, &isdst,
+									   session_timezone);
+#else
+	return false;
+#endif
+}
 
 #endif							/* ST_COMPAT_H */

@@ -215,6 +215,8 @@ vx_agg_arms_rescan(VxAggArms *arms)
 	for (int i = 0; i < arms->narms; i++)
 	{
 		arms->arms[i].ended = false;
+		if (arms->arms[i].below)
+			vx_producer_rescan_through(arms->arms[i].child, arms->arms[i].below);
 		if (arms->arms[i].exprs)
 			vx_exprs_rescan(arms->arms[i].exprs);
 	}

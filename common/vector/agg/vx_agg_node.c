@@ -558,6 +558,8 @@ rescan_agg(CustomScanState *node)
 		if (state->producer || child->chgParam == NULL)
 			ExecReScan(child);
 	}
+	if (state->below)
+		vx_producer_rescan_through(linitial(node->custom_ps), state->below);
 	if (state->unnest)
 		vx_agg_unnest_rescan(state->unnest);
 	if (state->arms)

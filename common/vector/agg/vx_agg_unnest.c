@@ -14,9 +14,9 @@
  * Strings become codes of a dictionary that grows, while there are few different
  * ones.  Of an array that is a value of a dictionary, they are looked up once.
  *
- * Memory: copies of arrays until the next batch from below.  Large ones are fetched one by
- * one, and only one is in memory; computed ones are made for so many rows that
- * their elements are not many.  Of a row group's dictionary of arrays a code for each
+ * Memory: copies of arrays until the next batch from below, of elements those of one batch.
+ * Large arrays are fetched one by one, and only one is in memory; computed ones are made
+ * for so many rows that their elements are not many.  Of a row group's dictionary of arrays a code for each
  * element, as long as it is in use.
  *
  *-------------------------------------------------------------------------
@@ -54,7 +54,8 @@ typedef struct ElementList
 
 struct VxAggUnnest
 {
-	PlanState  *below;
+	PlanState  *child;
+	PlanState  *below;			/* it, or a node below it */
 	VxProducer *source;
 	VxExprSet  *array_exprs;	/* over its columns */
 	VxExpr	   *array;			/* of them */
@@ -86,6 +87,7 @@ struct VxAggUnnest
 
 	/* position */
 	MemoryContext arrays_mcxt;
+	MemoryContext items_mcxt;	/* elements of the batch, and what its conditions leave */
 	AttrNumber	large;			/* column of arrays that are fetched one by one, or 0 */
 	bool	   *fetched;		/* of the source: that column alone */
 	Datum	   *values;
@@ -222,6 +224,7 @@ vx_agg_unnest_create(VxAggState *state, PlanState *child, List *operands, List *
 	if (vx_agg_needs_row(lappend(list_copy(shape.exprs), shape.call), source->varno))
 		return NULL;
 	u = palloc0(sizeof(VxAggUnnest));
+	u->child = child;
 	u->below = shape.below;
 	u->source = source;
 	vx_elements_init(&u->items, shape.call);
@@ -247,6 +250,8 @@ vx_agg_unnest_create(VxAggState *state, PlanState *child, List *operands, List *
 										  ALLOCSET_DEFAULT_SIZES);
 	u->arrays_mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector unnest of a batch",
 										   ALLOCSET_DEFAULT_SIZES);
+	u->items_mcxt = AllocSetContextCreate(CurrentMemoryContext, "elements of a batch",
+										  ALLOCSET_DEFAULT_SIZES);
 
 	state->batch = u->batch;
 	state->desc = desc;
@@ -260,6 +265,7 @@ vx_agg_unnest_create(VxAggState *state, PlanState *child, List *operands, List *
 void
 vx_agg_unnest_rescan(VxAggUnnest *u)
 {
+	vx_producer_rescan_through(u->child, u->below);
 	u->nrows = u->ready = u->at = 0;
 	u->next = u->nitems = 0;
 	u->lists_dict = NULL;
@@ -335,24 +341,27 @@ add_list_element(VxAggUnnest *u, uint32 code)
 static bool
 make_list(VxAggUnnest *u, ElementList *list, Datum value)
 {
+	MemoryContext old = MemoryContextSwitchTo(u->items_mcxt);
+	bool		known = true;
+
 	list->start = u->nelements;
 	vx_elements_begin(&u->items, value);
-	for (int i = 0; i < u->items.nitems; i++)
+	for (int i = 0; i < u->items.nitems && known; i++)
 	{
 		bool		isnull;
 		Datum		element = vx_elements_next(&u->items, i, &isnull);
 		uint32		code = NULL_CODE;
 
-		if (!isnull && !vx_codes_find(&u->codes, element, &code))
-		{
-			u->nelements = list->start;
-			return false;
-		}
-		add_list_element(u, code);
+		known = isnull || vx_codes_find(&u->codes, element, &code);
+		if (known)
+			add_list_element(u, code);
 	}
+	MemoryContextSwitchTo(old);
+	if (!known)
+		u->nelements = list->start;
 	list->n = u->items.nitems;
-	list->known = true;
-	return true;
+	list->known = known;
+	return known;
 }
 
 static void
@@ -468,6 +477,7 @@ static int
 put_elements(VxAggUnnest *u, int n)
 {
 	uint16		row = u->rows[u->at - 1];
+	MemoryContext old = MemoryContextSwitchTo(u->items_mcxt);
 
 	for (; u->next < u->nitems && n < ST_VECTOR_SIZE; u->next++, n++)
 	{
@@ -483,7 +493,21 @@ put_elements(VxAggUnnest *u, int n)
 			put_element(u, n, value, isnull);
 		}
 	}
+	MemoryContextSwitchTo(old);
 	return n;
+}
+
+/* Of a part of documents in whose keys the call is interested: the documents. */
+static AttrNumber
+document_of(const VxBatch *from, AttrNumber attno)
+{
+	const VxPath *path;
+
+	if (attno <= from->natts)
+		return attno;
+	path = from->paths[attno - from->natts - 1];
+	return path->kind == VX_PATH_PART && path->nplaces == 1 && path->places[0].nkeys == 0 ?
+		path->attno : 0;
 }
 
 static bool
@@ -496,7 +520,7 @@ next_source(VxAggUnnest *u)
 	u->nrows = vx_selection_rows(from->selection, from->nrows, u->rows);
 	u->at = u->ready = 0;
 	u->next = u->nitems = 0;
-	u->large = vx_expr_plain_column(u->array);
+	u->large = document_of(from, vx_expr_plain_column(u->array));
 	if (u->large > 0 && (!vx_batch_is_large(from, u->large) ||
 						 vx_batch_column(from, u->large)->access != VX_ACCESS_NONE))
 		u->large = 0;
@@ -540,6 +564,8 @@ fill(VxAggUnnest *u)
 {
 	int			n = 0;
 
+	/* of the batch before nothing is in use any more; codes are those of copies */
+	MemoryContextReset(u->items_mcxt);
 	u->coded = u->codes.values != NULL;
 	u->coded_vector.has_nulls = false;
 	memset(u->coded_vector.valid, 0, sizeof(u->coded_vector.valid));
@@ -600,7 +626,7 @@ vx_agg_unnest_next(VxAggUnnest *u)
 		}
 		vx_batch_set_rows(u->batch, n);
 		u->batch->first_row = u->producer.group = u->source->group;
-		MemoryContextSwitchTo(u->arrays_mcxt);
+		MemoryContextSwitchTo(u->items_mcxt);
 		run_quals(u);
 		MemoryContextSwitchTo(old);
 		if (!vx_selection_is_empty(u->batch->selection, n))

@@ -112,7 +112,7 @@ is_nested_loop(VxUnnestShape *shape, PlanState *ps)
 	Plan	   *inner = innerPlan(loop);
 	const FunctionScan *scan;
 	const RangeTblFunction *function;
-	List	   *output = inner->targetlist;
+	List	   *output;
 	List	   *quals;
 
 	if (loop->join.jointype != JOIN_INNER)

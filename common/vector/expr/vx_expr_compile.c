@@ -173,7 +173,9 @@ compile_parts(VxNode *node)
 static void
 find_number(VxNode *node)
 {
-	for (int i = 0; i < node->nargs && node->memo_attno != InvalidAttrNumber; i++)
+	if (node->memo_attno == InvalidAttrNumber || node->eval == vx_eval_by_row)
+		return;
+	for (int i = 0; i < node->nargs; i++)
 	{
 		const VxNode *arg = node->args[i];
 

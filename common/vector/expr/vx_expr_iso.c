@@ -23,6 +23,7 @@
 #include "utils/timestamp.h"
 
 #include "vx_expr_int.h"
+#include "st_compat.h"
 
 typedef struct Iso
 {
@@ -151,6 +152,16 @@ value_of(const VxNode *node, const char *s, int len, int64 *value)
 	return true;
 }
 
+/* Z means what it should, by the settings as they are now. */
+static bool
+is_usual_zone(void)
+{
+	const char *abbreviations = GetConfigOption("timezone_abbreviations", true, false);
+
+	return abbreviations != NULL && strcmp(abbreviations, "Default") == 0 &&
+		!st_zone_knows("Z") && !st_zone_knows("T");
+}
+
 static const VxVector *
 eval_iso(VxNode *node, const uint64 *rows)
 {
@@ -158,6 +169,8 @@ eval_iso(VxNode *node, const uint64 *rows)
 	int			words = VX_EXPR_WORDS(node->expr);
 	uint64		live[VX_SELECTION_WORDS];
 
+	if (!is_usual_zone())
+		return vx_eval_by_row(node, rows);
 	vx_rows_not_null(live, rows, arg, words);
 	vx_node_begin(node, VX_REP_INT64);
 	VX_FOREACH_ROW(row, live, words)
@@ -179,14 +192,10 @@ bool
 vx_iso_compile(VxNode *node)
 {
 	const CoerceViaIO *cast = (const CoerceViaIO *) node->clause;
-	const char *abbreviations = GetConfigOption("timezone_abbreviations", true, false);
 
 	if (!IsA(cast, CoerceViaIO) || exprType((const Node *) cast->arg) != TEXTOID ||
 		(cast->resulttype != TIMESTAMPTZOID && cast->resulttype != TIMESTAMPOID &&
 		 cast->resulttype != DATEOID))
-		return false;
-	/* which say what Z is */
-	if (abbreviations == NULL || strcmp(abbreviations, "Default") != 0)
 		return false;
 	vx_node_compile_args(node, list_make1(cast->arg));
 	node->eval = eval_iso;

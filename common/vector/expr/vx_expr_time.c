@@ -57,15 +57,21 @@ VX_INT_KERNEL(date_to_timestamp, 1,
 			  !is_finite_date(a) || a >= TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE,
 			  a * USECS_PER_DAY)
 
-/* Microseconds of an interval without months and, with a time zone, without days. */
+/*
+ * Microseconds of an interval, of its days and of the rest, signed by op.  False: it has
+ * months or, with a time zone, days.
+ */
 static inline bool
-interval_length(const VxNode *node, Datum interval, int64 *length)
+interval_parts(const VxNode *node, Datum interval, int64 *days, int64 *rest)
 {
 	const Interval *span = DatumGetIntervalP(interval);
 
-	return span->month == 0 && (span->day == 0 || node->type != TIMESTAMPTZOID) &&
-		!pg_mul_s64_overflow(span->day, USECS_PER_DAY, length) &&
-		!pg_add_s64_overflow(*length, span->time, length) && *length != PG_INT64_MIN;
+	if (span->month != 0 || (span->day != 0 && node->type == TIMESTAMPTZOID) ||
+		span->time == PG_INT64_MIN || pg_mul_s64_overflow(span->day, USECS_PER_DAY, days))
+		return false;
+	*days *= node->op;
+	*rest = span->time * node->op;
+	return true;
 }
 
 /* timestamp + interval, - interval.  op: +1 or -1 */
@@ -74,10 +80,11 @@ timestamp_plus_interval(VxNode *node, const VxVector *const *args, const uint64 
 						uint64 *suspect)
 {
 	const VxVector *spans = args[1];
-	int64		delta = 0;
+	int64		days = 0;
+	int64		rest = 0;
 
 	if (args[0]->rep != VX_REP_INT64 || spans->rep != VX_REP_DATUM ||
-		(spans->constant && !interval_length(node, spans->u.datum[0], &delta)))
+		(spans->constant && !interval_parts(node, spans->u.datum[0], &days, &rest)))
 		return false;
 	vx_node_begin(node, VX_REP_INT64);
 	VX_FOREACH_ROW(row, rows, VX_EXPR_WORDS(node->expr))
@@ -85,8 +92,10 @@ timestamp_plus_interval(VxNode *node, const VxVector *const *args, const uint64 
 		int64		timestamp = args[0]->u.i64[row];
 
 		if (!is_finite_timestamp(timestamp) ||
-			(!spans->constant && !interval_length(node, spans->u.datum[row], &delta)) ||
-			pg_add_s64_overflow(timestamp, node->op * delta, &node->out.u.i64[row]) ||
+			(!spans->constant && !interval_parts(node, spans->u.datum[row], &days, &rest)) ||
+			pg_add_s64_overflow(timestamp, days, &timestamp) ||
+			!IS_VALID_TIMESTAMP(timestamp) ||
+			pg_add_s64_overflow(timestamp, rest, &node->out.u.i64[row]) ||
 			!IS_VALID_TIMESTAMP(node->out.u.i64[row]))
 			vx_rows_set(suspect, row);
 	}

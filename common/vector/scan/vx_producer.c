@@ -36,6 +36,18 @@ vx_producer(PlanState *ps)
 	return NULL;
 }
 
+void
+vx_producer_rescan_through(PlanState *ps, const PlanState *below)
+{
+	while (ps != below)
+	{
+		if (ps->chgParam != NULL)
+			ExecReScan(ps);
+		ps = IsA(ps, SubqueryScanState) ? ((SubqueryScanState *) ps)->subplan :
+			outerPlanState(ps);
+	}
+}
+
 bool
 vx_producer_next(PlanState *ps)
 {

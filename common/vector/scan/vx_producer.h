@@ -46,6 +46,12 @@ extern void vx_producer_register(const CustomExecMethods *methods);
 /* NULL: the node is none. */
 extern VxProducer *vx_producer(PlanState *ps);
 
+/*
+ * Rescans nodes from ps down to below, which hands out vectors, where they wait for
+ * ExecProcNode() to do so: nobody calls that.
+ */
+extern void vx_producer_rescan_through(PlanState *ps, const PlanState *below);
+
 /* The next batch, with what ExecProcNode() does beside; rows are counted. */
 extern bool vx_producer_next(PlanState *ps);
 
