@@ -31,7 +31,7 @@
 #include "utils/memutils.h"
 
 #include "vx_agg.h"
-#include "vx_agg_elements.h"
+#include "vx_elements.h"
 #include "vx_agg_unnest.h"
 #include "vx_row_column.h"
 #include "vx_scan.h"

@@ -23,7 +23,7 @@
 #include "utils/lsyscache.h"
 
 #include "vx_agg.h"
-#include "vx_agg_elements.h"
+#include "vx_elements.h"
 #include "vx_agg_unnest.h"
 
 /* Conditions of a node that is lower than those of which there are some already. */

@@ -27,6 +27,7 @@
 #include "st_options.h"
 #include "st_store.h"
 #include "vx_paths.h"
+#include "vx_rel_notes.h"
 #include "st_compat.h"
 #include "st_zone_cost.h"
 

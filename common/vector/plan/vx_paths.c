@@ -39,12 +39,11 @@
 #include "vx_keyed.h"
 #include "vx_path_use.h"
 #include "vx_paths.h"
+#include "vx_rel_notes.h"
 #include "vx_settings.h"
 #include "st_compat.h"
 #include "st_scan_columns.h"
 #include "st_store.h"
-
-#define NOTES_MAGIC UINT64CONST(0x5354524154414e4f)
 
 static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 					   List *tlist, List *clauses, List *custom_plans);
@@ -187,20 +186,6 @@ make_scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	if (vx_index_scan(relation) == VX_INDEX_SCAN_ON && vx_prefers_index(rel))
 		st_path_disable(&cpath->path);
 	return cpath;
-}
-
-VxRelNotes *
-vx_rel_notes(RelOptInfo *rel, bool make)
-{
-	VxRelNotes *notes = rel->fdw_private;
-
-	if (notes == NULL && make)
-	{
-		rel->fdw_private = notes = palloc0(sizeof(VxRelNotes));
-		notes->magic = NOTES_MAGIC;
-		notes->sorted_share = -1;
-	}
-	return notes != NULL && notes->magic == NOTES_MAGIC ? notes : NULL;
 }
 
 /*

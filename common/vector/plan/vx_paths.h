@@ -29,20 +29,6 @@ extern CustomPath *vx_make_vector_scan_path(PlannerInfo *root, RelOptInfo *rel,
 											Relation relation, PathTarget *target,
 											int workers);
 
-/*
- * What planning keeps of a table of ours, in its RelOptInfo's fdw_private: if that is
- * free.  TimescaleDB keeps things of its chunks there.
- */
-typedef struct VxRelNotes
-{
-	uint64		magic;
-	BitmapHeapPath *bitmap;		/* the server's cheapest, or NULL */
-	double		sorted_share;	/* of the rows that stand in sorted row groups; -1: not asked */
-} VxRelNotes;
-
-/* NULL: there are none, or the place is another's.  Make: if there are none yet. */
-extern VxRelNotes *vx_rel_notes(RelOptInfo *rel, bool make);
-
 /* A table of ours is among those that rel, or its children, stand for. */
 extern bool vx_has_table(PlannerInfo *root, RelOptInfo *rel);
 

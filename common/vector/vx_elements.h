@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * vx_agg_elements.h
+ * vx_elements.h
  *	  Elements of a value, one after another: of an array, or of a document.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef VX_AGG_ELEMENTS_H
-#define VX_AGG_ELEMENTS_H
+#ifndef VX_ELEMENTS_H
+#define VX_ELEMENTS_H
 
 #include "postgres.h"
 
@@ -50,4 +50,4 @@ extern void vx_elements_begin(VxElements *e, Datum value);
 /* The next one, i from 0 on, in the value's memory or the current context. */
 extern Datum vx_elements_next(VxElements *e, int i, bool *isnull);
 
-#endif							/* VX_AGG_ELEMENTS_H */
+#endif							/* VX_ELEMENTS_H */

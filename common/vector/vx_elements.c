@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * vx_agg_elements.c
+ * vx_elements.c
  *	  Elements of a value, one after another: of an array, or of a document.
  *
  * What functions that return sets of them give, by the server's own iterators.
@@ -16,7 +16,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
-#include "vx_agg_elements.h"
+#include "vx_elements.h"
 
 VxElementKind
 vx_elements_kind(const Expr *expr)
