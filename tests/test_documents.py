@@ -538,6 +538,15 @@ def test_casts_to_times(conn, am):
             f"INSERT INTO {name} SELECT jsonb_build_object('at', s, 'n', g), s"
             f" FROM (VALUES {strings}) v(s), generate_series(1, {ROWS // len(TIMES)}) g"
         )
+    plan = (
+        "EXPLAIN (ANALYZE, VERBOSE) SELECT FROM ours_times"
+        " WHERE s = '2024-11-21T16:09:27Z' AND {} > '2020-01-01'"
+    )
+    # of two columns, so that no dictionary can answer
+    either = "(CASE WHEN d IS NOT NULL THEN s END)"
+    for kind in ("timestamptz", "timestamp", "date"):
+        vectors = str(conn.execute(plan.format(f"{either}::{kind}")).fetchall())
+        assert "AND ((CASE" in vectors.partition("Run On Vectors")[2], vectors
     settings = (
         ("ISO, MDY", "UTC", "Default"),
         ("SQL, DMY", "Asia/Tokyo", "Default"),

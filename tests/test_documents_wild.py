@@ -104,6 +104,21 @@ def test_wild_documents(db, conn, am, kind):
     assert conn.execute(f"SELECT * FROM {am}.verify('ours')").fetchall() == []
 
 
+def test_memory_of_elements_is_bounded(db, conn, am):
+    """Those of a batch are kept, not those of a document."""
+    conn.execute(
+        f"CREATE TABLE ours USING {am} AS SELECT g AS id, (SELECT jsonb_agg(i) FROM"
+        " generate_series(1, CASE WHEN g % 500 = 0 THEN 200000 ELSE 10 END) i) AS d"
+        " FROM generate_series(1, 1500) g"
+    )
+    with contextlib.closing(db.connect()) as reader:
+        found = reader.execute(
+            "SELECT sum(e::int) FROM ours, jsonb_array_elements(d) e"
+        )
+        assert found.fetchall() == [(3 * 200000 * 200001 // 2 + 1497 * 55,)]
+        assert peak(reader) < 64 * MB
+
+
 @pytest.mark.slow
 def test_large_documents(db, conn, am):
     """Documents of which few fit into memory, among small ones."""

@@ -139,14 +139,9 @@ vx_elements_next(VxElements *e, int i, bool *isnull)
 		return array_iter_next(&e->array, isnull, i, e->typlen, e->byval, e->align);
 	*isnull = false;
 	(void) JsonbIteratorNext(&e->json, &v, true);
-	switch (e->kind)
-	{
-		case VX_ELEMENTS_KEYS:
-			(void) JsonbIteratorNext(&e->json, &skipped, true);
-			return text_of(&v, isnull);
-		case VX_ELEMENTS_JSON:
-			return JsonbPGetDatum(JsonbValueToJsonb(&v));
-		default:
-			return text_of(&v, isnull);
-	}
+	if (e->kind == VX_ELEMENTS_JSON)
+		return JsonbPGetDatum(JsonbValueToJsonb(&v));
+	if (e->kind == VX_ELEMENTS_KEYS)
+		(void) JsonbIteratorNext(&e->json, &skipped, true);
+	return text_of(&v, isnull);
 }

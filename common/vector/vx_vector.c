@@ -13,25 +13,17 @@
 Datum
 vx_vector_datum_in(const VxVector *v, int i, void *buffer)
 {
-	switch (v->rep)
-	{
-		case VX_REP_INT64:
-			return vx_int_datum(v->typlen, v->u.i64[i]);
-		case VX_REP_FLOAT4:
-			return Float4GetDatum(v->u.f32[i]);
-		case VX_REP_DECIMAL64:
-			st_numeric_write_int64(buffer, v->u.i64[i], v->scale);
-			return PointerGetDatum(buffer);
-		case VX_REP_DECIMAL128:
-			st_numeric_write_int128(buffer, v->u.i128[i], v->scale);
-			return PointerGetDatum(buffer);
-		case VX_REP_CODE:
-			return v->dict->values[v->u.code[i]];
-		case VX_REP_FLOAT8:
-		case VX_REP_DATUM:
-			break;
-	}
-	return v->u.datum[i];
+	Datum		value;
+
+	if (vx_vector_at(v, i, &value))
+		return value;
+	if (v->rep == VX_REP_FLOAT4)
+		return Float4GetDatum(v->u.f32[i]);
+	if (v->rep == VX_REP_DECIMAL64)
+		st_numeric_write_int64(buffer, v->u.i64[i], v->scale);
+	else
+		st_numeric_write_int128(buffer, v->u.i128[i], v->scale);
+	return PointerGetDatum(buffer);
 }
 
 Datum

@@ -104,9 +104,7 @@ compile(Arm *arm, List *exprs)
 	arm->batch = producer->batch;
 	if (scan)
 	{
-		exprs = (List *) vx_path_set_replace(scan->paths, (Node *) exprs);
-		if (scan->batch)
-			vx_path_set_attach(scan->paths, scan->batch);
+		exprs = (List *) vx_scan_replace_paths(scan, (Node *) exprs);
 		desc = vx_path_set_desc(scan->paths);
 	}
 	arm->exprs = vx_exprs_create(desc, producer->varno, arm->below);

@@ -135,9 +135,7 @@ attach_scan(VxAggState *state, VxScanState *scan, List *exprs)
 	state->desc = RelationGetDescr(scan->css.ss.ss_currentRelation);
 
 	/* Paths of documents become columns before anything is compiled. */
-	(void) vx_path_set_replace(scan->paths, (Node *) exprs);
-	if (scan->batch)
-		vx_path_set_attach(scan->paths, scan->batch);
+	(void) vx_scan_replace_paths(scan, (Node *) exprs);
 	state->npaths = scan->paths->npaths;
 	state->exprs = vx_exprs_create(vx_path_set_desc(scan->paths),
 								   ((Scan *) plan)->scanrelid, &scan->css.ss.ps);

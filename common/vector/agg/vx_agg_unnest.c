@@ -199,10 +199,8 @@ replace_paths(VxUnnestShape *shape)
 	/* no values of jsonb_each() are asked for */
 	if (shape->call->funcresulttype != shape->element->vartype)
 		shape->call->funcid = F_JSONB_OBJECT_KEYS;
-	shape->call = (FuncExpr *) vx_path_set_replace(scan->paths, (Node *) shape->call);
-	shape->exprs = (List *) vx_path_set_replace(scan->paths, (Node *) shape->exprs);
-	if (scan->batch)
-		vx_path_set_attach(scan->paths, scan->batch);
+	shape->call = (FuncExpr *) vx_scan_replace_paths(scan, (Node *) shape->call);
+	shape->exprs = (List *) vx_scan_replace_paths(scan, (Node *) shape->exprs);
 	return vx_path_set_desc(scan->paths);
 }
 

@@ -577,6 +577,16 @@ vx_scan_state(PlanState *ps)
 	return (VxScanState *) ps;
 }
 
+Node *
+vx_scan_replace_paths(VxScanState *state, Node *node)
+{
+	Node	   *replaced = vx_path_set_replace(state->paths, node);
+
+	if (state->batch)
+		vx_path_set_attach(state->paths, state->batch);
+	return replaced;
+}
+
 /*
  * Recheck method of ExecScan: a row that EvalPlanQual brings.  All quals run
  * inside this node, so all of them are to be checked again.

@@ -80,6 +80,9 @@ extern bool vx_scan_next_batch(VxScanState *state);
 /* The node below the given one, if it is a scan of ours, or NULL. */
 extern VxScanState *vx_scan_state(PlanState *ps);
 
+/* vx_path_set_replace() for an expression over the scan, whose batch has the columns. */
+extern Node *vx_scan_replace_paths(VxScanState *state, Node *node);
+
 /* How many scans this backend has set up: tells whether a query has any. */
 extern uint64 vx_scan_count(void);
 

@@ -111,9 +111,14 @@ point_value(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 vecn
 }
 
 /* Decimals of a decoded vector need a place for the numeric. */
-static Datum
-vector_value(StReader *r, CcChunk *chunk, const VxVector *v, uint32 i)
+static inline Datum
+vector_value(StReader *r, CcChunk *chunk, const VxVector *v, uint32 i, bool *isnull)
 {
+	Datum		value = (Datum) 0;
+
+	*isnull = vx_vector_isnull(v, i);
+	if (*isnull || vx_vector_at(v, i, &value))
+		return value;
 	if (v->rep == VX_REP_DECIMAL64)
 		return point_decimal(r, chunk, v->u.i64[i], false);
 	if (v->rep == VX_REP_DECIMAL128)
@@ -238,8 +243,7 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 		const VxVector *v = chunk->partial && has_value(chunk, vecno, i) ?
 			&chunk->v : cc_chunk_vector(r, chunk, vecno, NULL);
 
-		*isnull = vx_vector_isnull(v, i);
-		return *isnull ? (Datum) 0 : vector_value(r, chunk, v, i);
+		return vector_value(r, chunk, v, i, isnull);
 	}
 	chunk->taken++;
 	src = point_bytes(r, chunk, vecno, &len);
@@ -256,7 +260,7 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 	if (chunk->entry->encoding == CC_ENC_SHRED)
 		return cc_shred_point(r, chunk, vecno, i);
 	if (is_integer_coded(chunk) && st_int_at_decodes(src, len))
-		return vector_value(r, chunk, cc_chunk_vector(r, chunk, vecno, NULL), i);
+		return vector_value(r, chunk, cc_chunk_vector(r, chunk, vecno, NULL), i, isnull);
 	return point_value(r, chunk, src, len, vecno, n, i);
 }
 
@@ -349,18 +353,6 @@ cc_reader_sum_rows(StReader *r, AttrNumber attno, const uint64 *rows, int128 *su
 	return true;
 }
 
-/* Value i of the vector at hand. */
-static inline Datum
-value_at_hand(StReader *r, CcChunk *chunk, uint32 i, bool *isnull)
-{
-	Datum		value = (Datum) 0;
-
-	*isnull = vx_vector_isnull(&chunk->v, i);
-	if (!*isnull && !vx_vector_at(&chunk->v, i, &value))
-		value = vector_value(r, chunk, &chunk->v, i);
-	return value;
-}
-
 static Datum
 fetch_value(StReader *r, AttrNumber attno, uint32 vecno, uint32 i, bool *isnull)
 {
@@ -400,7 +392,7 @@ cc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 		}
 		if (chunk != NULL && chunk->vector == vecno && !chunk->partial)
 		{
-			values[a] = value_at_hand(r, chunk, row % ST_VECTOR_SIZE, &isnull[a]);
+			values[a] = vector_value(r, chunk, &chunk->v, row % ST_VECTOR_SIZE, &isnull[a]);
 			continue;
 		}
 		values[a] = fetch_value(r, a + 1, vecno, row % ST_VECTOR_SIZE, &isnull[a]);

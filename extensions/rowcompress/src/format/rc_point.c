@@ -174,12 +174,17 @@ rc_vector_value(RcBatch *batch, AttrNumber attno, const VxVector *v, uint32 row)
 	return vx_vector_datum(v, row);
 }
 
+/* nlarge: of the vector's values are that many not in it. */
 static inline Datum
-decoded_value(RcBatch *batch, AttrNumber attno, const VxVector *v, uint32 row,
+decoded_value(RcBatch *batch, AttrNumber attno, const VxVector *v, uint32 nlarge, uint32 row,
 			  bool *isnull)
 {
+	Datum		value = (Datum) 0;
+
 	*isnull = vx_vector_isnull(v, row);
-	return *isnull ? (Datum) 0 : rc_vector_value(batch, attno, v, row);
+	if (*isnull || (nlarge == 0 && vx_vector_at(v, row, &value)))
+		return value;
+	return rc_vector_value(batch, attno, v, row);
 }
 
 /* The value of a located piece. */
@@ -191,7 +196,7 @@ piece_value(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 row, bool *
 	int			large;
 
 	if (piece->v != NULL)
-		return decoded_value(batch, attno, piece->v, row, isnull);
+		return decoded_value(batch, attno, piece->v, piece->nlarge, row, isnull);
 	*isnull = piece->encoding == 0 ||
 		(piece->valid != NULL &&
 		 (piece->valid[row >> 6] & (UINT64CONST(1) << (row & 63))) == 0);
@@ -293,16 +298,13 @@ rc_reader_row(StReader *r, uint32 row, const bool *needed, Datum *values,
 		if (rc_column_is_missing(r, a + 1))
 		{
 			values[a] = decoded_value(batch, a + 1,
-									  rc_missing_vector(r, a + 1, batch->nrows), row, &isnull[a]);
+									  rc_missing_vector(r, a + 1, batch->nrows), 0, row,
+									  &isnull[a]);
 			continue;
 		}
 		piece = rc_batch_piece(batch, a + 1);
 		if (piece->v == NULL && (sequential || decode_now(piece)))
 			(void) rc_batch_vector(batch, a + 1);
-		isnull[a] = false;
-		if (piece->v != NULL && piece->nlarge == 0 && !vx_vector_isnull(piece->v, row) &&
-			vx_vector_at(piece->v, row, &values[a]))
-			continue;
 		values[a] = piece_value(batch, a + 1, piece, row, &isnull[a]);
 	}
 }
