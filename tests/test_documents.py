@@ -140,7 +140,12 @@ EXPRESSIONS = [
     "CASE WHEN jsonb_typeof(d) IN ('object', 'array') THEN d - 'a' END",
     "d - 'a' -> 'os'",
     "CASE WHEN jsonb_typeof(d) = 'object' AND jsonb_typeof(d -> 'a') = 'object' THEN d #- '{a,b}' END",
+    "CASE WHEN jsonb_typeof(d) = 'object' AND jsonb_typeof(d -> 'a') = 'object' THEN (d #- '{a,b}' #- '{a,l}')::text END",
+    "CASE WHEN jsonb_typeof(d) = 'object' AND jsonb_typeof(d #> '{a,b}') = 'object' THEN d #- '{a,b,key}' END",
     "CASE WHEN jsonb_typeof(d) = 'object' THEN d - 'a' - 'k57' END",
+    "jsonb_strip_nulls(d)",
+    "jsonb_strip_nulls(d)::text",
+    "CASE WHEN jsonb_typeof(d) = 'object' THEN jsonb_strip_nulls(d - 'b')::text END",
     """(d -> 'a') @> '{"b": "x"}'""",
     """(d -> 'a' -> 'b') @> '{"key": 1}'""",
     """d @> '{"a": {"b": ["key"]}}'""",
@@ -197,6 +202,8 @@ STRICT = [
     "jsonb_array_length(d -> 'a' -> 'l')",
     "jsonb_array_length(d -> 'a' -> 'b')",
     "d - 'os' - 0",
+    "d #- '{a,b}'",
+    "(d #- '{a,b}')::text",
 ]
 # functions that return rows, in the target list and beside the table
 ROWS_OF = [

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgrprotos.h"
@@ -182,14 +183,23 @@ vx_path_touches(const VxPath *path, const uint8 *document, uint32 len)
 }
 
 bool
-vx_path_lacks(VxPath *path, const uint8 *document, uint32 len)
+vx_has_json_null(const uint8 *container, uint32 len)
 {
-	for (int i = 0; i < path->nkeys; i++)
+	StJsonb		c;
+	StJsonbCursor at = {0, 0};
+	StJsonbItem item;
+
+	check_stack_depth();
+	if (st_jsonb_open(container, len, &c) != ST_OK ||
+		(c.object && st_jsonb_skip_keys(&c, &at) != ST_OK))
+		return true;
+	for (uint32 i = 0; i < c.count; i++)
 	{
-		if (st_jsonb_find(document, len, path->keys[i], &path->hints[i], NULL) != ST_NOTFIT)
-			return false;
+		if (st_jsonb_next(&c, &at, &item) != ST_OK || item.type == ST_JSONB_NULL ||
+			(item.type == ST_JSONB_CONTAINER && vx_has_json_null(item.data, item.len)))
+			return true;
 	}
-	return true;
+	return false;
 }
 
 /* An aligned copy of a numeric or container, behind room bytes. */
@@ -323,10 +333,11 @@ put(VxPath *path, VxVector *v, int row, const uint8 *document, uint32 len)
 		status = run_tests(path, document, len);
 	else if (vx_path_is_whole(path))
 	{
+		bool		complete = !vx_path_touches(path, document, len) &&
+			!(path->no_nulls && vx_has_json_null(document, len));
+
 		item = (StJsonbItem) {ST_JSONB_CONTAINER, len, document};
-		/* LESS: the operators are to say, if there is one of the keys */
-		status = path->kind == VX_PATH_LESS && !vx_path_is_scalar(document, len) &&
-			!vx_path_lacks(path, document, len) ? ST_CORRUPT : ST_OK;
+		status = complete == (path->kind == VX_PATH_REST) ? ST_NOTFIT : ST_OK;
 	}
 	else
 		status = find_value(document, len, path->nkeys, path->keys, path->hints,
@@ -347,7 +358,8 @@ put(VxPath *path, VxVector *v, int row, const uint8 *document, uint32 len)
 		value = (Datum) (status == ST_OK);
 	else if (status == ST_NOTFIT)
 		isnull = true;
-	else if (path->kind == VX_PATH_JSON || path->kind == VX_PATH_LESS)
+	else if (path->kind == VX_PATH_JSON || path->kind == VX_PATH_LESS ||
+			 path->kind == VX_PATH_REST)
 		value = item_json(&item);
 	else if (path->kind == VX_PATH_PRINT)
 		value = item_print(path, &item);

@@ -24,7 +24,8 @@ typedef enum VxPathKind
 	VX_PATH_TEXT,				/* ->>, #>>, JSON_VALUE(): text */
 	VX_PATH_JSON,				/* ->, #>, JSON_QUERY(): jsonb */
 	VX_PATH_PRINT,				/* a document, or what -> gives, as text */
-	VX_PATH_LESS,				/* -: jsonb; a scalar, which has an error, itself */
+	VX_PATH_LESS,				/* -, #-, jsonb_strip_nulls(); null where these are to be asked */
+	VX_PATH_REST,				/* the document where LESS, or PRINT of it, is null */
 	VX_PATH_PART,				/* a document that agrees with the row's in some places */
 	VX_PATH_EXISTS,				/* ?: bool */
 	VX_PATH_CONTAINS			/* @>: bool */
@@ -39,7 +40,7 @@ typedef struct VxPathTest
 	StJsonbItem value;
 } VxPathTest;
 
-/* Of a PART: where it agrees (vx_path_use.h). */
+/* Of a PART: where it agrees (vx_path_use.h).  Of LESS: what goes. */
 typedef struct VxPathPlace
 {
 	VxPlaceUse	use;
@@ -72,15 +73,16 @@ typedef struct VxPath
 	int			nsteps;
 	VxPathStep	steps[VX_PATH_MAX_STEPS];
 
-	int			nkeys;			/* all but CONTAINS and PART; of LESS what goes */
+	int			nkeys;			/* all but CONTAINS and those with places */
 	StStr	   *keys;
 	StJsonbHint *hints;			/* one for each key */
 	bool		lax;			/* TEXT, JSON, PRINT: of a json path, not of steps: */
 	Datum	   *json_paths;		/* for what stands behind some of the keys */
 	int			ntests;			/* CONTAINS */
 	VxPathTest *tests;
-	int			nplaces;		/* PART */
+	int			nplaces;		/* PART, LESS, REST, PRINT of LESS */
 	VxPathPlace *places;
+	bool		no_nulls;		/* all but PART: pairs whose value is JSON null go */
 
 	/* vector at hand */
 	MemoryContext mcxt;			/* values that it points to */
@@ -94,11 +96,19 @@ typedef struct VxPath
 	VxText		text;			/* of PRINT and TEXT */
 } VxPath;
 
-/* Is it made of all of a document, or of all but some keys? */
+/* Is it made of all of a document, or of all but some places? */
 static inline bool
 vx_path_is_whole(const VxPath *path)
 {
-	return path->kind == VX_PATH_LESS || (path->kind == VX_PATH_PRINT && path->nkeys == 0);
+	return path->kind == VX_PATH_LESS || path->kind == VX_PATH_REST ||
+		(path->kind == VX_PATH_PRINT && path->nkeys == 0);
+}
+
+/* Does something of the document go? */
+static inline bool
+vx_path_is_less(const VxPath *path)
+{
+	return path->kind != VX_PATH_PART && (path->nplaces > 0 || path->no_nulls);
 }
 
 /* Is it JSON_VALUE(): of scalars alone, booleans as their type prints them? */
@@ -108,23 +118,20 @@ vx_path_is_json_value(const VxPath *path)
 	return path->lax && path->kind == VX_PATH_TEXT;
 }
 
-static inline bool
-vx_path_is_scalar(const uint8 *document, uint32 len)
-{
-	return len >= sizeof(uint32) && (st_load_u32(document) & ST_JSONB_SCALAR) != 0;
-}
-
 /* The operators themselves, on any document. */
 extern Datum vx_path_call(VxPath *path, Datum document, bool *isnull);
 
 /* The same for what stands behind the first nkeys keys. */
 extern Datum vx_path_call_behind(VxPath *path, int nkeys, Datum value, bool *isnull);
 
-/* May the document have something in the places of a PART? */
+/*
+ * May the document, the len bytes of its root, have something in one of the
+ * places?  So it may where a container on the way is no object.
+ */
 extern bool vx_path_touches(const VxPath *path, const uint8 *document, uint32 len);
 
-/* Has the document, the len bytes of its root, none of the keys of a LESS? */
-extern bool vx_path_lacks(VxPath *path, const uint8 *document, uint32 len);
+/* May the container have a JSON null, at any depth? */
+extern bool vx_has_json_null(const uint8 *container, uint32 len);
 
 /* The path's own vector, no nulls, for values of that form. */
 extern VxVector *vx_path_begin(VxPath *path, VxRep rep, int n);

@@ -7,6 +7,10 @@
  */
 #include "postgres.h"
 
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+
 #include "access/amapi.h"
 #include "access/heapam.h"
 #include "access/nbtree.h"
@@ -18,6 +22,8 @@
 #include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_proc.h"
 #if PG_VERSION_NUM >= 190000
 #include "commands/defrem.h"
@@ -26,6 +32,7 @@
 #include "commands/cluster.h"
 #endif
 #include "commands/vacuum.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
@@ -36,6 +43,7 @@
 #include "storage/smgr.h"
 #include "utils/acl.h"
 #include "utils/backend_status.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/jsonpath.h"
 #include "utils/lsyscache.h"
@@ -45,6 +53,7 @@
 #include "utils/pg_locale.h"
 #include "utils/pgstat_internal.h"
 #include "utils/selfuncs.h"
+#include "utils/syscache.h"
 
 #include "st_compat.h"
 
@@ -136,13 +145,75 @@ st_restrict_search_path(void)
 #endif
 }
 
+/* A name of that locale: C.UTF-8, C.utf8 */
+static bool
+is_name_of_c_utf8(const char *name)
+{
+	return strncmp(name, "C.", 2) == 0 &&
+		(pg_strcasecmp(name + 2, "utf-8") == 0 || pg_strcasecmp(name + 2, "utf8") == 0);
+}
+
+/* The name of the libc locale that a collation, or the database, sorts by; or NULL. */
+static char *
+libc_locale(Oid collation)
+{
+	bool		is_default = collation == DEFAULT_COLLATION_OID;
+	HeapTuple	tuple = is_default ?
+		SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId)) :
+		SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
+	char		provider;
+	Datum		name;
+	char	   *result = NULL;
+	bool		isnull = true;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	provider = is_default ? ((Form_pg_database) GETSTRUCT(tuple))->datlocprovider :
+		((Form_pg_collation) GETSTRUCT(tuple))->collprovider;
+	name = is_default ?
+		SysCacheGetAttr(DATABASEOID, tuple, Anum_pg_database_datcollate, &isnull) :
+		SysCacheGetAttr(COLLOID, tuple, Anum_pg_collation_collcollate, &isnull);
+	if (provider == COLLPROVIDER_LIBC && !isnull)
+		result = TextDatumGetCString(name);
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * The C.UTF-8 of glibc, which has it from 2.35 on, sorts by code points: in UTF-8 that
+ * is by bytes.  The server does not know.
+ */
+static bool
+is_c_utf8(Oid collation)
+{
+#ifdef __GLIBC__
+	static int	version = 0;	/* of the library that is loaded */
+	char	   *name;
+
+	if (version == 0)
+	{
+		int			major = 0;
+		int			minor = 0;
+
+		(void) sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor);
+		version = major * 1000 + minor;
+	}
+	if (version < 2035 || GetDatabaseEncoding() != PG_UTF8)
+		return false;
+	name = libc_locale(collation);
+	return name != NULL && is_name_of_c_utf8(name);
+#else
+	return false;
+#endif
+}
+
 bool
 st_collation_is_c(Oid collation)
 {
 #if PG_VERSION_NUM >= 180000
-	return pg_newlocale_from_collation(collation)->collate_is_c;
+	return pg_newlocale_from_collation(collation)->collate_is_c || is_c_utf8(collation);
 #else
-	return lc_collate_is_c(collation);
+	return lc_collate_is_c(collation) || is_c_utf8(collation);
 #endif
 }
 

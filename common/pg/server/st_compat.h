@@ -379,7 +379,7 @@ extern bool st_can_maintain(Relation rel);
  */
 extern void st_restrict_search_path(void);
 
-/* The collation orders strings by their bytes (18: lc_collate_is_c is gone). */
+/* The collation orders strings by their bytes: C, C.UTF-8 (18: lc_collate_is_c is gone). */
 extern bool st_collation_is_c(Oid collation);
 
 /* Its classes of characters are those of ASCII (18: lc_ctype_is_c is gone). */

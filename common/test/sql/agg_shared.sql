@@ -1,4 +1,4 @@
--- Many groups in parallel plans: participants share partitions of groups.
+-- Many groups in parallel plans: participants share partitions of groups, or take shares of a key.
 CREATE TABLE sh_heap AS SELECT i, i * 7919 % 20011 AS k, CASE WHEN i % 17 <> 0 THEN i * 31 % 9001 END AS i4, (i % 13000)::int8 * 4000000000000 AS i8,
 	CASE WHEN i % 13 <> 0 THEN 'text ' || i * 7 % 11003 END AS t, ('b' || i % 9000)::char(8) AS bp, (i % 15013)::numeric(12,2) / 4 AS n,
 	CASE i % 40 WHEN 0 THEN NULL WHEN 1 THEN i::numeric * 1e30 ELSE (i % 12000)::numeric / 8 END AS nx, i % 9001 * 0.5::float8 AS f8,
@@ -19,6 +19,7 @@ SET parallel_tuple_cost = 0;
 SET cpu_operator_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET work_mem = '32MB';
+SET sh.plan = 'by partitions';
 
 -- Rows that one query gives and the other does not; what was planned for ours.  Heap is asked once.
 CREATE FUNCTION sh_compare(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -29,7 +30,7 @@ DECLARE
 	plan text := 'serial';
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || replace(query, 'TBL', 'sh') LOOP
-		plan := coalesce(substring(line FROM 'Aggregation: (by partitions|final)'), plan);
+		plan := coalesce(substring(line FROM 'Aggregation: (by partitions|by shares of a key|final)'), plan);
 	END LOOP;
 	EXECUTE 'CREATE TEMP TABLE sh_ours AS ' || replace(query, 'TBL', 'sh');
 	IF to_regclass(theirs) IS NULL THEN
@@ -38,7 +39,7 @@ BEGIN
 	EXECUTE format('SELECT count(*) FROM (SELECT r FROM (SELECT o::text AS r, 1 AS n FROM sh_ours o
 			 UNION ALL SELECT h::text, -1 FROM %I h) c GROUP BY r HAVING sum(n) <> 0) d', theirs) INTO differences;
 	DROP TABLE sh_ours;
-	RETURN CASE plan WHEN 'by partitions' THEN '' ELSE plan || ', ' END || CASE differences WHEN 0 THEN 'same' ELSE differences || ' differences' END;
+	RETURN CASE plan WHEN current_setting('sh.plan') THEN '' ELSE plan || ', ' END || CASE differences WHEN 0 THEN 'same' ELSE differences || ' differences' END;
 END $$;
 
 EXPLAIN (COSTS OFF) SELECT k, count(*), sum(n) FROM sh GROUP BY k;
@@ -99,6 +100,56 @@ COMMIT;
 \set VERBOSITY terse
 SELECT k, sum(10 / (i4 - 100)) FROM sh GROUP BY k;
 \set VERBOSITY default
+
+-- Each participant reads all rows, and groups those of its share of a key: where states of groups cost much.
+SET cpu_operator_cost = 1;
+SET sh.plan = 'by shares of a key';
+EXPLAIN (COSTS OFF) SELECT k, count(*), sum(n) FROM sh GROUP BY k;
+EXPLAIN (COSTS OFF) SELECT t, count(*) FROM sh GROUP BY t ORDER BY count(*) DESC, t LIMIT 5;
+-- an expression is no such key: it would be computed by all for all rows
+EXPLAIN (COSTS OFF) SELECT upper(t), count(*) FROM sh GROUP BY 1;
+DELETE FROM sh_keys WHERE key = 'upper(t)';
+SELECT * FROM sh_compare_keys();
+SET parallel_leader_participation = off;
+SELECT * FROM sh_compare_keys();
+RESET parallel_leader_participation;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT * FROM sh_compare_keys();
+RESET work_mem;
+RESET hash_mem_multiplier;
+-- states need not be put together, so any aggregate will do, and columns that the keys determine
+SELECT key, sh_compare(format('SELECT %s, ROW(array_length(array_agg(i4), 1), min(t), max(bp), count(DISTINCT n), sum(DISTINCT i4))::text AS r FROM TBL GROUP BY %1$s', key))
+FROM (VALUES ('k'), ('t, b'), ('bp')) v (key);
+SELECT sh_compare('SELECT k, ROW(min(t), max(t COLLATE "C"), max(u::text), min(bp), bool_and(b), bit_or(i4))::text AS r FROM TBL GROUP BY k');
+SELECT sh_compare('SELECT k * 2, count(*) + 1 AS c FROM TBL WHERE i4 > 500 AND b GROUP BY k HAVING count(*) > 1 AND max(i8) > 0');
+SELECT sh_compare('SELECT k, count(*) FROM TBL WHERE i4 > i + 100000 GROUP BY k');
+SELECT sh_compare('SELECT k, count(*) AS c FROM TBL GROUP BY k ORDER BY c DESC, k LIMIT 10');
+SELECT sh_compare('SELECT t, sum(i4) AS s FROM TBL GROUP BY t ORDER BY s DESC NULLS LAST, t LIMIT 10 OFFSET 3');
+SELECT count(*) FROM (SELECT k FROM sh GROUP BY k LIMIT 100) s;
+-- without workers there is one share of all rows; again and again
+SET max_parallel_workers = 0;
+SELECT sh_compare('SELECT t, bp, sum(nx) FROM TBL GROUP BY t, bp');
+RESET max_parallel_workers;
+SET enable_material = off;
+SELECT x, count(*), sum(c) FROM generate_series(1, 3) x LEFT JOIN (SELECT k, count(*) AS c FROM sh GROUP BY k) s ON true GROUP BY x ORDER BY x;
+RESET enable_material;
+BEGIN;
+DECLARE sh_cursor CURSOR FOR SELECT k, count(*) FROM sh GROUP BY k;
+MOVE FORWARD ALL IN sh_cursor;
+COMMIT;
+\set VERBOSITY terse
+SELECT k, sum(10 / (i4 - 100)) FROM sh GROUP BY k;
+\set VERBOSITY default
+-- states of the server's aggregates are combined, where they are values
+SET cpu_operator_cost = 0;
+SET sh.plan = 'final';
+SELECT sh_compare('SELECT f4, ROW(min(t), max(t COLLATE "C"), max(u::text), min(bp), bool_and(b), max(t) FILTER (WHERE i < 0))::text AS r FROM TBL GROUP BY f4');
+SELECT sh_compare('SELECT ROW(min(t), max(u::text), min(bp), max(t) FILTER (WHERE i < 0))::text AS r FROM TBL');
+SET sh.plan = 'by partitions';
+SET work_mem = '64kB';
+SELECT sh_compare('SELECT k, ROW(min(t), max(u::text), min(bp), max(t) FILTER (WHERE b))::text AS r FROM TBL GROUP BY k');
+RESET work_mem;
 
 DROP TABLE sh, sh_heap, sh_keys;
 DROP FUNCTION sh_compare, sh_compare_keys;

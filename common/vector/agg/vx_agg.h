@@ -20,7 +20,7 @@
  *	 vx_agg_ordered.c	percentiles, mode
  *	 vx_agg_partial.c	states of groups on their way between parallel workers
  *	 vx_agg_state_parts.c	groups for which a final node has no memory
- *	 vx_agg_shared.c	partitions of groups that participants share
+ *	 vx_agg_shared.c	partitions of groups that participants share, and shares of a key
  *	 vx_agg_spill.c		rows for whose groups there is no memory
  *	 vx_agg_server.c	aggregates that only the server can compute
  *	 vx_agg_dependent.c	columns that the keys determine
@@ -172,6 +172,7 @@ typedef struct VxAggTopN VxAggTopN;
 typedef struct VxStateParts VxStateParts;
 typedef struct VxAggSets VxAggSets;
 typedef struct VxAggShared VxAggShared;
+typedef struct VxAggShares VxAggShares;
 
 typedef struct VxAggState
 {
@@ -212,6 +213,7 @@ typedef struct VxAggState
 	VxStateParts *state_parts;	/* a final node's: groups on disk, likewise */
 	VxAggShared *shared;		/* partitions that participants share, or NULL */
 	uint64		nshared;		/* for EXPLAIN, when it is gone: states in them */
+	VxAggShares *shares;		/* VX_AGG_SHARES: those of a key, or NULL */
 
 	VxAggSets  *sets;			/* GROUPING SETS, or NULL */
 	VxAggTopN  *topn;			/* only the first groups are wanted, or NULL */
@@ -613,6 +615,17 @@ extern bool vx_agg_shared_is_input(const VxAggState *state);
 /* The next states of it; false at the end. */
 extern bool vx_agg_shared_read(VxAggState *state, Datum *states);
 
+/* A node of VX_AGG_SHARES, by the key of that number. */
+extern VxAggShares *vx_agg_shares_create(VxAggState *state, int key);
+
+/* Takes a share, to read all rows for; false: none is left. */
+extern bool vx_agg_shares_next(VxAggShares *shares);
+extern bool vx_agg_shares_is_taken(const VxAggShares *shares);
+extern void vx_agg_shares_rescan(VxAggShares *shares);
+
+/* Of n rows of the batch, keeps those of the share, also in its selection; returns how many. */
+extern int	vx_agg_shares_keep(VxAggState *state, uint16 *rows, int n);
+
 /* ---- vx_agg_sets.c ---- */
 
 /* nentries: of custom_scan_tlist before GROUPING().  NULL: there are no sets. */
@@ -687,6 +700,11 @@ extern void vx_server_agg_advance(VxAggState *state, VxAggTrans *trans,
 								  const VxAggRows *rows);
 extern Datum vx_server_agg_result(VxAggState *state, VxAggTrans *trans, void *agg_state,
 								  bool *isnull);
+
+/* Its state between participants, if vx_agg_server_combines(); merge returns what follows at p. */
+extern void vx_server_agg_write(const VxServerAgg *agg, StringInfo out, const void *agg_state);
+extern const char *vx_server_agg_merge(VxServerAgg *agg, void *into, const void *from,
+									   const char *p);
 extern void vx_server_agg_reset(VxServerAgg *agg);
 extern Size vx_server_agg_memory(const VxServerAgg *agg);
 

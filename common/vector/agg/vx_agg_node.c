@@ -93,7 +93,9 @@ init_output(VxAggState *state, const Aggref *ref)
 static List *
 dependent_entries(const CustomScan *plan, int nentries)
 {
-	if (linitial_int(lsecond(plan->custom_private)) != VX_AGG_PLAIN ||
+	VxAggMode	mode = linitial_int(lsecond(plan->custom_private));
+
+	if ((mode != VX_AGG_PLAIN && mode != VX_AGG_SHARES) ||
 		lfourth(plan->custom_private) != NIL)
 		return NIL;
 	return list_copy_tail(plan->custom_scan_tlist, nentries);
@@ -237,6 +239,8 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 					list_nth_oid(eqops, i));
 	}
 	state->groups = groups;
+	if (state->mode == VX_AGG_SHARES)
+		state->shares = vx_agg_shares_create(state, lfourth_int(lsecond(plan->custom_private)));
 	state->topn = vx_agg_topn_create(state);
 	state->sets = vx_agg_sets_create(state, nkeys, nentries);
 	vx_agg_start(state);
@@ -363,7 +367,9 @@ fill_groups(VxAggState *state)
 
 		CHECK_FOR_INTERRUPTS();
 		vx_agg_inputs_reset(state);
-		if (vx_agg_footer(state))
+		if (state->shares)
+			n = vx_agg_shares_keep(state, rows, n);
+		if (n == 0 || vx_agg_footer(state))
 		{
 			MemoryContextSwitchTo(old);
 			continue;
@@ -477,7 +483,12 @@ next_states(VxAggState *state)
 static void
 make_groups(VxAggState *state)
 {
-	if (state->mode == VX_AGG_FINAL || vx_agg_shared_is_input(state))
+	if (state->shares && !vx_agg_shares_is_taken(state->shares) &&
+		!vx_agg_shares_next(state->shares))
+	{
+		/* others have taken all */
+	}
+	else if (state->mode == VX_AGG_FINAL || vx_agg_shared_is_input(state))
 		merge_groups(state);
 	else if (state->shared == NULL)
 		(void) fill_groups(state);
@@ -494,12 +505,26 @@ make_groups(VxAggState *state)
 	state->filled = true;
 }
 
+/* Takes another share, for which all rows are read again. */
+static bool
+next_share(VxAggState *state)
+{
+	PlanState  *child = linitial(state->css.custom_ps);
+
+	if (state->shares == NULL || !vx_agg_shares_next(state->shares))
+		return false;
+	ExecReScan(child);
+	vx_producer_rescan_through(child, state->below);
+	vx_exprs_rescan(state->exprs);
+	return true;
+}
+
 /* All groups in memory are returned: makes more; false if there are none. */
 static bool
 make_more_groups(VxAggState *state)
 {
 	if (vx_spill_next(state) || vx_state_parts_next(state) ||
-		(vx_agg_shared_is_built(state) && vx_agg_shared_next(state)))
+		(vx_agg_shared_is_built(state) && vx_agg_shared_next(state)) || next_share(state))
 	{
 		vx_agg_start(state);
 		make_groups(state);
@@ -573,6 +598,8 @@ rescan_agg(CustomScanState *node)
 	vx_spill_reset(state);
 	vx_state_parts_reset(state);
 	vx_agg_shared_rescan(state);
+	if (state->shares)
+		vx_agg_shares_rescan(state->shares);
 	if (state->sets)
 		vx_agg_sets_start(state);
 	vx_agg_start(state);
@@ -645,7 +672,8 @@ static const char *const modes[] = {
 	[VX_AGG_PLAIN] = "plain",
 	[VX_AGG_PARTIAL] = "partial",
 	[VX_AGG_FINAL] = "final",
-	[VX_AGG_SHARED] = "by partitions"
+	[VX_AGG_SHARED] = "by partitions",
+	[VX_AGG_SHARES] = "by shares of a key"
 };
 
 static void

@@ -9,7 +9,8 @@
  *		header | scale of each transition
  *		records of all groups, with the words of their keys
  *		per group: keys that are no integers
- *		per group: slow parts of numerics, values of DISTINCT and percentiles
+ *		per group: slow parts of numerics, values of DISTINCT and percentiles, states
+ *		of the server's aggregates
  *
  * Records are copied as they stand in memory, since leader and workers run the
  * same library; where all keys are integers, that is all there is.  The words of
@@ -111,6 +112,8 @@ write_slow_parts(VxAggState *state, StringInfo out, char *record, uint32 gid)
 			vx_ordered_write(out, s);
 		else if (is_numeric(trans))
 			vx_numeric_write(out, s);
+		else if (trans->kind == VX_TRANS_SERVER)
+			vx_server_agg_write(trans->server, out, s);
 	}
 }
 
@@ -330,6 +333,8 @@ merge_record(VxAggState *state, const int *scales, uint32 gid, char *from, const
 
 		if (trans->kind == VX_TRANS_ORDERED)
 			p = vx_ordered_merge(state, (VxOrderedState *) (into + trans->offset), s, p);
+		else if (trans->kind == VX_TRANS_SERVER)
+			p = vx_server_agg_merge(trans->server, into + trans->offset, s, p);
 		else
 			p = merge_state(state, trans, into + trans->offset, s, count, scales[i], p);
 		if (trans->distinct)
@@ -344,7 +349,8 @@ are_plain(const VxAggState *state)
 {
 	for (int i = 0; i < state->ntrans; i++)
 		if (is_numeric(&state->trans[i]) || state->trans[i].distinct ||
-			state->trans[i].kind == VX_TRANS_ORDERED)
+			state->trans[i].kind == VX_TRANS_ORDERED ||
+			state->trans[i].kind == VX_TRANS_SERVER)
 			return false;
 	return true;
 }

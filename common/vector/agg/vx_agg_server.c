@@ -65,6 +65,8 @@ struct VxServerAgg
 	Datum		initial;
 	bool		initial_isnull;
 	FunctionCallInfo call;		/* of the transition function */
+	FmgrInfo	combinefn;
+	FunctionCallInfo combine;	/* of it; NULL: there is none */
 	MemoryContext mcxt;			/* of this struct */
 	CodesHad	had;
 };
@@ -126,6 +128,22 @@ init_transition(VxServerAgg *agg, const Aggref *ref, Oid function, Oid *argtypes
 	fmgr_info_set_expr((Node *) expr, &agg->transfn);
 	agg->call = palloc0(SizeForFunctionCallInfo(nargs + 1));
 	InitFunctionCallInfoData(*agg->call, &agg->transfn, nargs + 1, ref->inputcollid,
+							 (Node *) agg->caller, NULL);
+}
+
+/* A combine function is a transition function whose argument is another state. */
+static void
+init_combine(VxServerAgg *agg, const Aggref *ref, Oid function)
+{
+	Oid			type = ref->aggtranstype;
+	Expr	   *expr;
+
+	build_aggregate_transfn_expr(&type, 1, 0, false, type, ref->inputcollid, function,
+								 InvalidOid, &expr, NULL);
+	fmgr_info(function, &agg->combinefn);
+	fmgr_info_set_expr((Node *) expr, &agg->combinefn);
+	agg->combine = palloc0(SizeForFunctionCallInfo(2));
+	InitFunctionCallInfoData(*agg->combine, &agg->combinefn, 2, ref->inputcollid,
 							 (Node *) agg->caller, NULL);
 }
 
@@ -211,6 +229,11 @@ vx_server_agg_create(VxAggState *state, const Aggref *ref)
 	agg->collation = ref->inputcollid;
 	get_typlenbyval(ref->aggtranstype, &agg->translen, &agg->transbyval);
 	init_transition(agg, ref, form->aggtransfn, argtypes, nargs);
+	if (vx_agg_server_combines(ref))
+	{
+		check_function(form->aggcombinefn, owner, OBJECT_FUNCTION);
+		init_combine(agg, ref, form->aggcombinefn);
+	}
 	init_final(agg, ref, form->aggfinalfn, argtypes, nargs, form->aggfinalextra);
 	init_value(agg, ref, tuple);
 	check_first_value(agg, ref, argtypes, nargs);
@@ -285,13 +308,13 @@ start_with(VxServerAgg *agg, VxServerState *s, Datum value)
 	MemoryContextSwitchTo(old);
 }
 
+/* By the transition function, or the one that combines states. */
 static void
-advance_state(VxServerAgg *agg, VxServerState *s)
+advance_state(VxServerAgg *agg, FunctionCallInfo call, VxServerState *s)
 {
-	FunctionCallInfo call = agg->call;
 	Datum		value;
 
-	if (agg->transfn.fn_strict)
+	if (call->flinfo->fn_strict)
 	{
 		for (int i = 1; i < call->nargs; i++)
 			if (call->args[i].isnull)
@@ -405,13 +428,51 @@ vx_server_agg_advance(VxAggState *state, VxAggTrans *trans, const VxAggRows *r)
 			call->args[a + 1].value = call->args[a + 1].isnull ? (Datum) 0 :
 				vx_vector_datum_in(vectors[a], row, buffers[a]);
 		}
-		advance_state(agg, (VxServerState *) (vx_group_record(state->groups,
+		advance_state(agg, call, (VxServerState *) (vx_group_record(state->groups,
 															vx_agg_gid(r, i)) +
 											trans->offset));
 		MemoryContextReset(temporary);
 		CHECK_FOR_INTERRUPTS();
 	}
 	MemoryContextSwitchTo(old);
+}
+
+/* How states are written. */
+static VxAggInput
+state_type(const VxServerAgg *agg)
+{
+	return (VxAggInput) {.typlen = agg->translen, .typbyval = agg->transbyval};
+}
+
+void
+vx_server_agg_write(const VxServerAgg *agg, StringInfo out, const void *agg_state)
+{
+	const VxServerState *s = agg_state;
+	VxAggInput	type = state_type(agg);
+
+	if (s->isnull)
+		return;
+	vx_state_value_write(out, agg->translen == -1 ?
+						 PointerGetDatum(PG_DETOAST_DATUM_PACKED(s->value)) : s->value, &type);
+}
+
+const char *
+vx_server_agg_merge(VxServerAgg *agg, void *into, const void *from, const char *p)
+{
+	const VxServerState *s = from;
+	MemoryContext old = MemoryContextSwitchTo(agg->caller->tmpcontext->ecxt_per_tuple_memory);
+	VxAggInput	type = state_type(agg);
+	FunctionCallInfo call = agg->combine;
+
+	/* the value itself is in another process */
+	call->args[1].value = (Datum) 0;
+	call->args[1].isnull = s->isnull;
+	if (!s->isnull)
+		p = vx_state_value_read(&type, p, &call->args[1].value);
+	advance_state(agg, call, into);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(agg->caller->tmpcontext->ecxt_per_tuple_memory);
+	return p;
 }
 
 Datum

@@ -19,6 +19,12 @@
  * rows left, and goes on to the partitions.  Nobody waits for it: whoever
  * waits, waits for those that read rows, and these wait for nobody.
  *
+ * Where reading rows takes little of the time, participants do without partitions
+ * (VX_AGG_SHARES): each takes a share of the values of a key, reads all rows, and
+ * groups those of its share.  Its groups are complete, its table is small, and
+ * nothing but the number of the next share stands in shared memory.  Whoever is
+ * ready takes the next one, so that a worker that does not come is not missed.
+ *
  * A table in which each group gets few rows is not worth its size: looking for
  * groups in memory far away costs more than putting a few more states
  * together.  So a table starts small, and may grow to all of the memory where
@@ -30,16 +36,21 @@
 
 #include "access/htup_details.h"
 #include "access/parallel.h"
+#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "port/atomics.h"
 #include "storage/barrier.h"
 #include "storage/sharedfileset.h"
 #include "utils/dsa.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/sharedtuplestore.h"
 #include "utils/wait_event.h"
 
 #include "vx_agg.h"
+#include "st_numeric.h"
 
 /* Memory of a participant's table at first: the caches hold most of what it needs. */
 #define FIRST_TABLE_BYTES	((Size) 32 * 1024 * 1024)
@@ -85,6 +96,31 @@ struct VxAggShared
 	uint64		rows;			/* that came since it was empty */
 };
 
+/* In shared memory. */
+typedef struct SharedShares
+{
+	pg_atomic_uint32 next;		/* share that nobody has taken */
+	uint32		n;
+} SharedShares;
+
+struct VxAggShares
+{
+	SharedShares *dsm;			/* NULL: there are no workers, all rows are one share */
+	int			key;			/* number of the group key */
+	bool		bytes;			/* its values are equal where their bytes are */
+	uint32		n;
+	uint32		share;			/* taken by this participant, */
+	bool		taken;			/* if any is */
+
+	/* by code of a dictionary: share + 1; 0: not known */
+	MemoryContext mcxt;
+	uint64		dict_group;		/* as in VxAggKey */
+	const VxDictionary *dict;
+	uint64		dict_made;
+	uint32		capacity;
+	uint32	   *of_code;
+};
+
 /* Of what a hash table may take, half is for the table and half for chunks. */
 static Size
 share_of_memory(void)
@@ -108,8 +144,19 @@ store_of(SharedPartitions *dsm, int part)
 Size
 vx_agg_estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 {
+	if (((VxAggState *) node)->shares)
+		return sizeof(SharedShares);
 	return add_size(MAXALIGN(sizeof(SharedPartitions)),
 					mul_size(VX_AGG_PARTS, store_bytes(pcxt->nworkers + 1)));
+}
+
+/* There are as many shares as participants. */
+static void
+init_shares(VxAggShares *shares, ParallelContext *pcxt, SharedShares *dsm)
+{
+	pg_atomic_init_u32(&dsm->next, 0);
+	dsm->n = Max(1, pcxt->nworkers + (parallel_leader_participation ? 1 : 0));
+	shares->dsm = dsm;
 }
 
 static VxAggShared *
@@ -190,6 +237,11 @@ vx_agg_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordi
 	/* Without a segment there are no workers: the node aggregates by itself. */
 	if (pcxt->seg == NULL)
 		return;
+	if (((VxAggState *) node)->shares)
+	{
+		init_shares(((VxAggState *) node)->shares, pcxt, coordinate);
+		return;
+	}
 	dsm->segment = dsm_segment_handle(pcxt->seg);
 	dsm->nparticipants = pcxt->nworkers + 1;
 	pg_atomic_init_u32(&dsm->next, 0);
@@ -225,6 +277,8 @@ vx_agg_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coor
 {
 	VxAggShared *shared = ((VxAggState *) node)->shared;
 
+	if (((VxAggState *) node)->shares && pcxt->seg != NULL)
+		init_shares(((VxAggState *) node)->shares, pcxt, coordinate);
 	if (shared == NULL)
 		return;
 	vx_agg_shared_rescan((VxAggState *) node);
@@ -237,9 +291,18 @@ vx_agg_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coor
 void
 vx_agg_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
 {
+	VxAggState *state = (VxAggState *) node;
 	SharedPartitions *dsm = coordinate;
-	VxAggShared *shared = make_shared((VxAggState *) node, dsm);
-	MemoryContext old = MemoryContextSwitchTo(shared->mcxt);
+	VxAggShared *shared;
+	MemoryContext old;
+
+	if (state->shares)
+	{
+		state->shares->dsm = coordinate;
+		return;
+	}
+	shared = make_shared(state, dsm);
+	old = MemoryContextSwitchTo(shared->mcxt);
 
 	SharedFileSetAttach(&dsm->files, dsm_find_mapping(dsm->segment));
 	for (int i = 0; i < VX_AGG_PARTS; i++)
@@ -253,6 +316,8 @@ vx_agg_shutdown(CustomScanState *node)
 {
 	VxAggState *state = (VxAggState *) node;
 
+	if (state->shares)
+		state->shares->dsm = NULL;
 	if (state->shared == NULL)
 		return;
 	state->nshared = pg_atomic_read_u64(&state->shared->dsm->nstates);
@@ -423,4 +488,175 @@ vx_agg_shared_read(VxAggState *state, Datum *states)
 	SET_VARSIZE(tuple, tuple->t_len);
 	*states = PointerGetDatum(tuple);
 	return true;
+}
+
+/* ---- shares of a key ---- */
+
+VxAggShares *
+vx_agg_shares_create(VxAggState *state, int key)
+{
+	const CustomScan *plan = (const CustomScan *) state->css.ss.ps.plan;
+	Node	   *expr = (Node *) list_nth_node(TargetEntry, plan->custom_scan_tlist, key)->expr;
+	VxAggShares *shares = palloc0(sizeof(VxAggShares));
+
+	shares->key = key;
+	shares->bytes = getBaseType(exprType(expr)) != BPCHAROID &&
+		vx_is_bytes_key(exprType(expr), list_nth_oid(linitial(plan->custom_private), key),
+						exprCollation(expr));
+	shares->mcxt = CurrentMemoryContext;
+	return shares;
+}
+
+bool
+vx_agg_shares_next(VxAggShares *shares)
+{
+	uint32		share = shares->taken ? 1 : 0;
+
+	shares->n = shares->dsm == NULL ? 1 : shares->dsm->n;
+	if (shares->dsm != NULL && pg_atomic_read_u32(&shares->dsm->next) < shares->n)
+		share = pg_atomic_fetch_add_u32(&shares->dsm->next, 1);
+	else if (shares->dsm != NULL)
+		share = shares->n;
+	if (share >= shares->n)
+		return false;
+	/* shares of codes are the same for each: no need to forget them */
+	shares->share = share;
+	shares->taken = true;
+	return true;
+}
+
+bool
+vx_agg_shares_is_taken(const VxAggShares *shares)
+{
+	return shares->taken;
+}
+
+void
+vx_agg_shares_rescan(VxAggShares *shares)
+{
+	shares->taken = false;
+}
+
+/* Bits that a hash table takes for its slots must not tell shares apart. */
+static inline uint32
+share_of(const VxAggShares *shares, uint64 hash)
+{
+	hash = (hash ^ hash >> 29) * UINT64CONST(0xBF58476D1CE4E5B9);
+	return (hash >> 32) * shares->n >> 32;
+}
+
+/* The length and the last bytes of strings tell enough. */
+static uint64
+hash_of_bytes(Datum value)
+{
+	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+	const char *data = VARDATA_ANY(v);
+	Size		len = VARSIZE_ANY_EXHDR(v);
+	uint64		words[2] = {0};
+
+	if (len >= sizeof(words))
+		memcpy(words, data + len - sizeof(words), sizeof(words));
+	else
+		memcpy(words, data, len);
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	return (words[0] ^ words[1] * UINT64CONST(0x9E3779B97F4A7C15) ^ len) *
+		UINT64CONST(0x94D049BB133111EB);
+}
+
+static uint64
+hash_of_value(const VxAggShares *shares, const VxAggKey *key, Datum value)
+{
+	return shares->bytes ? hash_of_bytes(value) : vx_intern_hash(key->intern, value);
+}
+
+static uint32
+share_of_code(VxAggState *state, VxAggShares *shares, VxAggKey *key, const VxVector *v,
+			  uint32 code)
+{
+	uint32		first = shares->capacity;
+
+	if (code >= shares->capacity)
+	{
+		shares->capacity = Max(Max(v->dict->nvalues, 64), 2 * shares->capacity);
+		shares->of_code = shares->of_code == NULL ?
+			MemoryContextAllocHuge(shares->mcxt, sizeof(uint32) * shares->capacity) :
+			repalloc_huge(shares->of_code, sizeof(uint32) * shares->capacity);
+		memset(shares->of_code + first, 0, sizeof(uint32) * (shares->capacity - first));
+	}
+	if (shares->of_code[code] == 0)
+		shares->of_code[code] =
+			share_of(shares, hash_of_value(shares, key, v->dict->values[code])) + 1;
+	return shares->of_code[code] - 1;
+}
+
+/* Codes of another dictionary: nothing is known of them. */
+static void
+begin_codes(VxAggState *state, VxAggShares *shares, const VxDictionary *dict)
+{
+	if (shares->dict == dict && shares->dict_made == dict->made &&
+		shares->dict_group == state->producer->group)
+		return;
+	shares->dict = dict;
+	shares->dict_made = dict->made;
+	shares->dict_group = state->producer->group;
+	if (shares->of_code != NULL)
+		memset(shares->of_code, 0, sizeof(uint32) * shares->capacity);
+}
+
+static uint32
+share_of_row(VxAggState *state, VxAggShares *shares, VxAggKey *key, const VxVector *v, int row)
+{
+	char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+
+	if (vx_vector_isnull(v, row))
+		return 0;
+	if (key->integer)
+		return share_of(shares, v->u.i64[row]);
+	if (v->rep == VX_REP_CODE)
+		return share_of_code(state, shares, key, v, v->u.code[row]);
+	return share_of(shares, hash_of_value(shares, key, vx_vector_datum_in(v, row, buffer)));
+}
+
+/* Integers that are not null. */
+static int
+keep_integers(const VxAggShares *shares, const int64 *values, uint16 *rows, int n)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint16		row = rows[i];
+
+		rows[kept] = row;
+		kept += share_of(shares, values[row]) == shares->share;
+	}
+	return kept;
+}
+
+int
+vx_agg_shares_keep(VxAggState *state, uint16 *rows, int n)
+{
+	VxAggShares *shares = state->shares;
+	VxAggKey   *key = &state->groups->keys[shares->key];
+	const VxVector *v;
+	int			kept = 0;
+
+	/* rows on disk are of the share */
+	if (shares->n == 1 || vx_spill_is_input(state))
+		return n;
+	v = vx_agg_vector(state, key->input);
+	if (v->rep == VX_REP_CODE)
+		begin_codes(state, shares, v->dict);
+	if (key->integer && !v->has_nulls)
+		kept = keep_integers(shares, v->u.i64, rows, n);
+	else
+		for (int i = 0; i < n; i++)
+			if (share_of_row(state, shares, key, v, rows[i]) == shares->share)
+				rows[kept++] = rows[i];
+	/* what else is computed is computed for these rows alone */
+	memset(state->batch->selection, 0, (state->batch->nrows + 63) / 64 * sizeof(uint64));
+	for (int i = 0; i < kept; i++)
+		state->batch->selection[rows[i] / 64] |= UINT64CONST(1) << (rows[i] % 64);
+	return kept;
 }

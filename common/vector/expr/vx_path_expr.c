@@ -245,24 +245,36 @@ exists_list(VxPathSet *set, Node *node)
 }
 
 /*
- * document - key, as what the column has instead - '{}': that takes nothing away,
- * and has the error of a scalar, where and when the expression has it.  NULL: not so.
+ * The document less some places, or that as text: a column, and the expression
+ * itself over the documents for which it has none.  NULL: not so.
  */
 static Node *
 less_column(VxPathSet *set, Node *node)
 {
+	CoerceViaIO *cast = IsA(node, CoerceViaIO) ? (CoerceViaIO *) node : NULL;
 	VxPath		path = {0};
-	FuncExpr   *call;
-	Const	   *none;
+	Form_pg_attribute att;
+	DocumentSwap swap;
+	CoalesceExpr *either;
 
-	if ((!IsA(node, OpExpr) && !IsA(node, FuncExpr)) || !vx_path_find_less(set, node, &path))
+	if ((cast != NULL && cast->resulttype != TEXTOID) ||
+		!vx_path_find_less(set, cast != NULL ? (Node *) cast->arg : node, &path))
 		return NULL;
-	none = makeConst(TEXTARRAYOID, -1, InvalidOid, -1,
-					 PointerGetDatum(construct_empty_array(TEXTOID)), false, false);
-	call = makeFuncExpr(F_JSONB_DELETE_JSONB__TEXT, JSONBOID,
-						list_make2(path_column(set, node, &path), none), InvalidOid,
-						InvalidOid, COERCE_EXPLICIT_CALL);
-	return (Node *) call;
+	att = TupleDescAttr(set->desc, path.attno - 1);
+	swap.document = makeVar(set->varno, path.attno, att->atttypid, -1, InvalidOid, 0);
+	path.kind = VX_PATH_REST;
+	/* stands for the documents that are left to the expression, and has their type */
+	swap.part = path_column(set, (Node *) makeRelabelType((Expr *) list_make1(node),
+														  att->atttypid, -1, InvalidOid,
+														  COERCE_IMPLICIT_CAST), &path);
+	swap.argument = NULL;
+	path.kind = cast != NULL ? VX_PATH_PRINT : VX_PATH_LESS;
+	either = makeNode(CoalesceExpr);
+	either->coalescetype = exprType(node);
+	either->coalescecollid = exprCollation(node);
+	either->args = list_make2(path_column(set, node, &path), swap_document(node, &swap));
+	either->location = -1;
+	return (Node *) either;
 }
 
 static Node *
@@ -340,20 +352,17 @@ vx_path_set_describe(const VxPathSet *set)
 		const VxPath *path = set->paths[i];
 		StringInfoData s;
 
-		if (path->kind != VX_PATH_PART && path->kind != VX_PATH_LESS)
+		if (path->kind == VX_PATH_REST || (path->kind != VX_PATH_PART && !vx_path_is_less(path)))
 			continue;
 		initStringInfo(&s);
 		appendStringInfo(&s, "%s:", NameStr(TupleDescAttr(set->desc, path->attno - 1)->attname));
-		if (path->kind == VX_PATH_LESS)
-		{
-			appendStringInfoString(&s, " all but ");
-			describe_keys(path->nkeys, path->keys, &s);
-		}
+		if (vx_path_is_less(path))
+			appendStringInfoString(&s, path->no_nulls ? " all but nulls" : " all but");
 		for (int p = 0; p < path->nplaces; p++)
 		{
 			const VxPathPlace *place = &path->places[p];
 
-			appendStringInfoString(&s, p == 0 ? " " : ", ");
+			appendStringInfoString(&s, p == 0 && !path->no_nulls ? " " : ", ");
 			if (place->use != VX_USE_VALUE)
 				appendStringInfoString(&s, "keys of ");
 			describe_keys(place->nkeys, place->keys, &s);

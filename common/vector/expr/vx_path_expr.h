@@ -79,7 +79,7 @@ extern const VxVector *vx_path_column_numbers(VxBatch *batch, AttrNumber attno, 
  */
 extern bool vx_path_find(const VxPathSet *set, Node *node, VxPath *path);
 
-/* document - key, or keys in an array, several in a row, or a document. */
+/* document - key, - keys in an array, #- keys, jsonb_strip_nulls(document), several in a row. */
 extern bool vx_path_find_less(const VxPathSet *set, Node *node, VxPath *path);
 
 /* function(document, constant), by operator or call. */

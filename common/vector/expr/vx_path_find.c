@@ -180,39 +180,73 @@ add_array_step(VxPath *path, Oid funcid, Datum arg, Oid collation)
 			PointerGetDatum(construct_array(elems + i, n - i, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
+/* Adds a place of n keys that goes. */
+static void
+add_place(VxPath *path, int n, const StStr *keys)
+{
+	VxPathPlace *place;
+
+	path->places = path->nplaces == 0 ? palloc(sizeof(VxPathPlace)) :
+		repalloc(path->places, (path->nplaces + 1) * sizeof(VxPathPlace));
+	place = &path->places[path->nplaces++];
+	place->use = VX_USE_VALUE;
+	place->nkeys = n;
+	place->keys = palloc(n * sizeof(StStr));
+	memcpy(place->keys, keys, n * sizeof(StStr));
+	place->hints = palloc0(n * sizeof(StJsonbHint));
+}
+
+/* What an operator or function takes away; false if it is none of these. */
+static bool
+find_gone(Node *node, VxPath *path, Node **document)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+	VxPath		keys = {0};
+	Oid			funcid;
+	Oid			collation;
+	Const	   *arg;
+	StStr		key;
+
+	if (IsA(node, FuncExpr) && call->funcid == F_JSONB_STRIP_NULLS)
+	{
+		*document = linitial(call->args);
+		path->no_nulls = true;
+		/* 18: and of arrays?  It does not matter: those with a null are left to it. */
+		return list_length(call->args) == 1 || IsA(lsecond(call->args), Const);
+	}
+	if (!vx_path_take_call(node, &funcid, document, &arg, &collation))
+		return false;
+	switch (funcid)
+	{
+		case F_JSONB_DELETE_JSONB_TEXT:
+			key = text_key(arg->constvalue);
+			add_place(path, 1, &key);
+			return true;
+		case F_JSONB_DELETE_JSONB__TEXT:
+			if (!vx_path_array_keys(arg->constvalue, &keys))
+				return false;
+			for (int i = 0; i < keys.nkeys; i++)
+				add_place(path, 1, &keys.keys[i]);
+			return true;
+		case F_JSONB_DELETE_PATH:
+			if (!vx_path_array_keys(arg->constvalue, &keys))
+				return false;
+			add_place(path, keys.nkeys, keys.keys);
+			return true;
+		default:
+			return false;
+	}
+}
+
 bool
 vx_path_find_less(const VxPathSet *set, Node *node, VxPath *path)
 {
-	Oid			funcid;
-	Oid			collation;
 	Node	   *document;
-	Const	   *arg;
-	VxPath		last = {0};
 
-	path->kind = VX_PATH_LESS;
-	path->attno = vx_path_document_column(set, node);
-	if (path->attno != InvalidAttrNumber)
-		return true;
-	if (!vx_path_take_call(node, &funcid, &document, &arg, &collation) ||
-		(funcid != F_JSONB_DELETE_JSONB_TEXT && funcid != F_JSONB_DELETE_JSONB__TEXT) ||
-		!vx_path_find_less(set, document, path) || path->nsteps == VX_PATH_MAX_STEPS)
+	if (!find_gone(node, path, &document))
 		return false;
-	if (funcid == F_JSONB_DELETE_JSONB__TEXT)
-	{
-		if (!vx_path_array_keys(arg->constvalue, &last))
-			return false;
-	}
-	else
-	{
-		last.keys = palloc(sizeof(StStr));
-		last.keys[last.nkeys++] = text_key(arg->constvalue);
-	}
-	path->keys = path->nkeys == 0 ? palloc(last.nkeys * sizeof(StStr)) :
-		repalloc(path->keys, (path->nkeys + last.nkeys) * sizeof(StStr));
-	memcpy(path->keys + path->nkeys, last.keys, last.nkeys * sizeof(StStr));
-	path->nkeys += last.nkeys;
-	add_step(path, funcid, arg->constvalue, collation);
-	return true;
+	path->attno = vx_path_document_column(set, document);
+	return path->attno != InvalidAttrNumber || vx_path_find_less(set, document, path);
 }
 
 /* The json path of the keys from nth on. */

@@ -9,7 +9,8 @@
  *
  * Many groups: participants share partitions of groups (vx_agg_shared.c), and
  * what they return is complete.  This is a partial path of the server's, whose
- * rows may go on being sorted in the participants.
+ * rows may go on being sorted in the participants.  Or each reads all rows, and
+ * takes those of a share of a key: cheaper, where reading rows is.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,6 +19,7 @@
 #include <math.h>
 
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_statistic.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -25,6 +27,7 @@
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/selfuncs.h"
 
 #include "vx_agg_path_int.h"
 #include "vx_paths.h"
@@ -45,6 +48,13 @@
 
 /* Fewer groups are better put together by one process. */
 #define VX_LEAST_GROUPS		256
+
+/*
+ * Share of cpu_operator_cost for telling which share a row belongs to, by an integer
+ * or by another value.
+ */
+#define VX_SHARE_ROW_COST	0.1
+#define VX_SHARE_VALUE_COST	0.5
 
 /* Share of parallel_setup_cost that partitions add to it. */
 #define VX_PARTITIONS_COST	0.5
@@ -171,6 +181,114 @@ add_partitioned_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 								&rows));
 }
 
+/* Share of the rows that have the most common value of a key; and of how many values. */
+static double
+most_common_share(PlannerInfo *root, Node *key, double *nvalues)
+{
+	VariableStatData stats;
+	AttStatsSlot slot;
+	double		share = 0;
+	bool		isdefault;
+
+	examine_variable(root, key, 0, &stats);
+	*nvalues = get_variable_numdistinct(&stats, &isdefault);
+	if (HeapTupleIsValid(stats.statsTuple))
+	{
+		share = ((Form_pg_statistic) GETSTRUCT(stats.statsTuple))->stanullfrac;
+		if (get_attstatsslot(&slot, stats.statsTuple, STATISTIC_KIND_MCV, InvalidOid,
+							 ATTSTATSSLOT_NUMBERS))
+		{
+			if (slot.nnumbers > 0)
+				share = Max(share, slot.numbers[0]);
+			free_attstatsslot(&slot);
+		}
+	}
+	ReleaseVariableStats(stats);
+	return share;
+}
+
+/*
+ * The key whose values tell shares apart: its most common value leaves the largest
+ * share of the rows to one participant, which is returned; 1: there is none.
+ */
+static double
+choose_share_key(PlannerInfo *root, const VxAggQuery *query, double divisor, int *key)
+{
+	double		best = 1;
+	double		most_values = 0;
+	ListCell   *lc;
+
+	foreach(lc, query->keys)
+	{
+		double		nvalues;
+		double		share;
+
+		/* an expression would be computed for all rows by all participants */
+		if (!IsA(lfirst(lc), Var))
+			continue;
+		share = most_common_share(root, lfirst(lc), &nvalues);
+		share = Max(share, 1 / Max(1, Min(divisor, nvalues)));
+		if (share > best || (share == best && nvalues <= most_values))
+			continue;
+		best = share;
+		most_values = nvalues;
+		*key = foreach_current_index(lc);
+	}
+	return best;
+}
+
+/* Each participant reads all rows, and groups those of its share. */
+static void
+add_shares_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+				Relation relation, const VxAggQuery *query)
+{
+	CustomPath *path;
+	CustomPath *below;
+	double		ngroups;
+	double		divisor;
+	double		share;
+	double		rows;
+	Cost		cost;
+	int			key = 0;
+	List	   *private;
+
+	if (!vx_enable_partitioned_aggregate || relation == NULL || query->keys == NIL ||
+		query->sets != NIL || !grouped_rel->consider_parallel ||
+		input_rel->partial_pathlist == NIL)
+		return;
+	ngroups = vx_agg_count_groups(root, query, input_rel->rows);
+	below = vx_make_vector_scan_path(root, input_rel, relation,
+									 vx_agg_scan_target(root, query), 0);
+	if (ngroups < VX_LEAST_GROUPS || below == NULL || !below->path.parallel_safe)
+		return;
+	path = vx_agg_make_path(grouped_rel, query->target, query, VX_AGG_SHARES, NIL, &below->path);
+	path->path.parallel_safe = true;
+	path->path.parallel_aware = true;
+	path->path.parallel_workers =
+		((Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
+	divisor = vx_parallel_divisor(&path->path);
+	share = choose_share_key(root, query, divisor, &key);
+	if (share >= 1)
+		return;
+	private = lfourth(path->custom_private);
+	lsecond(private) = lappend_int(lsecond(private), key);
+	vx_agg_cost_path(root, path, query, below->path.rows * share,
+					 clamp_row_est(ngroups / divisor));
+	cost = vx_workers_cost() + cpu_operator_cost * below->path.rows *
+		(vx_is_integer_key(exprType(list_nth(query->keys, key)),
+						   list_nth_oid(query->eqops, key)) ?
+		 VX_SHARE_ROW_COST : VX_SHARE_VALUE_COST);
+	path->path.startup_cost += cost;
+	path->path.total_cost += cost;
+	/* a copy, because it is freed if another one is as good */
+	add_partial_path(grouped_rel, memcpy(palloc(sizeof(*path)), path, sizeof(*path)));
+
+	rows = path->path.rows * divisor;
+	add_path(grouped_rel, (Path *)
+			 create_gather_path(root, grouped_rel, &path->path, path->path.pathtarget, NULL,
+								&rows));
+}
+
 /*
  * All values that a group keeps go on their way at once: they must be sure to
  * have room in one allocation, even if all rows have values of their own.
@@ -200,6 +318,7 @@ void
 vx_agg_add_parallel_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 						  Relation relation, const VxAggQuery *query)
 {
+	add_shares_path(root, input_rel, grouped_rel, relation, query);
 	/* states have no columns beside */
 	if (query->dependents != NIL)
 		return;

@@ -59,6 +59,9 @@
 #define VX_FAR_VALUE_COST	4.0
 #define VX_FAR_GROUPS	8192
 
+/* The same for a DISTINCT argument, whose value is looked for among those of the group. */
+#define VX_DISTINCT_COST	1.0
+
 /*
  * The server reckons nothing for distance in its own hash table.  So ours is
  * at most this share of the server's cost of a row: it is less in truth, too.
@@ -352,13 +355,18 @@ vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath, const VxAggQuery *query,
 	double		servers;
 	double		per_row;
 	QualCost	qual_cost;
+	int			ndistinct = 0;
+	ListCell   *lc;
 
 	st_path_inherit_disabled(&cpath->path, below, NULL);
 	MemSet(&costs, 0, sizeof(costs));
 	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
 	servers = costs.transCost.per_tuple * advanced_share(query) +
 		cpu_operator_cost * list_length(query->keys);
+	foreach(lc, query->aggregates)
+		ndistinct += lfirst_node(Aggref, lc)->aggdistinct != NIL;
 	per_row = VX_KERNEL_COST * servers;
+	per_row += Min(VX_FAR_MOST * servers, cpu_operator_cost * VX_DISTINCT_COST * ndistinct);
 	if (ngroups > VX_FAR_GROUPS)
 		per_row += Min(VX_FAR_MOST * servers, cpu_operator_cost *
 					   (VX_FAR_GROUP_COST +
@@ -537,7 +545,8 @@ vx_agg_can_combine(List *aggregates, bool values)
 		Aggref	   *agg = lfirst_node(Aggref, lc);
 		VxAggSpec	spec;
 
-		if (!vx_agg_resolve(agg, &spec) || spec.trans == VX_TRANS_SERVER)
+		if (!vx_agg_resolve(agg, &spec) ||
+			(spec.trans == VX_TRANS_SERVER && !(values && vx_agg_server_combines(agg))))
 			return false;
 		/* of DISTINCT values, a known one is taken back from a count and from nothing else */
 		if (agg->aggdistinct != NIL && !(values && spec.trans == VX_TRANS_COUNT))

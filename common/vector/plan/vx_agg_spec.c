@@ -174,6 +174,18 @@ vx_agg_resolve(const Aggref *agg, VxAggSpec *spec)
 	return agg->aggdistinct == NIL && has_plain_transition(agg);
 }
 
+bool
+vx_agg_server_combines(const Aggref *agg)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(agg->aggfnoid));
+	bool		result = HeapTupleIsValid(tuple) && agg->aggtranstype != INTERNALOID &&
+		OidIsValid(((Form_pg_aggregate) GETSTRUCT(tuple))->aggcombinefn);
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return result;
+}
+
 List *
 vx_agg_operands(List *keys, List *aggregates)
 {

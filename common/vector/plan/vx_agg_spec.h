@@ -23,7 +23,8 @@
  *								has its output, a bytea, at the end
  *	 plan->custom_private		list of the keys' equality operators, list of
  *								one VxAggMode, whether sums of linear
- *								expressions are derived, and a VxAggSetOpKind; NIL or, for rows that the
+ *								expressions are derived, a VxAggSetOpKind, and of VX_AGG_SHARES
+ *								the key; NIL or, for rows that the
  *								node makes vectors of, where in them each of
  *								vx_agg_operands() is (-1 alone: there are none);
  *								NIL or, of GROUPING SETS, the keys' numbers and
@@ -40,7 +41,8 @@ typedef enum VxAggMode
 	VX_AGG_PLAIN,				/* rows to groups */
 	VX_AGG_PARTIAL,				/* in a parallel worker: rows to states of groups */
 	VX_AGG_FINAL,				/* those to groups */
-	VX_AGG_SHARED				/* in all participants: rows to groups of partitions */
+	VX_AGG_SHARED,				/* in all participants: rows to groups of partitions */
+	VX_AGG_SHARES				/* in all participants: all rows to groups of shares of a key */
 } VxAggMode;
 
 /* Whose rows are taken: those of one plan, or of several. */
@@ -101,6 +103,9 @@ typedef struct VxAggSpec
 
 /* False if the engine cannot compute it. */
 extern bool vx_agg_resolve(const Aggref *agg, VxAggSpec *spec);
+
+/* Of VX_TRANS_SERVER: has it a combine function, for states that are values? */
+extern bool vx_agg_server_combines(const Aggref *agg);
 
 /*
  * Expressions over rows that a grouping by keys needs: the keys, then each

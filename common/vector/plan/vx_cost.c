@@ -45,6 +45,15 @@
 /* Strings from this width on share a block with others. */
 #define VX_WIDE_VALUE	64
 
+/*
+ * What parallel_setup_cost is short of: a worker starts, loads libraries, and maps shared
+ * memory in the time in which vectors of ten million integers are read.
+ */
+#define VX_WORKERS_COST	3.0
+
+/* Share of a page's cost that is unpacking, which participants of a parallel plan share. */
+#define VX_UNPACK_SHARE	0.5
+
 /* Share of a row's and a column's cost for a row that a vector is decoded with. */
 #define VX_DECODE_COST	0.5
 
@@ -183,6 +192,12 @@ vx_parallel_divisor(const Path *path)
 	if (parallel_leader_participation)
 		divisor += Max(0.0, 1.0 - 0.3 * path->parallel_workers);
 	return divisor;
+}
+
+Cost
+vx_workers_cost(void)
+{
+	return VX_WORKERS_COST * parallel_setup_cost;
 }
 
 /*
@@ -329,7 +344,9 @@ vx_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	{
 		double		divisor = vx_parallel_divisor(path);
 
+		startup_cost += vx_workers_cost();
 		cpu_cost /= divisor;
+		disk_cost *= 1 - VX_UNPACK_SHARE + VX_UNPACK_SHARE / divisor;
 		path->rows = clamp_row_est(path->rows / divisor);
 	}
 	path->startup_cost = startup_cost + path->pathtarget->cost.startup +

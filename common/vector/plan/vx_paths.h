@@ -120,6 +120,9 @@ extern Cost vx_row_fetch_cost(RelOptInfo *rel, Relation relation,
 /* Participants that share the work of a parallel path. */
 extern double vx_parallel_divisor(const Path *path);
 
+/* What workers cost beyond parallel_setup_cost before they read the first vector. */
+extern Cost vx_workers_cost(void);
+
 /* Pages that the rows would take in a heap: the measure of work to share. */
 extern double vx_heap_pages(RelOptInfo *rel, Relation relation);
 

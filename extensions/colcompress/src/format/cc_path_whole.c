@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * cc_path_whole.c
- *	  Whole shredded documents as text, and documents less some of their keys.
+ *	  Whole shredded documents as text, and documents less some places.
  *
- * Both are made of sub-columns: of a key that goes nothing is read.  Of what no leaf
- * has (documents that are no objects, residues) the operators are asked.
+ * Both are made of sub-columns: of a place that goes nothing is read.  A document is
+ * left to the operators (VX_PATH_REST) where there is more to it: an object would be
+ * empty then, which stays; the residue or a container has something of what goes.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "cc_path_int.h"
@@ -22,6 +22,8 @@
 typedef struct CcWhole
 {
 	CcLeafSet	gone;			/* leaves that are not part of it */
+	CcLeafSet	containers;		/* those in which more of it may stand */
+	bool		loses[CC_SHRED_MAX_NODES];	/* the object at a node loses some */
 } CcWhole;
 
 /* What the rows at hand are made of. */
@@ -33,8 +35,49 @@ typedef struct Rows
 	const CcWhole *whole;
 	CcDocSource source;
 	CcDocArena	arena;
-	uint64		had_gone[VX_VALIDITY_WORDS];	/* rows with one of these leaves */
+	uint64		left[VX_VALIDITY_WORDS];	/* rows that are left to the operators, */
+	uint64		lost[VX_VALIDITY_WORDS];	/* and that have something of what goes */
+	uint64		valid[CC_SHRED_MAX_LEAVES][VX_VALIDITY_WORDS];	/* by leaf */
 } Rows;
+
+/* The leaves at a node and below it go; an object around them stays. */
+static void
+take_away(const CcPathTree *tree, int node, const CcLeafSet *gone, CcWhole *whole)
+{
+	for (int i = 0; i < CC_SHRED_MAX_LEAVES / 64; i++)
+		whole->gone.words[i] |= gone->words[i];
+	/* the document itself may be empty */
+	if (tree->nodes[node].parent > 0)
+		whole->loses[tree->nodes[node].parent] = true;
+}
+
+static void
+take_away_place(const CcPathTree *tree, const VxPathPlace *place, CcWhole *whole)
+{
+	CcPathPlace at;
+
+	cc_path_place(tree, place->nkeys, place->keys, &at);
+	for (int i = 0; i < at.ncontainers; i++)
+		cc_leaf_add(&whole->containers, at.containers[i]);
+	if (at.node < 0)
+		return;
+	take_away(tree, at.node, &tree->nodes[at.node].own, whole);
+	take_away(tree, at.node, &tree->nodes[at.node].below, whole);
+}
+
+static void
+take_away_nulls(const CcPathTree *tree, CcWhole *whole)
+{
+	for (int leaf = 0; leaf < tree->nleaves; leaf++)
+	{
+		CcLeafSet	own = {{0}};
+
+		if (tree->leaves[leaf].kind != CC_LEAF_NULL)
+			continue;
+		cc_leaf_add(&own, leaf);
+		take_away(tree, tree->leaves[leaf].node, &own, whole);
+	}
+}
 
 struct CcWhole *
 cc_whole_create(StReader *r, CcChunk *chunk, const VxPath *path)
@@ -42,47 +85,118 @@ cc_whole_create(StReader *r, CcChunk *chunk, const VxPath *path)
 	const CcPathTree *tree = chunk->shred->tree;
 	CcWhole    *whole = MemoryContextAllocZero(r->mcxt, sizeof(CcWhole));
 
-	for (int i = 0; i < path->nkeys; i++)
-	{
-		int			child = cc_path_child(tree, 0, path->keys[i]);
-
-		for (int leaf = 0; leaf < tree->nleaves && child >= 0; leaf++)
-		{
-			if (cc_leaf_in(&tree->nodes[child].own, leaf) ||
-				cc_leaf_in(&tree->nodes[child].below, leaf))
-				cc_leaf_add(&whole->gone, leaf);
-		}
-	}
+	for (int i = 0; i < path->nplaces; i++)
+		take_away_place(tree, &path->places[i], whole);
+	if (path->no_nulls)
+		take_away_nulls(tree, whole);
 	return whole;
 }
 
-/* The residue less the keys, as the operators leave it. */
-static struct varlena *
-residue_less(Rows *rows, const struct varlena *residue)
-{
-	const uint8 *data = (const uint8 *) VARDATA(residue);
-	bool		isnull;
+/* ---- which rows are left to the operators ---- */
 
-	if (vx_path_lacks(rows->path, data, VARSIZE(residue) - VARHDRSZ))
-		return unconstify(struct varlena *, residue);
-	return (struct varlena *)
-		DatumGetPointer(vx_path_call(rows->path, PointerGetDatum(residue), &isnull));
+/* Rows in which an object of leaves has lost them all. */
+static void
+leave_empty_objects(Rows *rows, uint32 n)
+{
+	const CcPathTree *tree = rows->source.tree;
+
+	for (int node = 1; node < tree->nnodes; node++)
+	{
+		uint64		lost[VX_VALIDITY_WORDS] = {0};
+		uint64		kept[VX_VALIDITY_WORDS] = {0};
+
+		if (!rows->whole->loses[node])
+			continue;
+		for (int leaf = 0; leaf < tree->nleaves; leaf++)
+		{
+			uint64	   *found = cc_leaf_in(&rows->whole->gone, leaf) ? lost : kept;
+
+			if (!cc_leaf_in(&tree->nodes[node].below, leaf))
+				continue;
+			for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
+				found[w] |= rows->valid[leaf][w];
+		}
+		for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
+			rows->left[w] |= lost[w] & ~kept[w];
+	}
 }
 
-/* present: leaves of the row that are part of it. */
-static Datum
-less_keys(Rows *rows, const CcLeafSet *present, int row)
+/* Selected rows of a vector of containers, in which there is a JSON null. */
+static void
+leave_nulls(Rows *rows, const VxVector *v, const uint64 *valid, const uint64 *selection)
 {
-	const struct varlena *residue = cc_doc_residue(&rows->source, row);
-	bool		object = !cc_leaves_empty(present) || vx_rows_isset(rows->had_gone, row);
+	for (uint32 w = 0; w < CC_PATH_WORDS(v->n); w++)
+	{
+		for (uint64 left = selection[w] & valid[w] & ~rows->left[w]; left != 0;
+			 left &= left - 1)
+		{
+			int			bit = __builtin_ctzll(left);
+			const struct varlena *value = cc_doc_varlena(v, w * 64 + bit);
 
-	if (residue != NULL && !object &&
-		vx_path_is_scalar((const uint8 *) VARDATA(residue), VARSIZE(residue) - VARHDRSZ))
-		return datumCopy(PointerGetDatum(residue), false, -1);
-	if (residue != NULL)
-		residue = residue_less(rows, residue);
-	return cc_shred_object(rows->r, &rows->source, 0, present, residue, row, &rows->arena);
+			if (vx_has_json_null((const uint8 *) VARDATA(value), VARSIZE(value) - VARHDRSZ))
+				rows->left[w] |= UINT64CONST(1) << bit;
+		}
+	}
 }
+
+/* Selected rows of which the residue has something of what goes. */
+static void
+leave_residues(Rows *rows, uint32 n, const uint64 *selection)
+{
+	uint64		valid[VX_VALIDITY_WORDS];
+
+	if (rows->source.residue == NULL)
+		return;
+	cc_path_valid(rows->source.residue, n, valid);
+	if (rows->path->no_nulls)
+		leave_nulls(rows, rows->source.residue, valid, selection);
+	for (uint32 w = 0; w < CC_PATH_WORDS(n) && rows->path->nplaces > 0; w++)
+	{
+		for (uint64 left = selection[w] & valid[w] & ~rows->left[w]; left != 0;
+			 left &= left - 1)
+		{
+			int			bit = __builtin_ctzll(left);
+			const struct varlena *rest = cc_doc_residue(&rows->source, w * 64 + bit);
+
+			if (vx_path_touches(rows->path, (const uint8 *) VARDATA(rest),
+								VARSIZE(rest) - VARHDRSZ))
+				rows->left[w] |= UINT64CONST(1) << bit;
+		}
+	}
+}
+
+/* Decodes the leaves that stay, and finds out which rows are left. */
+static void
+take_leaves(Rows *rows, uint32 vecno, uint32 n, const uint64 *selection)
+{
+	CcDocSource *source = &rows->source;
+
+	for (int leaf = 0; leaf < source->tree->nleaves; leaf++)
+	{
+		const VxVector *v;
+
+		if (cc_leaf_in(&rows->whole->gone, leaf))
+		{
+			cc_shred_leaf_rows(rows->r, rows->chunk, leaf, vecno, rows->valid[leaf]);
+			for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
+				rows->lost[w] |= rows->valid[leaf][w];
+			continue;
+		}
+		v = source->leaf[leaf] = cc_shred_vector(rows->r, rows->chunk, leaf, vecno, selection);
+		cc_path_valid(v, n, rows->valid[leaf]);
+		if (cc_leaf_in(&rows->whole->containers, leaf))
+			for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
+				rows->left[w] |= rows->valid[leaf][w];
+		if (rows->path->no_nulls && source->tree->leaves[leaf].kind == CC_LEAF_JSON && v != NULL)
+			leave_nulls(rows, v, rows->valid[leaf], selection);
+	}
+	source->residue = cc_shred_vector(rows->r, rows->chunk, source->tree->nleaves, vecno,
+									  selection);
+	leave_empty_objects(rows, n);
+	leave_residues(rows, n, selection);
+}
+
+/* ---- documents ---- */
 
 static Datum
 as_text(Rows *rows, const CcLeafSet *present, int row)
@@ -116,27 +230,20 @@ one_by_one(Rows *rows, uint32 vecno, const uint64 *selection, VxVector *v)
 	}
 }
 
-/* Vectors of the leaves that are part of it, and rows that have others. */
-static void
-take_leaves(Rows *rows, uint32 vecno, uint32 n, const uint64 *selection)
+/* Decodes the leaves that go, too, if any of the selected rows is left to the operators. */
+static bool
+take_rest(Rows *rows, uint32 vecno, uint32 n, const uint64 *selection)
 {
-	CcDocSource *source = &rows->source;
+	const CcPathTree *tree = rows->source.tree;
+	uint64		any = 0;
 
-	for (int leaf = 0; leaf < source->tree->nleaves; leaf++)
-	{
-		uint64		valid[VX_VALIDITY_WORDS];
-
-		if (!cc_leaf_in(&rows->whole->gone, leaf))
-		{
-			source->leaf[leaf] = cc_shred_vector(rows->r, rows->chunk, leaf, vecno, selection);
-			continue;
-		}
-		cc_shred_leaf_rows(rows->r, rows->chunk, leaf, vecno, valid);
-		for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
-			rows->had_gone[w] |= valid[w];
-	}
-	source->residue = cc_shred_vector(rows->r, rows->chunk, source->tree->nleaves, vecno,
-									  selection);
+	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
+		any |= selection[w] & rows->left[w];
+	for (int leaf = 0; leaf < tree->nleaves && any != 0; leaf++)
+		if (cc_leaf_in(&rows->whole->gone, leaf))
+			rows->source.leaf[leaf] = cc_shred_vector(rows->r, rows->chunk, leaf, vecno,
+													  selection);
+	return any != 0;
 }
 
 const VxVector *
@@ -148,8 +255,12 @@ cc_path_whole(StReader *r, CcChunk *chunk, VxPath *path, CcWhole *whole, uint32 
 	Rows	   *rows = palloc0(sizeof(Rows));
 	CcLeafSet  *present;
 
-	*rows = (Rows) {.r = r, .chunk = chunk, .path = path, .whole = whole,
-		.source = {.tree = chunk->shred->tree, .shapes = chunk->shred->source.shapes}};
+	rows->r = r;
+	rows->chunk = chunk;
+	rows->path = path;
+	rows->whole = whole;
+	rows->source.tree = chunk->shred->tree;
+	rows->source.shapes = chunk->shred->source.shapes;
 	v->has_nulls = cc_shred_validity(r, chunk, vecno, v->valid);
 	if (chunk->vector != vecno && vx_selection_count(selection, n) <= VX_SPARSE_ROWS)
 	{
@@ -157,20 +268,35 @@ cc_path_whole(StReader *r, CcChunk *chunk, VxPath *path, CcWhole *whole, uint32 
 		return v;
 	}
 	take_leaves(rows, vecno, n, selection);
+	if (path->kind == VX_PATH_REST && !take_rest(rows, vecno, n, selection))
+	{
+		v->has_nulls = true;
+		memset(v->valid, 0, sizeof(v->valid));
+		return v;
+	}
 	present = cc_shred_present(&rows->source, n);
 	for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
 	{
+		uint64		others = path->kind == VX_PATH_REST ? ~rows->left[w] : rows->left[w];
+
 		CHECK_FOR_INTERRUPTS();
 		for (uint64 left = selection[w] & (v->has_nulls ? v->valid[w] : ~UINT64CONST(0));
 			 left != 0; left &= left - 1)
 		{
-			int			row = w * 64 + __builtin_ctzll(left);
+			int			bit = __builtin_ctzll(left);
+			int			row = w * 64 + bit;
 
-			if (cc_doc_residue(&rows->source, row) == NULL && cc_leaves_empty(&present[row]) &&
-				!vx_rows_isset(rows->had_gone, row))
+			if ((others >> bit) & 1)
+				vx_path_set_null(v, row);
+			else if (cc_doc_residue(&rows->source, row) == NULL &&
+					 cc_leaves_empty(&present[row]) && !vx_rows_isset(rows->lost, row))
 				cc_corrupt(r, "sub-columns of a document");
-			v->u.datum[row] = path->kind == VX_PATH_LESS ?
-				less_keys(rows, &present[row], row) : as_text(rows, &present[row], row);
+			else if (path->kind == VX_PATH_PRINT)
+				v->u.datum[row] = as_text(rows, &present[row], row);
+			else
+				v->u.datum[row] = cc_shred_object(r, &rows->source, 0, &present[row],
+												  cc_doc_residue(&rows->source, row), row,
+												  &rows->arena);
 		}
 	}
 	return v;
