@@ -59,7 +59,10 @@
 #define VX_FAR_VALUE_COST	4.0
 #define VX_FAR_GROUPS	8192
 
-/* The same for a DISTINCT argument, whose value is looked for among those of the group. */
+/*
+ * The same for a DISTINCT argument, whose value is looked for among those of the
+ * group.  Without groups the server reckons nothing for it.
+ */
 #define VX_DISTINCT_COST	1.0
 
 /*
@@ -364,7 +367,7 @@ vx_agg_cost_path(PlannerInfo *root, CustomPath *cpath, const VxAggQuery *query,
 	servers = costs.transCost.per_tuple * advanced_share(query) +
 		cpu_operator_cost * list_length(query->keys);
 	foreach(lc, query->aggregates)
-		ndistinct += lfirst_node(Aggref, lc)->aggdistinct != NIL;
+		ndistinct += query->keys != NIL && lfirst_node(Aggref, lc)->aggdistinct != NIL;
 	per_row = VX_KERNEL_COST * servers;
 	per_row += Min(VX_FAR_MOST * servers, cpu_operator_cost * VX_DISTINCT_COST * ndistinct);
 	if (ngroups > VX_FAR_GROUPS)
