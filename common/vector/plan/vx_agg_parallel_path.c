@@ -181,9 +181,13 @@ add_partitioned_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 								&rows));
 }
 
-/* Share of the rows that have the most common value of a key; and of how many values. */
+/*
+ * Share of the rows that have the most common value of a key; and of how many values.
+ * selected: share of the table's rows.  A value that more rows have is one that
+ * conditions leave out.
+ */
 static double
-most_common_share(PlannerInfo *root, Node *key, double *nvalues)
+most_common_share(PlannerInfo *root, Node *key, double selected, double *nvalues)
 {
 	VariableStatData stats;
 	AttStatsSlot slot;
@@ -194,17 +198,21 @@ most_common_share(PlannerInfo *root, Node *key, double *nvalues)
 	*nvalues = get_variable_numdistinct(&stats, &isdefault);
 	if (HeapTupleIsValid(stats.statsTuple))
 	{
-		share = ((Form_pg_statistic) GETSTRUCT(stats.statsTuple))->stanullfrac;
+		double		nulls = ((Form_pg_statistic) GETSTRUCT(stats.statsTuple))->stanullfrac;
+
+		if (nulls <= selected)
+			share = nulls;
 		if (get_attstatsslot(&slot, stats.statsTuple, STATISTIC_KIND_MCV, InvalidOid,
 							 ATTSTATSSLOT_NUMBERS))
 		{
-			if (slot.nnumbers > 0)
-				share = Max(share, slot.numbers[0]);
+			for (int i = 0; i < slot.nnumbers; i++)
+				if (slot.numbers[i] <= selected)
+					share = Max(share, slot.numbers[i]);
 			free_attstatsslot(&slot);
 		}
 	}
 	ReleaseVariableStats(stats);
-	return share;
+	return Min(1, share / selected);
 }
 
 /*
@@ -212,7 +220,8 @@ most_common_share(PlannerInfo *root, Node *key, double *nvalues)
  * share of the rows to one participant, which is returned; 1: there is none.
  */
 static double
-choose_share_key(PlannerInfo *root, const VxAggQuery *query, double divisor, int *key)
+choose_share_key(PlannerInfo *root, const VxAggQuery *query, double divisor,
+				 double selected, int *key)
 {
 	double		best = 1;
 	double		most_values = 0;
@@ -226,7 +235,7 @@ choose_share_key(PlannerInfo *root, const VxAggQuery *query, double divisor, int
 		/* an expression would be computed for all rows by all participants */
 		if (!IsA(lfirst(lc), Var))
 			continue;
-		share = most_common_share(root, lfirst(lc), &nvalues);
+		share = most_common_share(root, lfirst(lc), selected, &nvalues);
 		share = Max(share, 1 / Max(1, Min(divisor, nvalues)));
 		if (share > best || (share == best && nvalues <= most_values))
 			continue;
@@ -267,7 +276,9 @@ add_shares_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	path->path.parallel_workers =
 		((Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
 	divisor = vx_parallel_divisor(&path->path);
-	share = choose_share_key(root, query, divisor, &key);
+	share = choose_share_key(root, query, divisor,
+							 Max(1, input_rel->rows) / Max(Max(1, input_rel->rows), input_rel->tuples),
+							 &key);
 	if (share >= 1)
 		return;
 	private = lfourth(path->custom_private);
