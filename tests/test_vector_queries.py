@@ -90,8 +90,10 @@ def set_plan(conn, rng, names: list[str]) -> list[str]:
             "SET parallel_tuple_cost = 0",
             "SET min_parallel_table_scan_size = 0",
         ]
-        if rng.random() < 0.5:  # states of groups cost nothing: partitions of them
-            settings += ["SET cpu_operator_cost = 0"]
+        # states of groups cost nothing: partitions of them; much: shares of a key
+        settings += rng.choice(
+            ([], ["SET cpu_operator_cost = 0"], ["SET cpu_operator_cost = 1"])
+        )
     else:
         settings += ["SET max_parallel_workers_per_gather = 0"]
     if rng.random() < 0.2:

@@ -127,6 +127,9 @@ SELECT sh_compare('SELECT k, count(*) FROM TBL WHERE i4 > i + 100000 GROUP BY k'
 SELECT sh_compare('SELECT k, count(*) AS c FROM TBL GROUP BY k ORDER BY c DESC, k LIMIT 10');
 SELECT sh_compare('SELECT t, sum(i4) AS s FROM TBL GROUP BY t ORDER BY s DESC NULLS LAST, t LIMIT 10 OFFSET 3');
 SELECT count(*) FROM (SELECT k FROM sh GROUP BY k LIMIT 100) s;
+ALTER TABLE sh ADD PRIMARY KEY (i);
+ALTER TABLE sh_heap ADD PRIMARY KEY (i);
+SELECT sh_compare('SELECT i, t, n, bp, count(*) FROM TBL GROUP BY i');
 -- without workers there is one share of all rows; again and again
 SET max_parallel_workers = 0;
 SELECT sh_compare('SELECT t, bp, sum(nx) FROM TBL GROUP BY t, bp');
