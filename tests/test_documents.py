@@ -362,6 +362,35 @@ def test_errors(conn, am, tables):
             )
 
 
+def test_few_rows_of_documents(conn, am, tables):
+    """A document less a place, asked for of many rows of a vector and then of few, or
+    the other way round: what is left to the operators is never lost."""
+    lost = (
+        "INSERT INTO {} SELECT g, (g % 33 <> 7)::int, CASE WHEN g % 33 = 7 THEN '{{\"a\": {{}}}}'"
+        " ELSE jsonb_build_object('a', jsonb_build_object('b', g, 'c', 'z')) END"
+        " || CASE WHEN g % 33 = 1 THEN '{{\"k\": 1}}' ELSE jsonb '{{}}' END"
+        " FROM generate_series(1, 8000) g"
+    )
+    for table, using in (("few_heap", ""), ("few_ours", f"USING {am}")):
+        conn.execute(f"CREATE TEMP TABLE {table} (id int, x int, d jsonb) {using}")
+        conn.execute(lost.format(table))
+        conn.execute(f"ANALYZE {table}")
+    for query in (
+        "SELECT id, (d #- '{{a,b}}')::text FROM {}"
+        " WHERE CASE WHEN x = 1 THEN (d #- '{{a,b}}')::text = 'q' ELSE id % 33 = 7 END",
+        "SELECT d, (d - 'k')::text FROM {} WHERE id BETWEEN 2050 AND 2068"
+        " AND (x = 1 OR (d - 'k')::text <> 'q')",
+        "SELECT id, d - 'k', (d #- '{{a,b}}')::text, d FROM {} WHERE id % 331 < 3"
+        " AND (x = 0 OR (d - 'k')::text <> 'q' OR (d #- '{{a,b}}') ? 'a')",
+    ):
+        rows = [
+            sorted(map(repr, conn.execute(query.format(table)).fetchall()))
+            for table in ("few_heap", "few_ours")
+        ]
+        assert rows[0] == rows[1], query
+    conn.execute("DROP TABLE few_heap, few_ours")
+
+
 def test_rows_of_documents(conn, am, tables):
     """The scan hands up the parts that functions above it look at."""
     for f, value in ROWS_OF:

@@ -7,7 +7,7 @@
  * Columns are decoded when they are first asked for: a batch that loses all
  * its rows to a filter never decodes the columns behind it.  Large values and
  * shredded documents are made for the rows that are selected by then; rows
- * leave the selection, but none comes back.
+ * leave the selection, also by the node above, but none comes back.
  *
  *-------------------------------------------------------------------------
  */

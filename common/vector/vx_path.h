@@ -25,7 +25,7 @@ typedef enum VxPathKind
 	VX_PATH_JSON,				/* ->, #>, JSON_QUERY(): jsonb */
 	VX_PATH_PRINT,				/* a document, or what -> gives, as text */
 	VX_PATH_LESS,				/* -, #-, jsonb_strip_nulls(); null where these are to be asked */
-	VX_PATH_REST,				/* the document where LESS, or PRINT of it, is null */
+	VX_PATH_REST,				/* the document, at least where LESS, or PRINT of it, is null */
 	VX_PATH_PART,				/* a document that agrees with the row's in some places */
 	VX_PATH_EXISTS,				/* ?: bool */
 	VX_PATH_CONTAINS			/* @>: bool */
@@ -143,7 +143,7 @@ extern const VxVector *vx_path_finish(VxPath *path);
 /*
  * Puts what stands at the path of a document, the len bytes of a jsonb's
  * root, into a row of the path's vector: as the operators do, which are
- * called where a container on the way is no object.  The document need not
+ * called where a container on the way is no object (LESS is null there).  The document need not
  * be aligned; the value is allocated in the current memory context.
  */
 extern void vx_path_put(VxPath *path, VxVector *v, int row, const uint8 *document,

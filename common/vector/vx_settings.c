@@ -68,7 +68,7 @@ const VxSwitch vx_switches[] = {
 		"Computes sums of x + constant, x * constant and the like from the sum of x.",
 	&vx_enable_aggregate_algebra},
 	{"enable_partitioned_aggregate",
-		"Lets parallel workers share many groups by partitions of their keys.",
+		"Lets parallel workers share many groups by partitions or shares of their keys.",
 	&vx_enable_partitioned_aggregate},
 	{"enable_footer_aggregate",
 		"Takes counts, sums and bounds of whole row groups from what is stored with them.",

@@ -372,6 +372,7 @@ fill_groups(VxAggState *state)
 		if (n == 0 || vx_agg_footer(state))
 		{
 			MemoryContextSwitchTo(old);
+			MemoryContextReset(state->batch_mcxt);
 			continue;
 		}
 		if (state->setop)

@@ -229,7 +229,9 @@ vx_server_agg_create(VxAggState *state, const Aggref *ref)
 	agg->collation = ref->inputcollid;
 	get_typlenbyval(ref->aggtranstype, &agg->translen, &agg->transbyval);
 	init_transition(agg, ref, form->aggtransfn, argtypes, nargs);
-	if (vx_agg_server_combines(ref))
+	/* who only writes states need not be allowed to */
+	if ((state->mode == VX_AGG_FINAL || state->mode == VX_AGG_SHARED) &&
+		vx_agg_server_combines(ref))
 	{
 		check_function(form->aggcombinefn, owner, OBJECT_FUNCTION);
 		init_combine(agg, ref, form->aggcombinefn);
@@ -452,8 +454,16 @@ vx_server_agg_write(const VxServerAgg *agg, StringInfo out, const void *agg_stat
 
 	if (s->isnull)
 		return;
-	vx_state_value_write(out, agg->translen == -1 ?
-						 PointerGetDatum(PG_DETOAST_DATUM_PACKED(s->value)) : s->value, &type);
+	if (agg->translen != -1)
+		vx_state_value_write(out, s->value, &type);
+	else
+	{
+		struct varlena *flat = PG_DETOAST_DATUM_PACKED(s->value);
+
+		vx_state_value_write(out, PointerGetDatum(flat), &type);
+		if ((Pointer) flat != DatumGetPointer(s->value))
+			pfree(flat);
+	}
 }
 
 const char *
@@ -469,6 +479,9 @@ vx_server_agg_merge(VxServerAgg *agg, void *into, const void *from, const char *
 	call->args[1].isnull = s->isnull;
 	if (!s->isnull)
 		p = vx_state_value_read(&type, p, &call->args[1].value);
+	/* the type may want another alignment than it has there */
+	if (!s->isnull && agg->translen == -1)
+		call->args[1].value = datumCopy(call->args[1].value, false, -1);
 	advance_state(agg, call, into);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(agg->caller->tmpcontext->ecxt_per_tuple_memory);

@@ -50,6 +50,7 @@
 #include "utils/wait_event.h"
 
 #include "vx_agg.h"
+#include "st_checksum.h"
 #include "st_numeric.h"
 
 /* Memory of a participant's table at first: the caches hold most of what it needs. */
@@ -545,23 +546,15 @@ share_of(const VxAggShares *shares, uint64 hash)
 	return (hash >> 32) * shares->n >> 32;
 }
 
-/* The length and the last bytes of strings tell enough. */
 static uint64
 hash_of_bytes(Datum value)
 {
 	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
-	const char *data = VARDATA_ANY(v);
-	Size		len = VARSIZE_ANY_EXHDR(v);
-	uint64		words[2] = {0};
+	uint64		hash = st_checksum64(VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v), 0);
 
-	if (len >= sizeof(words))
-		memcpy(words, data + len - sizeof(words), sizeof(words));
-	else
-		memcpy(words, data, len);
 	if ((Pointer) v != DatumGetPointer(value))
 		pfree(v);
-	return (words[0] ^ words[1] * UINT64CONST(0x9E3779B97F4A7C15) ^ len) *
-		UINT64CONST(0x94D049BB133111EB);
+	return hash;
 }
 
 static uint64
@@ -571,8 +564,7 @@ hash_of_value(const VxAggShares *shares, const VxAggKey *key, Datum value)
 }
 
 static uint32
-share_of_code(VxAggState *state, VxAggShares *shares, VxAggKey *key, const VxVector *v,
-			  uint32 code)
+share_of_code(VxAggShares *shares, VxAggKey *key, const VxVector *v, uint32 code)
 {
 	uint32		first = shares->capacity;
 
@@ -605,7 +597,7 @@ begin_codes(VxAggState *state, VxAggShares *shares, const VxDictionary *dict)
 }
 
 static uint32
-share_of_row(VxAggState *state, VxAggShares *shares, VxAggKey *key, const VxVector *v, int row)
+share_of_row(VxAggShares *shares, VxAggKey *key, const VxVector *v, int row)
 {
 	char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
 
@@ -614,7 +606,7 @@ share_of_row(VxAggState *state, VxAggShares *shares, VxAggKey *key, const VxVect
 	if (key->integer)
 		return share_of(shares, v->u.i64[row]);
 	if (v->rep == VX_REP_CODE)
-		return share_of_code(state, shares, key, v, v->u.code[row]);
+		return share_of_code(shares, key, v, v->u.code[row]);
 	return share_of(shares, hash_of_value(shares, key, vx_vector_datum_in(v, row, buffer)));
 }
 
@@ -652,7 +644,7 @@ vx_agg_shares_keep(VxAggState *state, uint16 *rows, int n)
 		kept = keep_integers(shares, v->u.i64, rows, n);
 	else
 		for (int i = 0; i < n; i++)
-			if (share_of_row(state, shares, key, v, rows[i]) == shares->share)
+			if (share_of_row(shares, key, v, rows[i]) == shares->share)
 				rows[kept++] = rows[i];
 	/* what else is computed is computed for these rows alone */
 	memset(state->batch->selection, 0, (state->batch->nrows + 63) / 64 * sizeof(uint64));

@@ -285,7 +285,7 @@ add_shares_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	lsecond(private) = lappend_int(lsecond(private), key);
 	vx_agg_cost_path(root, path, query, below->path.rows * share,
 					 clamp_row_est(ngroups / divisor));
-	cost = vx_workers_cost() + cpu_operator_cost * below->path.rows *
+	cost = (input_rel->reloptkind == RELOPT_BASEREL ? vx_workers_cost() : 0) + cpu_operator_cost * below->path.rows *
 		(vx_is_integer_key(exprType(list_nth(query->keys, key)),
 						   list_nth_oid(query->eqops, key)) ?
 		 VX_SHARE_ROW_COST : VX_SHARE_VALUE_COST);
@@ -298,6 +298,16 @@ add_shares_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	add_path(grouped_rel, (Path *)
 			 create_gather_path(root, grouped_rel, &path->path, path->path.pathtarget, NULL,
 								&rows));
+}
+
+/* A state of the server's aggregates may grow with each value; of the built-in ones none does. */
+static bool
+may_keep_values(const Aggref *agg)
+{
+	VxAggSpec	spec;
+
+	return agg->aggfnoid >= FirstNormalObjectId && vx_agg_resolve(agg, &spec) &&
+		spec.trans == VX_TRANS_SERVER && get_typlen(agg->aggtranstype) == -1;
 }
 
 /*
@@ -315,7 +325,10 @@ values_can_be_sent(RelOptInfo *rel, const VxAggQuery *query)
 		Aggref	   *agg = lfirst_node(Aggref, lc);
 		Node	   *arg;
 
-		if (agg->aggdistinct == NIL && agg->aggkind != AGGKIND_ORDERED_SET)
+		if (agg->aggdistinct == NIL && agg->aggkind != AGGKIND_ORDERED_SET &&
+			!may_keep_values(agg))
+			continue;
+		if (agg->args == NIL)
 			continue;
 		arg = (Node *) linitial_node(TargetEntry, agg->args)->expr;
 		bytes += rel->tuples * (sizeof(int64) + get_typavgwidth(exprType(arg), exprTypmod(arg)));

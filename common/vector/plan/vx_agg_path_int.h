@@ -88,7 +88,7 @@ extern PathTarget *vx_agg_partial_target(void);
 
 /*
  * States of all the aggregates can be put together; values: those that keep
- * values of their groups (DISTINCT, percentiles), too.
+ * values of their groups (DISTINCT, percentiles), and the server's own, too.
  */
 extern bool vx_agg_can_combine(List *aggregates, bool values);
 

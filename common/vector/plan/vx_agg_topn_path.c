@@ -82,7 +82,7 @@ limited_path(PlannerInfo *root, CustomPath *path, const VxAggQuery *query, int e
 }
 
 /*
- * Participants that share partitions of groups sort what is left of theirs.
+ * Participants that share partitions of groups, or a key, sort what is left of theirs.
  */
 static void
 add_parallel_path(PlannerInfo *root, RelOptInfo *ordered_rel, CustomPath *path)

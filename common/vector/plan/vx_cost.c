@@ -344,7 +344,9 @@ vx_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	{
 		double		divisor = vx_parallel_divisor(path);
 
-		startup_cost += vx_workers_cost();
+		/* they start once for all children */
+		if (rel->reloptkind == RELOPT_BASEREL)
+			startup_cost += vx_workers_cost();
 		cpu_cost /= divisor;
 		disk_cost *= 1 - VX_UNPACK_SHARE + VX_UNPACK_SHARE / divisor;
 		path->rows = clamp_row_est(path->rows / divisor);

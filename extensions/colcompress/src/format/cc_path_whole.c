@@ -6,12 +6,15 @@
  * Both are made of sub-columns: of a place that goes nothing is read.  A document is
  * left to the operators (VX_PATH_REST) where there is more to it: an object would be
  * empty then, which stays; the residue or a container has something of what goes.
+ * Of few rows all documents are left: what was taken of them one by one, from the
+ * document, is not known from the leaves.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "cc_path_int.h"
@@ -209,7 +212,7 @@ as_text(Rows *rows, const CcLeafSet *present, int row)
 	return vx_text_finish(text);
 }
 
-/* Few rows: each document by itself, without decoding vectors. */
+/* Few rows: each document by itself, without decoding vectors; all of them of a REST. */
 static void
 one_by_one(Rows *rows, uint32 vecno, const uint64 *selection, VxVector *v)
 {
@@ -224,8 +227,11 @@ one_by_one(Rows *rows, uint32 vecno, const uint64 *selection, VxVector *v)
 				continue;
 			doc = (struct varlena *)
 				DatumGetPointer(cc_shred_point(rows->r, rows->chunk, vecno, row));
-			vx_path_put(rows->path, v, row, (const uint8 *) VARDATA(doc),
-						VARSIZE(doc) - VARHDRSZ);
+			if (rows->path->kind == VX_PATH_REST)
+				v->u.datum[row] = datumCopy(PointerGetDatum(doc), false, -1);
+			else
+				vx_path_put(rows->path, v, row, (const uint8 *) VARDATA(doc),
+							VARSIZE(doc) - VARHDRSZ);
 		}
 	}
 }
@@ -254,6 +260,7 @@ cc_path_whole(StReader *r, CcChunk *chunk, VxPath *path, CcWhole *whole, uint32 
 	VxVector   *v = vx_path_begin(path, VX_REP_DATUM, n);
 	Rows	   *rows = palloc0(sizeof(Rows));
 	CcLeafSet  *present;
+	bool		few;
 
 	rows->r = r;
 	rows->chunk = chunk;
@@ -262,12 +269,15 @@ cc_path_whole(StReader *r, CcChunk *chunk, VxPath *path, CcWhole *whole, uint32 
 	rows->source.tree = chunk->shred->tree;
 	rows->source.shapes = chunk->shred->source.shapes;
 	v->has_nulls = cc_shred_validity(r, chunk, vecno, v->valid);
-	if (chunk->vector != vecno && vx_selection_count(selection, n) <= VX_SPARSE_ROWS)
+	few = vx_selection_count(selection, n) <= VX_SPARSE_ROWS;
+	if (few && chunk->vector != vecno)
 	{
 		one_by_one(rows, vecno, selection, v);
 		return v;
 	}
 	take_leaves(rows, vecno, n, selection);
+	if (few && path->kind == VX_PATH_REST)
+		memcpy(rows->left, selection, sizeof(rows->left));
 	if (path->kind == VX_PATH_REST && !take_rest(rows, vecno, n, selection))
 	{
 		v->has_nulls = true;
