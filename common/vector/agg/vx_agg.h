@@ -259,6 +259,13 @@ extern const VxVector *vx_agg_vector(VxAggState *state, int input);
  */
 extern void vx_agg_selection(VxAggState *state, int filter, uint64 *result);
 
+/*
+ * A value of the input's type on its way between participants, aligned as an integer
+ * is; read returns what follows it.
+ */
+extern void vx_state_value_write(StringInfo out, Datum value, const VxAggInput *input);
+extern const char *vx_state_value_read(const VxAggInput *input, const char *p, Datum *value);
+
 /* ---- vx_agg_feed.c ---- */
 
 /*
@@ -537,10 +544,6 @@ typedef struct VxStates
 	StringInfoData keys;
 	StringInfoData slow;
 } VxStates;
-
-/* A value, aligned as an integer is; read returns what follows it. */
-extern void vx_state_value_write(StringInfo out, Datum value, const VxAggInput *input);
-extern const char *vx_state_value_read(const VxAggInput *input, const char *p, Datum *value);
 
 extern void vx_states_begin(VxStates *states);
 extern void vx_states_reset(VxStates *states);

@@ -19,6 +19,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -115,4 +116,38 @@ vx_agg_selection(VxAggState *state, int filter, uint64 *result)
 		if (v->u.i64[row] == 0)
 			vx_rows_clear(result, row);
 	}
+}
+
+/* ---- values between participants ---- */
+
+/* Strings stand as they are, aligned; anything else as the server serializes it. */
+void
+vx_state_value_write(StringInfo out, Datum value, const VxAggInput *input)
+{
+	Size		size = input->typlen == -1 ? VARSIZE_ANY(DatumGetPointer(value)) :
+		datumEstimateSpace(value, false, input->typbyval, input->typlen);
+	char	   *p;
+
+	enlargeStringInfo(out, INTALIGN(size));
+	p = out->data + out->len;
+	if (input->typlen == -1)
+		memcpy(p, DatumGetPointer(value), size);
+	else
+		datumSerialize(value, false, input->typbyval, input->typlen, &p);
+	out->len += INTALIGN(size);
+}
+
+const char *
+vx_state_value_read(const VxAggInput *input, const char *p, Datum *value)
+{
+	char	   *at = unconstify(char *, p);
+	bool		isnull;
+
+	if (input->typlen != -1)
+	{
+		*value = datumRestore(&at, &isnull);
+		return p + INTALIGN(at - p);
+	}
+	*value = PointerGetDatum(p);
+	return p + INTALIGN(VARSIZE_ANY(p));
 }

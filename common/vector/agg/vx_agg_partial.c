@@ -25,8 +25,6 @@
  */
 #include "postgres.h"
 
-#include "utils/datum.h"
-
 #include "vx_agg.h"
 
 /* A bytea is sent when it has so many bytes. */
@@ -63,38 +61,6 @@ vx_states_reset(VxStates *states)
 	resetStringInfo(&states->keys);
 	resetStringInfo(&states->slow);
 	states->n = 0;
-}
-
-/* Strings stand as they are, aligned; anything else as the server serializes it. */
-void
-vx_state_value_write(StringInfo out, Datum value, const VxAggInput *input)
-{
-	Size		size = input->typlen == -1 ? VARSIZE_ANY(DatumGetPointer(value)) :
-		datumEstimateSpace(value, false, input->typbyval, input->typlen);
-	char	   *p;
-
-	enlargeStringInfo(out, INTALIGN(size));
-	p = out->data + out->len;
-	if (input->typlen == -1)
-		memcpy(p, DatumGetPointer(value), size);
-	else
-		datumSerialize(value, false, input->typbyval, input->typlen, &p);
-	out->len += INTALIGN(size);
-}
-
-const char *
-vx_state_value_read(const VxAggInput *input, const char *p, Datum *value)
-{
-	char	   *at = unconstify(char *, p);
-	bool		isnull;
-
-	if (input->typlen != -1)
-	{
-		*value = datumRestore(&at, &isnull);
-		return p + INTALIGN(at - p);
-	}
-	*value = PointerGetDatum(p);
-	return p + INTALIGN(VARSIZE_ANY(p));
 }
 
 /* What of a group's states does not stand in its record. */
