@@ -4,8 +4,9 @@
  *	  Finds path expressions over jsonb columns.
  *
  * The operators taken here are immutable, raise nothing on a jsonb (what may raise
- * is left to the expression: VX_PATH_REST), and see nothing but their document: that a path column's vector may be made for
- * rows that a later condition takes away shows nobody anything.
+ * is left to the expression: VX_PATH_REST), and see nothing but their document: that
+ * a path column's vector may be made for rows that a later condition takes away
+ * shows nobody anything.
  *
  *-------------------------------------------------------------------------
  */
