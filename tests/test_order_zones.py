@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import struct
 
 import psycopg
@@ -192,6 +193,38 @@ def test_top_n(conn, am, tables):
     )
     node = scan_node(conn, query.format("ours_t"))
     assert node["Row Groups"]["Read"] == 1, node
+
+
+@pytest.mark.parametrize(
+    ("collation", "by_bytes"), [("default", True), ("C", True), ("en-x-icu", False)]
+)
+def test_strings_of_a_collation(conn, am, collation, by_bytes):
+    """Bounds, and the first ones of an order, by bytes where the collation sorts so:
+    the database's is C.UTF-8, which glibc has from 2.35 on."""
+    if collation == "default" and platform.libc_ver() < ("glibc", "2.35"):
+        pytest.skip("no C.UTF-8 of glibc's")
+    words = (
+        "SELECT (ARRAY['a', 'B', 'é', 'Z', 'zz', '中'])[1 + g / 2000] || md5(g::text) AS t"
+        " FROM generate_series(0, 11999) g"
+    )
+    column = f't text COLLATE "{collation}"'
+    conn.execute(f"CREATE TABLE heap_w ({column})")
+    conn.execute(f"CREATE TABLE ours_w ({column}) USING {am}")
+    conn.execute(f"SELECT {am}.set_options('ours_w', row_group_rows => 2000)")
+    for name in ("heap_w", "ours_w"):
+        conn.execute(f"INSERT INTO {name} {words}")
+        conn.execute(f"ANALYZE {name}")
+    conn.execute(f"CALL {am}.merge('ours_w')")
+    for query in (
+        "SELECT count(*), min(t), max(t) FROM {} WHERE t >= 'b' AND t < 'zzf'",
+        "SELECT count(*) FROM {} WHERE t < 'C'",
+        "SELECT t FROM {} ORDER BY t LIMIT 5",
+        "SELECT t FROM {} ORDER BY t DESC LIMIT 5",
+    ):
+        heap = conn.execute(query.format("heap_w")).fetchall()
+        assert conn.execute(query.format("ours_w")).fetchall() == heap, query
+        node = scan_node(conn, query.format("ours_w"))
+        assert (node["Row Groups"]["Pruned"] > 0) == by_bytes, (query, node)
 
 
 def test_row_groups_without_zones(conn, am):

@@ -225,11 +225,12 @@ def fails_without_index(conn, query: str, state: str) -> bool:
     if "InitPlan" not in plan or "Limit" not in plan:
         return False
     names = ("enable_indexscan", "enable_indexonlyscan")
+    before = [conn.execute(f"SHOW {name}").fetchone()[0] for name in names]
     for name in names:
         conn.execute(f"SET {name} = off")
     without = outcome(conn, query)[1]
-    for name in names:
-        conn.execute(f"RESET {name}")
+    for name, value in zip(names, before, strict=True):
+        conn.execute(f"SET {name} = {value}")
     return without == state
 
 

@@ -13,6 +13,7 @@
 #include "port/pg_bitutils.h"
 
 #include "vx_batch.h"
+#include "vx_path.h"
 #include "st_numeric.h"
 
 StaticAssertDecl(sizeof(Datum) == sizeof(int64) && sizeof(Datum) == sizeof(double),
@@ -160,6 +161,28 @@ vx_batch_decode(VxBatch *batch, VxBatchColumn *column)
 	else
 		v = batch->rows_vector(batch->rows, column->attno);
 	vx_batch_attach(batch, column, v);
+}
+
+void
+vx_batch_row_value(VxBatch *batch, AttrNumber attno, int row, Datum *value, bool *isnull)
+{
+	VxBatchColumn *column = vx_batch_column(batch, attno);
+
+	if (column->access == VX_ACCESS_NONE && attno > batch->natts &&
+		batch->paths[attno - batch->natts - 1]->kind == VX_PATH_REST)
+	{
+		vx_batch_row_value(batch, batch->paths[attno - batch->natts - 1]->less, row, value,
+						   isnull);
+		if (!*isnull)
+		{
+			*value = (Datum) 0;
+			*isnull = true;
+			return;
+		}
+	}
+	if (column->access == VX_ACCESS_NONE)
+		vx_batch_decode(batch, column);
+	vx_batch_value(column, row, value, isnull);
 }
 
 /* 0, 1, 2, ...: the positions when all rows are selected. */

@@ -211,6 +211,13 @@ vx_selection_count(const uint64 *selection, int nrows)
 	return count;
 }
 
+/*
+ * Value of a row in any column, decoded if need be.  A VX_PATH_REST is null, and not
+ * decoded, where its LESS has a value.
+ */
+extern void vx_batch_row_value(VxBatch *batch, AttrNumber attno, int row, Datum *value,
+							   bool *isnull);
+
 /* Positions of the selected rows; returns how many there are. */
 extern int	vx_selection_rows(const uint64 *selection, int nrows, uint16 *rows);
 

@@ -23,7 +23,7 @@ typedef enum VxPathKind
 {
 	VX_PATH_TEXT,				/* ->>, #>>, JSON_VALUE(): text */
 	VX_PATH_JSON,				/* ->, #>, JSON_QUERY(): jsonb */
-	VX_PATH_PRINT,				/* a document, or what -> gives, as text */
+	VX_PATH_PRINT,				/* a document, or less some places, or what -> gives, as text */
 	VX_PATH_LESS,				/* -, #-, jsonb_strip_nulls(); null where these are to be asked */
 	VX_PATH_REST,				/* the document, at least where LESS, or PRINT of it, is null */
 	VX_PATH_PART,				/* a document that agrees with the row's in some places */
@@ -83,6 +83,7 @@ typedef struct VxPath
 	int			nplaces;		/* PART, LESS, REST, PRINT of LESS */
 	VxPathPlace *places;
 	bool		no_nulls;		/* all but PART: pairs whose value is JSON null go */
+	AttrNumber	less;			/* REST: the column of the LESS, or PRINT of it */
 
 	/* vector at hand */
 	MemoryContext mcxt;			/* values that it points to */

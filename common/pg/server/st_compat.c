@@ -145,6 +145,7 @@ st_restrict_search_path(void)
 #endif
 }
 
+#ifdef __GLIBC__
 /* A name of that locale: C.UTF-8, C.utf8 */
 static bool
 is_name_of_c_utf8(const char *name)
@@ -186,7 +187,6 @@ libc_locale(Oid collation)
 static bool
 is_c_utf8(Oid collation)
 {
-#ifdef __GLIBC__
 	static int	version = 0;	/* of the library that is loaded */
 	char	   *name;
 
@@ -202,10 +202,10 @@ is_c_utf8(Oid collation)
 		return false;
 	name = libc_locale(collation);
 	return name != NULL && is_name_of_c_utf8(name);
-#else
-	return false;
-#endif
 }
+#else
+#define is_c_utf8(collation) false
+#endif
 
 bool
 st_collation_is_c(Oid collation)

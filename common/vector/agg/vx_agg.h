@@ -103,6 +103,16 @@ typedef struct VxAggOutput
 
 typedef struct VxSpill VxSpill;
 
+/* Something known of a value by its code in the dictionary at hand. */
+typedef struct VxCodeWords
+{
+	uint64		group;			/* row group it is for (VxSource.nopened) */
+	const VxDictionary *dict;
+	uint64		made;			/* and its VxDictionary.made */
+	uint32	   *words;			/* VX_NO_WORD: not known yet */
+	uint32		capacity;
+} VxCodeWords;
+
 /* Key column of the groups. */
 typedef struct VxAggKey
 {
@@ -110,12 +120,7 @@ typedef struct VxAggKey
 	bool		integer;		/* its word is the value, else the number of the value */
 	VxIntern   *intern;
 
-	/* word by code of a dictionary */
-	uint64		dict_group;		/* row group it is for (VxSource.nopened) */
-	const VxDictionary *dict;
-	uint64		dict_made;		/* and its VxDictionary.made */
-	uint32	   *dict_words;		/* VX_NO_WORD: not known yet */
-	uint32		dict_capacity;
+	VxCodeWords codes;			/* word by code */
 
 	/* numbers of the decimals of one scale that were looked for last, by their hash */
 	struct VxDecimalWord *decimals;
@@ -401,6 +406,13 @@ extern bool vx_key_word(VxAggState *state, VxAggKey *key, const VxVector *v, int
 extern void vx_key_words(VxAggState *state, VxAggKey *key, const VxVector *v,
 						 const uint16 *rows, int n, bool add, uint64 *words, int width);
 
+/*
+ * The word of a code: its place, in an array that mcxt has and the next call may move.
+ * All zero at first; unknown words of another dictionary, or of another row group.
+ */
+extern uint32 *vx_code_word(VxCodeWords *words, MemoryContext mcxt, uint64 group,
+							const VxDictionary *dict, uint32 code);
+
 /* Forgets the values of a key. */
 extern void vx_key_reset(VxAggKey *key);
 
@@ -619,12 +631,15 @@ extern bool vx_agg_shared_is_input(const VxAggState *state);
 extern bool vx_agg_shared_read(VxAggState *state, Datum *states);
 
 /* A node of VX_AGG_SHARES, by the key of that number. */
-extern VxAggShares *vx_agg_shares_create(VxAggState *state, int key);
+extern VxAggShares *vx_agg_shares_create(int key);
 
 /* Takes a share, to read all rows for; false: none is left. */
 extern bool vx_agg_shares_next(VxAggShares *shares);
 extern bool vx_agg_shares_is_taken(const VxAggShares *shares);
 extern void vx_agg_shares_rescan(VxAggShares *shares);
+
+/* For EXPLAIN: rows of the largest share that this participant has grouped, if there are several. */
+extern uint64 vx_agg_shares_most_rows(const VxAggShares *shares);
 
 /* Of n rows of the batch, keeps those of the share, also in its selection; returns how many. */
 extern int	vx_agg_shares_keep(VxAggState *state, uint16 *rows, int n);

@@ -92,10 +92,7 @@ vx_key_copy(VxAggState *state, VxAggKey *key, const VxAggKey *from, Oid eqop,
 void
 vx_key_reset(VxAggKey *key)
 {
-	key->dict = NULL;
-	key->dict_words = NULL;
-	key->dict_capacity = 0;
-	key->dict_group = 0;
+	key->codes = (VxCodeWords) {0};
 	key->decimals = NULL;
 	key->size = 0;
 	if (key->intern)
@@ -150,22 +147,37 @@ number_of_decimal(VxAggState *state, VxAggKey *key, const VxVector *v, int row, 
 
 /* Makes room for the words of a dictionary, which may have grown. */
 static void
-grow_dict_words(VxAggState *state, VxAggKey *key, const VxDictionary *dict)
+grow_code_words(VxCodeWords *words, MemoryContext mcxt)
 {
-	uint32		capacity = Max(dict->nvalues, 16);
-	uint32	   *words;
+	uint32		capacity = Max(words->dict->nvalues, 16);
+	uint32	   *grown;
 
-	if (key->dict_capacity > 0)
+	if (words->capacity > 0)
 		capacity *= 2;
-	words = MemoryContextAllocHuge(state->groups->mcxt, sizeof(uint32) * capacity);
-	memset(words, 0xFF, sizeof(uint32) * capacity);
-	if (key->dict_words)
+	grown = MemoryContextAllocHuge(mcxt, sizeof(uint32) * capacity);
+	memset(grown, 0xFF, sizeof(uint32) * capacity);
+	if (words->words)
 	{
-		memcpy(words, key->dict_words, sizeof(uint32) * key->dict_capacity);
-		pfree(key->dict_words);
+		memcpy(grown, words->words, sizeof(uint32) * words->capacity);
+		pfree(words->words);
 	}
-	key->dict_words = words;
-	key->dict_capacity = capacity;
+	words->words = grown;
+	words->capacity = capacity;
+}
+
+uint32 *
+vx_code_word(VxCodeWords *words, MemoryContext mcxt, uint64 group, const VxDictionary *dict,
+			 uint32 code)
+{
+	if (words->dict != dict || words->made != dict->made || words->group != group)
+	{
+		if (words->words)
+			pfree(words->words);
+		*words = (VxCodeWords) {.group = group, .dict = dict, .made = dict->made};
+	}
+	if (code >= words->capacity)
+		grow_code_words(words, mcxt);
+	return &words->words[code];
 }
 
 /*
@@ -175,24 +187,12 @@ grow_dict_words(VxAggState *state, VxAggKey *key, const VxDictionary *dict)
 static uint32
 code_word(VxAggState *state, VxAggKey *key, const VxVector *v, uint32 code, bool add)
 {
-	uint64		nopened = state->producer->group;
+	uint32	   *word = vx_code_word(&key->codes, state->groups->mcxt, state->producer->group,
+									v->dict, code);
 
-	if (key->dict != v->dict || key->dict_made != v->dict->made ||
-		key->dict_group != nopened)
-	{
-		if (key->dict_words)
-			pfree(key->dict_words);
-		key->dict_words = NULL;
-		key->dict_capacity = 0;
-		key->dict = v->dict;
-		key->dict_made = v->dict->made;
-		key->dict_group = nopened;
-	}
-	if (code >= key->dict_capacity)
-		grow_dict_words(state, key, v->dict);
-	if (key->dict_words[code] == VX_NO_WORD)
-		key->dict_words[code] = vx_intern(key->intern, v->dict->values[code], add);
-	return key->dict_words[code];
+	if (*word == VX_NO_WORD)
+		*word = vx_intern(key->intern, v->dict->values[code], add);
+	return *word;
 }
 
 bool
@@ -311,12 +311,12 @@ code_words(VxAggState *state, VxAggKey *key, const VxVector *v, const uint16 *ro
 {
 	if (n == 0)
 		return;
-	/* the first one sees to it that key->dict_words are this dictionary's */
+	/* the first one sees to it that key->codes are this dictionary's */
 	words[0] = code_word(state, key, v, v->u.code[rows[0]], add);
 	for (int i = 1; i < n; i++)
 	{
 		uint32		code = v->u.code[rows[i]];
-		uint32		word = code < key->dict_capacity ? key->dict_words[code] : VX_NO_WORD;
+		uint32		word = code < key->codes.capacity ? key->codes.words[code] : VX_NO_WORD;
 
 		words[(Size) i * width] = word != VX_NO_WORD ? word :
 			code_word(state, key, v, code, add);

@@ -240,7 +240,7 @@ begin_agg(CustomScanState *node, EState *estate, int eflags)
 	}
 	state->groups = groups;
 	if (state->mode == VX_AGG_SHARES)
-		state->shares = vx_agg_shares_create(state, lfourth_int(lsecond(plan->custom_private)));
+		state->shares = vx_agg_shares_create(lfourth_int(lsecond(plan->custom_private)));
 	state->topn = vx_agg_topn_create(state);
 	state->sets = vx_agg_sets_create(state, nkeys, nentries);
 	vx_agg_start(state);
@@ -706,6 +706,10 @@ explain_agg(CustomScanState *node, List *ancestors, ExplainState *es)
 		explain_sets(state, deparse_all(keys, context, es->verbose), es);
 	else if (keys != NIL)
 		ExplainPropertyList("Group Key", deparse_all(keys, context, es->verbose), es);
+	if (state->shares && es->verbose)
+		ExplainPropertyText("Share Key",
+							deparse_expression(list_nth(keys, lfourth_int(lsecond(plan->custom_private))),
+											   context, true, false), es);
 	if (state->topn)
 		explain_topn(state, context, es);
 	if (es->verbose && state->nderived > 0)
@@ -718,6 +722,9 @@ explain_agg(CustomScanState *node, List *ancestors, ExplainState *es)
 		uint64		parts;
 		uint64		groups;
 
+		if (state->shares)
+			ExplainPropertyUInteger("Rows Of Largest Share", NULL,
+									vx_agg_shares_most_rows(state->shares), es);
 		if (state->mode == VX_AGG_SHARED)
 			ExplainPropertyUInteger("Groups Shared", NULL, state->nshared, es);
 		vx_state_parts_counts(state, &groups, &parts);

@@ -36,21 +36,17 @@
 
 #include "access/htup_details.h"
 #include "access/parallel.h"
-#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "port/atomics.h"
 #include "storage/barrier.h"
 #include "storage/sharedfileset.h"
 #include "utils/dsa.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/sharedtuplestore.h"
 #include "utils/wait_event.h"
 
 #include "vx_agg.h"
-#include "st_checksum.h"
 #include "st_numeric.h"
 
 /* Memory of a participant's table at first: the caches hold most of what it needs. */
@@ -108,18 +104,14 @@ struct VxAggShares
 {
 	SharedShares *dsm;			/* NULL: there are no workers, all rows are one share */
 	int			key;			/* number of the group key */
-	bool		bytes;			/* its values are equal where their bytes are */
 	uint32		n;
 	uint32		share;			/* taken by this participant, */
 	bool		taken;			/* if any is */
 
-	/* by code of a dictionary: share + 1; 0: not known */
 	MemoryContext mcxt;
-	uint64		dict_group;		/* as in VxAggKey */
-	const VxDictionary *dict;
-	uint64		dict_made;
-	uint32		capacity;
-	uint32	   *of_code;
+	VxCodeWords codes;			/* share by code */
+	uint64		nrows;			/* of the share at hand, */
+	uint64		most_rows;		/* and of the largest one of this participant */
 };
 
 /* Of what a hash table may take, half is for the table and half for chunks. */
@@ -494,16 +486,11 @@ vx_agg_shared_read(VxAggState *state, Datum *states)
 /* ---- shares of a key ---- */
 
 VxAggShares *
-vx_agg_shares_create(VxAggState *state, int key)
+vx_agg_shares_create(int key)
 {
-	const CustomScan *plan = (const CustomScan *) state->css.ss.ps.plan;
-	Node	   *expr = (Node *) list_nth_node(TargetEntry, plan->custom_scan_tlist, key)->expr;
 	VxAggShares *shares = palloc0(sizeof(VxAggShares));
 
 	shares->key = key;
-	shares->bytes = getBaseType(exprType(expr)) != BPCHAROID &&
-		vx_is_bytes_key(exprType(expr), list_nth_oid(linitial(plan->custom_private), key),
-						exprCollation(expr));
 	shares->mcxt = CurrentMemoryContext;
 	return shares;
 }
@@ -520,9 +507,9 @@ vx_agg_shares_next(VxAggShares *shares)
 		share = shares->n;
 	if (share >= shares->n)
 		return false;
-	/* shares of codes are the same for each: no need to forget them */
 	shares->share = share;
 	shares->taken = true;
+	shares->nrows = 0;
 	return true;
 }
 
@@ -530,6 +517,12 @@ bool
 vx_agg_shares_is_taken(const VxAggShares *shares)
 {
 	return shares->taken;
+}
+
+uint64
+vx_agg_shares_most_rows(const VxAggShares *shares)
+{
+	return shares->most_rows;
 }
 
 void
@@ -546,68 +539,26 @@ share_of(const VxAggShares *shares, uint64 hash)
 	return (hash >> 32) * shares->n >> 32;
 }
 
-static uint64
-hash_of_bytes(Datum value)
-{
-	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
-	uint64		hash = st_checksum64(VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v), 0);
-
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
-	return hash;
-}
-
-static uint64
-hash_of_value(const VxAggShares *shares, const VxAggKey *key, Datum value)
-{
-	return shares->bytes ? hash_of_bytes(value) : vx_intern_hash(key->intern, value);
-}
-
 static uint32
-share_of_code(VxAggShares *shares, VxAggKey *key, const VxVector *v, uint32 code)
-{
-	uint32		first = shares->capacity;
-
-	if (code >= shares->capacity)
-	{
-		shares->capacity = Max(Max(v->dict->nvalues, 64), 2 * shares->capacity);
-		shares->of_code = shares->of_code == NULL ?
-			MemoryContextAllocHuge(shares->mcxt, sizeof(uint32) * shares->capacity) :
-			repalloc_huge(shares->of_code, sizeof(uint32) * shares->capacity);
-		memset(shares->of_code + first, 0, sizeof(uint32) * (shares->capacity - first));
-	}
-	if (shares->of_code[code] == 0)
-		shares->of_code[code] =
-			share_of(shares, hash_of_value(shares, key, v->dict->values[code])) + 1;
-	return shares->of_code[code] - 1;
-}
-
-/* Codes of another dictionary: nothing is known of them. */
-static void
-begin_codes(VxAggState *state, VxAggShares *shares, const VxDictionary *dict)
-{
-	if (shares->dict == dict && shares->dict_made == dict->made &&
-		shares->dict_group == state->producer->group)
-		return;
-	shares->dict = dict;
-	shares->dict_made = dict->made;
-	shares->dict_group = state->producer->group;
-	if (shares->of_code != NULL)
-		memset(shares->of_code, 0, sizeof(uint32) * shares->capacity);
-}
-
-static uint32
-share_of_row(VxAggShares *shares, VxAggKey *key, const VxVector *v, int row)
+share_of_row(VxAggState *state, VxAggKey *key, const VxVector *v, int row)
 {
 	char		buffer[ST_NUMERIC_MAX_BYTES] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+	VxAggShares *shares = state->shares;
+	uint32	   *share;
 
 	if (vx_vector_isnull(v, row))
 		return 0;
 	if (key->integer)
 		return share_of(shares, v->u.i64[row]);
-	if (v->rep == VX_REP_CODE)
-		return share_of_code(shares, key, v, v->u.code[row]);
-	return share_of(shares, hash_of_value(shares, key, vx_vector_datum_in(v, row, buffer)));
+	if (v->rep != VX_REP_CODE)
+		return share_of(shares, vx_intern_hash(key->intern,
+											   vx_vector_datum_in(v, row, buffer)));
+	share = vx_code_word(&shares->codes, shares->mcxt, state->producer->group, v->dict,
+						 v->u.code[row]);
+	if (*share == VX_NO_WORD)
+		*share = share_of(shares, vx_intern_hash(key->intern,
+												 v->dict->values[v->u.code[row]]));
+	return *share;
 }
 
 /* Integers that are not null. */
@@ -638,17 +589,17 @@ vx_agg_shares_keep(VxAggState *state, uint16 *rows, int n)
 	if (shares->n == 1 || vx_spill_is_input(state))
 		return n;
 	v = vx_agg_vector(state, key->input);
-	if (v->rep == VX_REP_CODE)
-		begin_codes(state, shares, v->dict);
 	if (key->integer && !v->has_nulls)
 		kept = keep_integers(shares, v->u.i64, rows, n);
 	else
 		for (int i = 0; i < n; i++)
-			if (share_of_row(shares, key, v, rows[i]) == shares->share)
+			if (share_of_row(state, key, v, rows[i]) == shares->share)
 				rows[kept++] = rows[i];
 	/* what else is computed is computed for these rows alone */
 	memset(state->batch->selection, 0, (state->batch->nrows + 63) / 64 * sizeof(uint64));
 	for (int i = 0; i < kept; i++)
-		state->batch->selection[rows[i] / 64] |= UINT64CONST(1) << (rows[i] % 64);
+		vx_rows_set(state->batch->selection, rows[i]);
+	shares->nrows += kept;
+	shares->most_rows = Max(shares->most_rows, shares->nrows);
 	return kept;
 }

@@ -256,23 +256,26 @@ less_column(VxPathSet *set, Node *node)
 	Form_pg_attribute att;
 	DocumentSwap swap;
 	CoalesceExpr *either;
+	Var		   *less;
 
 	if ((cast != NULL && cast->resulttype != TEXTOID) ||
 		!vx_path_find_less(set, cast != NULL ? (Node *) cast->arg : node, &path))
 		return NULL;
 	att = TupleDescAttr(set->desc, path.attno - 1);
 	swap.document = makeVar(set->varno, path.attno, att->atttypid, -1, InvalidOid, 0);
+	path.kind = cast != NULL ? VX_PATH_PRINT : VX_PATH_LESS;
+	less = path_column(set, node, &path);
 	path.kind = VX_PATH_REST;
+	path.less = less->varattno;
 	/* stands for the documents that are left to the expression, and has their type */
 	swap.part = path_column(set, (Node *) makeRelabelType((Expr *) list_make1(node),
 														  att->atttypid, -1, InvalidOid,
 														  COERCE_IMPLICIT_CAST), &path);
 	swap.argument = NULL;
-	path.kind = cast != NULL ? VX_PATH_PRINT : VX_PATH_LESS;
 	either = makeNode(CoalesceExpr);
 	either->coalescetype = exprType(node);
 	either->coalescecollid = exprCollation(node);
-	either->args = list_make2(path_column(set, node, &path), swap_document(node, &swap));
+	either->args = list_make2(less, swap_document(node, &swap));
 	either->location = -1;
 	return (Node *) either;
 }

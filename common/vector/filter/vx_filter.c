@@ -335,12 +335,9 @@ vx_filter_row(VxFilter *filter, VxBatch *batch, int row)
 		for (int c = 0; c < qual->ncolumns; c++)
 		{
 			AttrNumber	attno = qual->attnos[c];
-			VxBatchColumn *column = vx_batch_column(batch, attno);
 
-			if (column->access == VX_ACCESS_NONE)
-				vx_batch_decode(batch, column);
-			vx_batch_value(column, row, &slot->tts_values[attno - 1],
-						   &slot->tts_isnull[attno - 1]);
+			vx_batch_row_value(batch, attno, row, &slot->tts_values[attno - 1],
+							   &slot->tts_isnull[attno - 1]);
 		}
 		filter->econtext->ecxt_scantuple = slot;
 		if (!row_passes(filter, qual))

@@ -139,6 +139,19 @@ add_final_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel
 	vx_agg_offer(grouped_rel, final);
 }
 
+/* Participants return complete groups: the path as a partial one, and below Gather. */
+static void
+add_complete_path(PlannerInfo *root, RelOptInfo *grouped_rel, CustomPath *path)
+{
+	double		rows = path->path.rows * vx_parallel_divisor(&path->path);
+
+	/* a copy, because it is freed if another one is as good */
+	add_partial_path(grouped_rel, memcpy(palloc(sizeof(*path)), path, sizeof(*path)));
+	add_path(grouped_rel, (Path *)
+			 create_gather_path(root, grouped_rel, &path->path, path->path.pathtarget, NULL,
+								&rows));
+}
+
 /* Each group's states are written, and put together by whoever has its partition. */
 static void
 add_partitioned_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
@@ -148,7 +161,6 @@ add_partitioned_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 	Path	   *below;
 	double		ngroups;
 	double		divisor;
-	double		rows;
 	Cost		saved;
 	Cost		cost;
 
@@ -172,13 +184,7 @@ add_partitioned_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 		vx_agg_count_values(root, query, below->rows) - saved;
 	path->path.startup_cost += cost;
 	path->path.total_cost += cost;
-	/* a copy, because it is freed if another one is as good */
-	add_partial_path(grouped_rel, memcpy(palloc(sizeof(*path)), path, sizeof(*path)));
-
-	rows = path->path.rows * divisor;
-	add_path(grouped_rel, (Path *)
-			 create_gather_path(root, grouped_rel, &path->path, path->path.pathtarget, NULL,
-								&rows));
+	add_complete_path(root, grouped_rel, path);
 }
 
 /*
@@ -256,8 +262,8 @@ add_shares_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	double		ngroups;
 	double		divisor;
 	double		share;
-	double		rows;
-	Cost		cost;
+	double		selected;
+	Cost		cost = 0;
 	int			key = 0;
 	List	   *private;
 
@@ -276,28 +282,25 @@ add_shares_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 	path->path.parallel_workers =
 		((Path *) linitial(input_rel->partial_pathlist))->parallel_workers;
 	divisor = vx_parallel_divisor(&path->path);
-	share = choose_share_key(root, query, divisor,
-							 Max(1, input_rel->rows) / Max(Max(1, input_rel->rows), input_rel->tuples),
-							 &key);
+	selected = Max(1, input_rel->rows);
+	selected /= Max(selected, input_rel->tuples);
+	share = choose_share_key(root, query, divisor, selected, &key);
 	if (share >= 1)
 		return;
 	private = lfourth(path->custom_private);
 	lsecond(private) = lappend_int(lsecond(private), key);
 	vx_agg_cost_path(root, path, query, below->path.rows * share,
 					 clamp_row_est(ngroups / divisor));
-	cost = (input_rel->reloptkind == RELOPT_BASEREL ? vx_workers_cost() : 0) + cpu_operator_cost * below->path.rows *
+	/* as a parallel scan: vx_cost_scan() */
+	if (input_rel->reloptkind == RELOPT_BASEREL)
+		cost = vx_workers_cost();
+	cost += cpu_operator_cost * below->path.rows *
 		(vx_is_integer_key(exprType(list_nth(query->keys, key)),
 						   list_nth_oid(query->eqops, key)) ?
 		 VX_SHARE_ROW_COST : VX_SHARE_VALUE_COST);
 	path->path.startup_cost += cost;
 	path->path.total_cost += cost;
-	/* a copy, because it is freed if another one is as good */
-	add_partial_path(grouped_rel, memcpy(palloc(sizeof(*path)), path, sizeof(*path)));
-
-	rows = path->path.rows * divisor;
-	add_path(grouped_rel, (Path *)
-			 create_gather_path(root, grouped_rel, &path->path, path->path.pathtarget, NULL,
-								&rows));
+	add_complete_path(root, grouped_rel, path);
 }
 
 /* A state of the server's aggregates may grow with each value; of the built-in ones none does. */
@@ -323,17 +326,21 @@ values_can_be_sent(RelOptInfo *rel, const VxAggQuery *query)
 	foreach(lc, query->aggregates)
 	{
 		Aggref	   *agg = lfirst_node(Aggref, lc);
-		Node	   *arg;
+		ListCell   *lc2;
 
 		if (agg->aggdistinct == NIL && agg->aggkind != AGGKIND_ORDERED_SET &&
 			!may_keep_values(agg))
 			continue;
-		if (agg->args == NIL)
-			continue;
-		arg = (Node *) linitial_node(TargetEntry, agg->args)->expr;
-		bytes += rel->tuples * (sizeof(int64) + get_typavgwidth(exprType(arg), exprTypmod(arg)));
-		if (IsA(arg, Var) && ((Var *) arg)->varattno > 0)
-			bytes += rel->tuples * rel->attr_widths[((Var *) arg)->varattno - rel->min_attr];
+		foreach(lc2, agg->args)
+		{
+			Node	   *arg = (Node *) lfirst_node(TargetEntry, lc2)->expr;
+
+			bytes += rel->tuples * (sizeof(int64) +
+									get_typavgwidth(exprType(arg), exprTypmod(arg)));
+			if (IsA(arg, Var) && ((Var *) arg)->varattno > 0)
+				bytes += rel->tuples *
+					rel->attr_widths[((Var *) arg)->varattno - rel->min_attr];
+		}
 	}
 	return bytes <= MaxAllocSize / 2;
 }

@@ -344,7 +344,7 @@ vx_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	{
 		double		divisor = vx_parallel_divisor(path);
 
-		/* they start once for all children */
+		/* they start once for all children, whose Append is ours to charge, or the server's */
 		if (rel->reloptkind == RELOPT_BASEREL)
 			startup_cost += vx_workers_cost();
 		cpu_cost /= divisor;

@@ -243,7 +243,7 @@ slot_is_ready(const VxScanState *state)
 
 /*
  * Documents that are values by themselves stay so: none is made text, or less
- * of its keys, before its row is returned.
+ * of its places, before its row is returned.
  */
 static bool
 has_large_documents(const VxScanState *state)
@@ -300,12 +300,9 @@ fill_path_outputs(VxScanState *state, int row)
 	for (int i = 0; i < state->npath_outputs; i++)
 	{
 		AttrNumber	attno = state->path_outputs[i];
-		VxBatchColumn *column = vx_batch_column(batch, attno);
 
-		if (column->access == VX_ACCESS_NONE)
-			vx_batch_decode(batch, column);
-		vx_batch_value(column, row, &slot->tts_values[attno - 1],
-					   &slot->tts_isnull[attno - 1]);
+		vx_batch_row_value(batch, attno, row, &slot->tts_values[attno - 1],
+						   &slot->tts_isnull[attno - 1]);
 	}
 	state->path_row = true;
 }

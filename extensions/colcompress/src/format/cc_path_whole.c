@@ -275,9 +275,9 @@ cc_path_whole(StReader *r, CcChunk *chunk, VxPath *path, CcWhole *whole, uint32 
 		one_by_one(rows, vecno, selection, v);
 		return v;
 	}
-	take_leaves(rows, vecno, n, selection);
 	if (few && path->kind == VX_PATH_REST)
 		memcpy(rows->left, selection, sizeof(rows->left));
+	take_leaves(rows, vecno, n, selection);
 	if (path->kind == VX_PATH_REST && !take_rest(rows, vecno, n, selection))
 	{
 		v->has_nulls = true;
