@@ -177,8 +177,19 @@ EXPLAIN (VERBOSE, COSTS off) SELECT id, jsonb_array_elements(doc->'a'->'l') FROM
 EXPLAIN (VERBOSE, COSTS off) SELECT doc, jsonb_array_elements(doc->'a'->'l') FROM jp_part;
 EXPLAIN (VERBOSE, COSTS off) SELECT jsonb_path_query_first(doc, 'strict $.a.b') FROM jp_part;
 -- documents less some places
-EXPLAIN (VERBOSE, COSTS off) SELECT (doc #- '{a,b}')::text, jsonb_strip_nulls(doc), doc - '{a,n}'::text[] FROM jp_part;
-EXPLAIN (VERBOSE, COSTS off) SELECT count(*) FROM jp_part WHERE jsonb_strip_nulls(doc #- '{a,l}' - 'n') <> '{}';
+CREATE FUNCTION jp_parts(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	parts text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
+		parts := coalesce(substring(line FROM 'Document Parts: (.*)'), parts);
+	END LOOP;
+	RETURN parts;
+END $$;
+SELECT jp_parts('SELECT (doc #- ''{a,b}'')::text, jsonb_strip_nulls(doc), doc - ''{a,n}''::text[] FROM jp_part');
+SELECT jp_parts('SELECT count(*) FROM jp_part WHERE jsonb_strip_nulls((doc #- ''{a,l}'') - ''n'')::text <> ''{}''');
+DROP FUNCTION jp_parts;
 SELECT count(*), sum(id) FROM jp_part WHERE doc @? '$.a.b ? (@ == "x1")' AND (doc->'a') ? 'l' AND (doc - 'n') IS NOT NULL;
 SELECT e, count(*), sum(id) FROM (SELECT id, jsonb_array_elements(doc->'a'->'l') AS e FROM jp_part) s GROUP BY 1 ORDER BY 1;
 SET colcompress.enable_document_parts = off;
