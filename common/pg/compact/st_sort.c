@@ -4,9 +4,10 @@
  *	  Sorting rows by a table's option orderby.
  *
  * What the option names may be columns and expressions.  Rows that go through
- * a sort carry the values of expressions behind their columns.  Expressions
- * call immutable functions of the server alone (st_order_expr.c), so it does
- * not matter in whose name they are evaluated.
+ * a sort carry the values of expressions behind their columns, and behind
+ * these all keys as one string, where bytes have their order (st_sort_key.c).
+ * Expressions call immutable functions of the server alone (st_order_expr.c),
+ * so it does not matter in whose name they are evaluated.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,6 +15,7 @@
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -25,6 +27,7 @@
 #include "st_compat.h"
 #include "st_options.h"
 #include "st_compact.h"
+#include "st_sort_key.h"
 
 /* The comparison of one column of the order. */
 typedef struct OrderKey
@@ -49,6 +52,9 @@ struct StOrder
 	EState	   *estate;
 	int			natts;			/* columns of sorted rows before the values of
 								 * expressions */
+	Oid			base_types[ST_MAX_ORDERBY];
+	bool		joined;			/* rows are sorted by all keys as one string, */
+	StringInfoData string;		/* which is their last column */
 };
 
 static void
@@ -118,6 +124,17 @@ set_identity(StOrder *order)
 	order->hash = Max(1, order->hash);
 }
 
+static bool
+can_join_keys(const StOrder *order)
+{
+	for (int i = 0; i < order->nkeys; i++)
+	{
+		if (!st_sort_key_is_supported(order->base_types[i], order->keys[i].collation))
+			return false;
+	}
+	return order->nkeys > 1;
+}
+
 StOrder *
 st_order_begin(Relation rel)
 {
@@ -136,9 +153,15 @@ st_order_begin(Relation rel)
 			orderby.columns[i].expr = pstrdup(orderby.columns[i].expr);
 	}
 	for (int i = 0; i < order->nkeys; i++)
+	{
 		set_key(rel, &orderby.columns[i], &order->keys[i], &order->exprs[i]);
+		order->base_types[i] = getBaseType(order->keys[i].type);
+	}
 	make_states(order);
 	set_identity(order);
+	order->joined = can_join_keys(order);
+	if (order->joined)
+		initStringInfo(&order->string);
 	return order;
 }
 
@@ -242,18 +265,21 @@ st_order_descriptor(StOrder *order, TupleDesc desc)
 {
 	TupleDesc	result;
 	AttrNumber	attno = desc->natts;
+	int			nkeys = st_order_computes(order) ? order->nkeys : 0;
 
 	order->natts = desc->natts;
-	if (!st_order_computes(order))
+	if (nkeys == 0 && !order->joined)
 		return desc;
-	result = CreateTemplateTupleDesc(desc->natts + order->nkeys);
+	result = CreateTemplateTupleDesc(desc->natts + nkeys + order->joined);
 	for (int i = 1; i <= desc->natts; i++)
 		TupleDescCopyEntry(result, i, desc, i);
-	for (int i = 0; i < order->nkeys; i++)
+	for (int i = 0; i < nkeys; i++)
 	{
 		TupleDescInitEntry(result, ++attno, "key", order->keys[i].type, -1, 0);
 		TupleDescInitEntryCollation(result, attno, order->keys[i].collation);
 	}
+	if (order->joined)
+		TupleDescInitEntry(result, ++attno, "keys", BYTEAOID, -1, 0);
 	TupleDescFinalize(result);
 	return result;
 }
@@ -271,8 +297,9 @@ st_order_sort(const StOrder *order, TupleDesc desc)
 	Oid			operators[ST_MAX_ORDERBY];
 	Oid			collations[ST_MAX_ORDERBY];
 	bool		nulls_first[ST_MAX_ORDERBY];
+	int			nkeys = order->nkeys;
 
-	for (int i = 0; i < order->nkeys; i++)
+	for (int i = 0; i < nkeys; i++)
 	{
 		attnos[i] = order->exprs[i] == NULL ? order->keys[i].attno :
 			order->natts + i + 1;
@@ -280,9 +307,35 @@ st_order_sort(const StOrder *order, TupleDesc desc)
 		collations[i] = order->keys[i].collation;
 		nulls_first[i] = order->keys[i].nulls_first;
 	}
-	return tuplesort_begin_heap(desc, order->nkeys, attnos, operators, collations,
-								nulls_first, maintenance_work_mem, NULL,
-								TUPLESORT_NONE);
+	if (order->joined)
+	{
+		nkeys = 1;
+		attnos[0] = desc->natts;
+		operators[0] = lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR)->lt_opr;
+		collations[0] = InvalidOid;
+		nulls_first[0] = false;
+	}
+	return tuplesort_begin_heap(desc, nkeys, attnos, operators, collations, nulls_first,
+								maintenance_work_mem, NULL, TUPLESORT_NONE);
+}
+
+/* The keys as one string, which stands until the next row's. */
+static Datum
+join_keys(StOrder *order, const Datum *values, const bool *isnull)
+{
+	StringInfo	string = &order->string;
+
+	resetStringInfo(string);
+	appendStringInfoSpaces(string, VARHDRSZ);
+	for (int i = 0; i < order->nkeys; i++)
+	{
+		const OrderKey *key = &order->keys[i];
+
+		st_sort_key_add(string, order->base_types[i], key->desc, key->nulls_first, values[i],
+						isnull[i]);
+	}
+	SET_VARSIZE(string->data, string->len);
+	return PointerGetDatum(string->data);
 }
 
 /*
@@ -293,19 +346,26 @@ st_order_put(StOrder *order, Tuplesortstate *sort, TupleTableSlot *slot)
 {
 	Datum		values[ST_MAX_ORDERBY];
 	bool		isnull[ST_MAX_ORDERBY];
+	bool		computes = st_order_computes(order);
+	int			ncomputed = slot->tts_tupleDescriptor->natts - order->natts;
 
-	if (st_order_computes(order))
+	if (ncomputed > 0)
 	{
 		/* until they are computed, for whoever looks at the slot */
-		memset(slot->tts_isnull + order->natts, true, order->nkeys * sizeof(bool));
+		memset(slot->tts_isnull + order->natts, true, ncomputed * sizeof(bool));
 		st_order_values(order, slot, values, isnull);
-		for (int i = 0; i < order->nkeys; i++)
-		{
-			if (order->exprs[i] == NULL)
-				continue;
-			slot->tts_values[order->natts + i] = values[i];
-			slot->tts_isnull[order->natts + i] = isnull[i];
-		}
+	}
+	for (int i = 0; computes && i < order->nkeys; i++)
+	{
+		if (order->exprs[i] == NULL)
+			continue;
+		slot->tts_values[order->natts + i] = values[i];
+		slot->tts_isnull[order->natts + i] = isnull[i];
+	}
+	if (order->joined)
+	{
+		slot->tts_values[order->natts + ncomputed - 1] = join_keys(order, values, isnull);
+		slot->tts_isnull[order->natts + ncomputed - 1] = false;
 	}
 	tuplesort_puttupleslot(sort, slot);
 }

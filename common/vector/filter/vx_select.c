@@ -21,6 +21,8 @@
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily_d.h"
 #include "catalog/pg_type_d.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
 
 #include "vx_select.h"
 #include "st_numeric.h"
@@ -74,6 +76,71 @@ is_integer_comparison(const StPred *pred)
 		default:
 			return vx_is_integer_type(pred->coltype) && pred->valtype == pred->coltype;
 	}
+}
+
+/* The first microsecond of the day; no time is as late as some dates are. */
+static Timestamp
+time_of_date(DateADT date)
+{
+	if (DATE_IS_NOBEGIN(date))
+		return DT_NOBEGIN;
+	if (DATE_IS_NOEND(date))
+		return DT_NOEND;
+	return Min((int128) date * USECS_PER_DAY, (int128) DT_NOEND - 1);
+}
+
+/* A time of the session's zone, as one with a zone. */
+static int128
+time_in_zone(Timestamp time)
+{
+	struct pg_tm tm;
+	fsec_t		fsec;
+
+	if (TIMESTAMP_NOT_FINITE(time) || !IS_VALID_TIMESTAMP(time) ||
+		timestamp2tm(time, NULL, &tm, &fsec, NULL, NULL) != 0)
+		return time;
+	return (int128) time + DetermineTimeZoneOffset(&tm, session_timezone) * USECS_PER_SEC;
+}
+
+/* The day of a time, and whether that is its first microsecond. */
+static int128
+date_of_time(Timestamp time, bool *exact)
+{
+	int64		rest;
+
+	if (TIMESTAMP_IS_NOBEGIN(time))
+		return DATEVAL_NOBEGIN;
+	if (TIMESTAMP_IS_NOEND(time))
+		return DATEVAL_NOEND;
+	rest = time % USECS_PER_DAY;
+	*exact = rest == 0;
+	return time / USECS_PER_DAY - (rest < 0);
+}
+
+/*
+ * The constant as the column's integers are: its floor, and whether that is exact.
+ * False: their order is not that of the types.  A time with a zone is not made one
+ * without: some of them would be equal.
+ */
+static bool
+integer_floor(const StPred *pred, int128 *floor, bool *exact)
+{
+	Oid			column = pred->coltype;
+
+	*exact = true;
+	if (is_integer_comparison(pred))
+		*floor = vx_integer_of(pred->valtype, pred->value);
+	else if (column == DATEOID && pred->valtype == TIMESTAMPOID)
+		*floor = date_of_time(DatumGetTimestamp(pred->value), exact);
+	else if (column == TIMESTAMPOID && pred->valtype == DATEOID)
+		*floor = time_of_date(DatumGetDateADT(pred->value));
+	else if (column == TIMESTAMPTZOID && pred->valtype == DATEOID)
+		*floor = time_in_zone(time_of_date(DatumGetDateADT(pred->value)));
+	else if (column == TIMESTAMPTZOID && pred->valtype == TIMESTAMPOID)
+		*floor = time_in_zone(DatumGetTimestamp(pred->value));
+	else
+		return false;
+	return true;
 }
 
 /*
@@ -389,16 +456,17 @@ static bool
 select_values(StPred *pred, const VxVector *v,
 			  uint64 *selection)
 {
+	int128		floor;
+	bool		exact;
+
 	switch (v->rep)
 	{
 		case VX_REP_INT64:
-			if (!is_integer_comparison(pred))
-				return false;
 			if (is_list(pred))
-				return select_integer_list(pred, v, selection);
-			select_range64(v->u.i64, v->n,
-						   range_of(pred->strategy, vx_integer_of(pred->valtype, pred->value), true),
-						   selection);
+				return is_integer_comparison(pred) && select_integer_list(pred, v, selection);
+			if (!integer_floor(pred, &floor, &exact))
+				return false;
+			select_range64(v->u.i64, v->n, range_of(pred->strategy, floor, exact), selection);
 			return true;
 		case VX_REP_DECIMAL64:
 			if (is_list(pred) && pred->opfamily == NUMERIC_BTREE_FAM_OID)

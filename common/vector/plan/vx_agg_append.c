@@ -321,6 +321,7 @@ add_feed_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 		return;
 	cpath = vx_agg_make_feed_path(root, grouped_rel, query->target, query, VX_AGG_PLAIN,
 								  below);
+	cpath->path.parallel_safe = grouped_rel->consider_parallel && below->parallel_safe;
 	vx_agg_cost_path(root, cpath, query, below->rows,
 					 vx_agg_count_groups(root, query, below->rows));
 	cpath->path.startup_cost -= saved;

@@ -213,16 +213,22 @@ add_relation(PlannerInfo *root, Query *query, const char *name)
 	return rel;
 }
 
-/* The best plan of the query as one more relation; NULL: it has no rows, for sure. */
+/*
+ * The best plan of the query as one more relation, maybe a parallel one; NULL: it has no
+ * rows, for sure.
+ */
 static Path *
-plan_relation(PlannerInfo *root, Query *query, const char *name)
+plan_relation(PlannerInfo *root, Query *query, const char *name, bool parallel)
 {
 	RelOptInfo *rel = add_relation(root, query, name);
+	bool		parallel_ok = root->glob->parallelModeOK;
 	RelOptInfo *final;
 	Path	   *path;
 
 	Assert(root->plan_params == NIL);
+	root->glob->parallelModeOK = parallel_ok && parallel;
 	rel->subroot = st_subquery_planner(root->glob, copyObject(query), root, 0.0);
+	root->glob->parallelModeOK = parallel_ok;
 	rel->subplan_params = root->plan_params;
 	root->plan_params = NIL;
 	final = fetch_upper_rel(rel->subroot, UPPERREL_FINAL, NULL);
@@ -278,7 +284,7 @@ static Path *
 asked_path(PlannerInfo *root, const VxKeyedQuery *keyed, const Path *grouped, int *key)
 {
 	Query	   *query = vx_keyed_asked(root->parent_root->parse, keyed, key);
-	Path	   *path = query ? plan_relation(root, query, "asked") : NULL;
+	Path	   *path = query ? plan_relation(root, query, "asked", true) : NULL;
 
 	return path && path->rows < grouped->rows / FEW_ASKED &&
 		path->total_cost < grouped->total_cost ? path : NULL;
@@ -317,6 +323,9 @@ lookup_path(PlannerInfo *root, RelOptInfo *rel, const VxKeyedQuery *keyed, List 
 	int			key = -1;
 	Path	   *asked = asked_path(root, keyed, grouped, &key);
 
+	/* the keys asked for are a filter of the scan, which workers know nothing of */
+	if (asked && root->glob->parallelModeOK && !grouped->parallel_safe)
+		grouped = plan_relation(root, keyed->grouped, "grouped", false);
 	cpath->path.pathtype = T_CustomScan;
 	cpath->path.parent = rel;
 	cpath->path.pathtarget = rel->reltarget;
@@ -390,7 +399,7 @@ vx_keyed_set_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry 
 		!group_by_keys(rel, &keyed, &kinds) || !vx_keyed_is_safe(keyed.grouped) ||
 		!vx_keyed_is_safe(keyed.clauses))
 		return;
-	grouped = plan_relation(root, keyed.grouped, "grouped");
+	grouped = plan_relation(root, keyed.grouped, "grouped", true);
 	if (grouped == NULL)
 		return;
 	rel->pathlist = list_make1(lookup_path(root, rel, &keyed, kinds, server, grouped));
