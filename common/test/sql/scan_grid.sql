@@ -11,8 +11,9 @@ CREATE TABLE sg_data AS SELECT k, x, CASE WHEN k / 500 % 5 = 4 OR k % 11 = 0 THE
 	FROM (SELECT k, CASE k / 700 % 4 WHEN 0 THEN k WHEN 1 THEN k % 5 WHEN 2 THEN 42 ELSE (random() * 10000)::int END AS x
 		FROM generate_series(1, 12000) k) r;
 SELECT twin_do('sg', 'sg_heap', $$INSERT INTO TBL SELECT k, nx % 1000, nx, nx * 1000003::bigint, x, x % 2 = 0, chr(33 + x % 90)::"char", nx / 8.0, nx / 3.0,
-	CASE WHEN x % 100 = 3 THEN 'NaN' WHEN x % 7 = 0 THEN x / 7 ELSE x / 10.0 END, nx / 100.0, 'str' || nx % 300, 'v' || x, x % 50, 'n' || x, date '2000-01-01' + nx,
-	time '00:00' + x * interval '7 seconds', timestamp '2000-01-01' + x * interval '1 hour', timestamptz '2000-01-01 00:00+00' + nx * interval '1 hour',
+	CASE WHEN x % 100 = 3 THEN 'NaN' WHEN x % 7 = 0 THEN x / 7 ELSE x / 10.0 END, nx / 100.0, 'str' || nx % 300, 'v' || x, x % 50, 'n' || x, CASE nx % 100 WHEN 8 THEN '-infinity' WHEN 9 THEN 'infinity' ELSE date '2000-01-01' + nx END,
+	time '00:00' + x * interval '7 seconds', CASE x % 100 WHEN 8 THEN '-infinity' WHEN 9 THEN 'infinity' ELSE timestamp '2000-01-01' + x * interval '1 hour' END,
+	CASE nx % 100 WHEN 8 THEN '-infinity' WHEN 9 THEN 'infinity' ELSE timestamptz '2000-01-01 00:00+00' + nx * interval '1 hour' END,
 	x * interval '1 day', md5(nx::text)::uuid, decode(md5((x % 1000)::text), 'hex'), ARRAY[x % 10, nx], jsonb_build_object('a', nx % 20), x
 	FROM sg_data$$);
 SELECT twin_do('sg', 'sg_heap', 'DELETE FROM TBL WHERE k % 37 = 5');
@@ -27,8 +28,9 @@ INSERT INTO sg_cond (cond)
 		('o', NULL, '{42,4294967295}'), ('q', NULL, '{a,!,z}'), ('f4', NULL, '{5.25,NaN,-Infinity}'), ('f4', 'float8', '{5.25,0.1}'),
 		('f8', NULL, '{14,0.3333333333333333,NaN,Infinity}'), ('n', NULL, '{4.2,4.20,4.25,NaN,-1,1e30}'), ('n2', NULL, '{0.42,0.425,100,-Infinity}'),
 		('t', NULL, '{str42,str,"",zzz,str4}'), ('v', NULL, '{v42,v5000}'), ('c', NULL, '{42,"42  ",9}'), ('nm', NULL, '{n42,n5}'),
-		('d', NULL, '{2000-02-12,infinity,-infinity}'), ('d', 'timestamp', '{2000-02-12 00:00,2000-02-12 01:00}'), ('tm', NULL, '{00:04:54}'),
-		('ts', NULL, '{2000-01-02 18:00,infinity}'), ('ts', 'date', '{2000-01-03}'), ('tz', NULL, '{2000-01-02 18:00+00}'), ('iv', NULL, '{42 days,1 mon}'),
+		('d', NULL, '{2000-02-12,infinity,-infinity}'), ('d', 'timestamp', '{2000-02-12 00:00,2000-02-12 01:00,1999-12-31 23:00,infinity,-infinity,294276-12-31}'), ('d', 'timestamptz', '{2000-02-12 00:00,2000-02-12 01:00}'), ('tm', NULL, '{00:04:54}'),
+		('ts', NULL, '{2000-01-02 18:00,infinity}'), ('ts', 'date', '{2000-01-03,infinity,-infinity,5874897-12-31}'), ('ts', 'timestamptz', '{2000-01-03}'),
+		('tz', 'date', '{2000-01-03,2000-04-02,infinity,-infinity,5874897-12-31}'), ('tz', 'timestamp', '{2000-01-02 18:00,2000-04-02 02:30,2000-10-29 01:30,infinity,-infinity}'), ('tz', NULL, '{2000-01-02 18:00+00}'), ('iv', NULL, '{42 days,1 mon}'),
 		('u', NULL, '{a1d0c6e8-3f02-7327-d846-1063f4ac58a6,00000000-0000-0000-0000-000000000000}'), ('y', NULL, '{\\xa1d0c6e83f027327d8461063f4ac58a6,\\x}'),
 		('ia', NULL, '{"{2,42}","{}"}'), ('m', NULL, '{42}'), ('b', NULL, '{t,f}')) c (col, typ, vals),
 		unnest(vals) val, unnest(ARRAY['<', '<=', '=', '>=', '>', '<>']) op;
