@@ -69,8 +69,6 @@ typedef struct VxCosts
 	double		vector_column;
 	double		vector_width;
 
-	double		string;			/* decoded for either, but out of a dictionary */
-
 	/* a fetch by TID; 0: the server's own costs of index scans are right */
 	double		fetch;
 	double		fetch_word;		/* of it, a value */

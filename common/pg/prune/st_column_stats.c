@@ -13,14 +13,11 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
-#include "utils/float.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -38,7 +35,6 @@ typedef struct ColumnStats
 {
 	int32		width;			/* -1: not looked up */
 	float		correlation;	/* squared; -1: not looked up */
-	float		distinct;		/* as stadistinct; NaN: not looked up */
 } ColumnStats;
 
 typedef struct TableStats
@@ -99,7 +95,7 @@ enter_column(const RelOptInfo *rel, Oid relid, AttrNumber attno)
 	table->columns = MemoryContextAlloc(CacheMemoryContext,
 										rel->max_attr * sizeof(ColumnStats));
 	for (int i = 0; i < rel->max_attr; i++)
-		table->columns[i] = (ColumnStats) {-1, -1, get_float4_nan()};
+		table->columns[i].width = table->columns[i].correlation = -1;
 	table->ncolumns = rel->max_attr;
 	table->round = current_round;
 	table->relid = relid;
@@ -130,33 +126,6 @@ st_column_width(RelOptInfo *rel, Relation relation, AttrNumber attno)
 	if (before == invalidations && get_attavgwidth_hook == NULL)
 		enter_column(rel, relid, attno)->width = width;
 	return width;
-}
-
-double
-st_column_distinct(RelOptInfo *rel, Relation relation, AttrNumber attno)
-{
-	Oid			relid = RelationGetRelid(relation);
-	ColumnStats *column = find_column(relid, attno);
-	uint64		before;
-	HeapTuple	tuple;
-	float		distinct = 0;
-
-	if (column == NULL || isnan(column->distinct))
-	{
-		before = invalidations;
-		tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attno),
-								BoolGetDatum(false));
-		if (HeapTupleIsValid(tuple))
-		{
-			distinct = ((Form_pg_statistic) GETSTRUCT(tuple))->stadistinct;
-			ReleaseSysCache(tuple);
-		}
-		if (before == invalidations)
-			enter_column(rel, relid, attno)->distinct = distinct;
-	}
-	else
-		distinct = column->distinct;
-	return distinct < 0 ? -distinct * rel->tuples : distinct;
 }
 
 static double

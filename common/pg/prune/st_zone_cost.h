@@ -34,9 +34,6 @@ extern double st_zone_compared_values(PlannerInfo *root, Node *clause);
 extern int32 st_column_width(RelOptInfo *rel, Relation relation,
 							 AttrNumber attno);
 
-/* Distinct values of a column; 0: unknown. */
-extern double st_column_distinct(RelOptInfo *rel, Relation relation, AttrNumber attno);
-
 /*
  * Correlation of a column of a plain table with the order of the rows,
  * squared; 0 = unknown.

@@ -112,22 +112,6 @@ vx_row_fetch_cost(RelOptInfo *rel, Relation relation, const Bitmapset *attnos)
 	return cost * cpu_tuple_cost;
 }
 
-/* Does the column have strings, too many of them for a dictionary? */
-static bool
-has_strings(RelOptInfo *rel, Relation relation, AttrNumber attno)
-{
-	switch (TupleDescAttr(RelationGetDescr(relation), attno - 1)->atttypid)
-	{
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
-		case BYTEAOID:
-			return st_column_distinct(rel, relation, attno) > rel->tuples * VX_DISTINCT_SHARE;
-		default:
-			return false;
-	}
-}
-
 void
 vx_columns_needed(RelOptInfo *rel, Relation relation, const Bitmapset *attnos,
 				  VxColumnsNeeded *needed)
@@ -144,7 +128,6 @@ vx_columns_needed(RelOptInfo *rel, Relation relation, const Bitmapset *attnos,
 		{
 			needed->width += width;
 			needed->n++;
-			needed->nstrings += has_strings(rel, relation, attno);
 		}
 	}
 	needed->share = vx_format->costs.reads_columns && total > 0 ? needed->width / total : 1.0;
@@ -160,17 +143,11 @@ row_cost(bool vectors)
 }
 
 static Cost
-strings_cost(const VxColumnsNeeded *needed)
-{
-	return cpu_tuple_cost * vx_format->costs.string * needed->nstrings;
-}
-
-static Cost
 columns_cost(const VxColumnsNeeded *needed, bool vectors)
 {
 	const VxCosts *c = &vx_format->costs;
 
-	return strings_cost(needed) + cpu_tuple_cost *
+	return cpu_tuple_cost *
 		((vectors ? c->vector_column : c->column) * needed->n +
 		 (vectors ? c->vector_width : c->width) * needed->width / 64);
 }
@@ -186,11 +163,11 @@ vx_plain_scan_cost(RelOptInfo *rel, Relation relation)
 	Cost		cost = vx_group_cost(rel, relation, RelationGetNumberOfAttributes(relation));
 	VxColumnsNeeded needed;
 
-	vx_columns_needed(rel, relation, whole_row, &needed);
 	if (vx_format->costs.plain_rows)
+	{
+		vx_columns_needed(rel, relation, whole_row, &needed);
 		cost += rel->tuples * (row_cost(false) + columns_cost(&needed, false));
-	else
-		cost += rel->tuples * strings_cost(&needed);
+	}
 	bms_free(whole_row);
 	return cost;
 }
@@ -319,18 +296,6 @@ vector_qual_cost(PlannerInfo *root, RelOptInfo *rel, List *clauses, double n, do
 	return cost;
 }
 
-/* The columns of the table's own conditions, as those that a path needs. */
-static Bitmapset *
-tested_columns(const RelOptInfo *rel)
-{
-	Bitmapset  *attnos = NULL;
-	ListCell   *lc;
-
-	foreach(lc, rel->baserestrictinfo)
-		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &attnos);
-	return attnos;
-}
-
 void
 vx_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 			 const Bitmapset *attnos, bool vectors)
@@ -338,7 +303,6 @@ vx_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	double		random_page_cost;
 	double		seq_page_cost;
 	VxColumnsNeeded needed;
-	VxColumnsNeeded tested;		/* by conditions */
 	int			ntested;
 	double		nrows = vector_rows(rel, relation);
 	double		read = st_zone_read_share(root, rel, nrows, &ntested);
@@ -350,7 +314,6 @@ vx_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	read = Min(read, vx_order_read_share(root, rel, relation, nrows, &ntested));
 	tuples = rel->tuples * read;
 	vx_columns_needed(rel, relation, attnos, &needed);
-	vx_columns_needed(rel, relation, tested_columns(rel), &tested);
 	path->rows = path->param_info ? path->param_info->ppi_rows : rel->rows;
 	cpu_cost = vector_qual_cost(root, rel, rel->baserestrictinfo, tuples, tuples);
 	if (path->param_info)
@@ -373,7 +336,6 @@ vx_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	cpu_cost += tuples * row_cost(true) +
 		Min(tuples, path->rows) * (row_cost(vectors) - row_cost(true) +
 								   columns_cost(&needed, vectors));
-	cpu_cost += Max(0, tuples - path->rows) * strings_cost(&tested);
 	cpu_cost += path->rows * path->pathtarget->cost.per_tuple;
 	cpu_cost += vx_group_cost(rel, relation, ntested + read * needed.n);
 	cpu_cost += cpu_tuple_cost * vx_format->costs.zone * ntested * rel->tuples / nrows;

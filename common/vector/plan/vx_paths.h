@@ -102,11 +102,10 @@ extern void vx_note_unique_keys(PlannerInfo *root, RelOptInfo *rel, Oid relid);
 /* Is there an index or bitmap scan with conditions, and without parameters? */
 extern bool vx_prefers_index(const RelOptInfo *rel);
 
-/* Columns of a table that are read. */
+/* Share of the row's width that the columns have; *ncolumns: their number. */
 typedef struct VxColumnsNeeded
 {
 	int			n;
-	int			nstrings;		/* of them, strings that come from no dictionary */
 	double		width;			/* of a row's values */
 	double		share;			/* of the table's pages that is read */
 } VxColumnsNeeded;

@@ -108,7 +108,6 @@ const VxFormat cc_contract = {
 		.column = 0.02,
 		.vector_row = 0.03,
 		.vector_column = 0.01,
-		.string = 0.3,
 		.fetch = 40,
 		.fetch_word = 0.5,
 		.fetch_byte = 0.05,
