@@ -3,11 +3,14 @@
  * vx_agg_kernels.c
  *	  Loops that advance the states of groups by the values of a vector.
  *
- * Two templates make every kernel.  EACH_ROW runs a statement per row, with
+ * Two templates make most kernels.  EACH_ROW runs a statement per row, with
  * the row's position and its group's state: one group after another is
  * touched, which no vector instruction can do.  ONE_GROUP reduces rows of one
  * group to one value, which the compiler does with vector instructions, and
  * adds that to the group.
+ *
+ * Of few groups, the next row's mostly is one that was just added to, and its
+ * addition has to wait.  So integers are first added up in several lanes.
  *
  * Allocates nothing and raises nothing.
  *
@@ -117,12 +120,60 @@
 		} \
 	} while (0)
 
+/* Groups that are few, and lanes of these. */
+#define FEW_GROUPS	32
+#define LANES	4
+
+/* Rows for each group that make the lanes worth while. */
+#define LANE_ROWS	8
+
+static inline bool
+has_few_groups(const VxAggRows *r)
+{
+	return r->ngroups > 0 && r->ngroups <= FEW_GROUPS && r->n >= r->ngroups * LANE_ROWS;
+}
+
+/* Runs statement for each row: at is its place among r's, g its group, l the lane. */
+#define FEW_LANES(statement) \
+	do { \
+		int			i = 0; \
+		for (; i + LANES <= r->n; i += LANES) \
+			for (int l = 0; l < LANES; l++) \
+			{ \
+				int			at = i + l; \
+				uint32		g = r->gids[at]; \
+				statement; \
+			} \
+		for (int l = 0; i < r->n; i++) \
+		{ \
+			int			at = i; \
+			uint32		g = r->gids[at]; \
+			statement; \
+		} \
+	} while (0)
+
+static void
+count_few(char *states, Size stride, const VxAggRows *r)
+{
+	int64		counts[LANES][FEW_GROUPS] = {0};
+
+	FEW_LANES(counts[l][g]++);
+	for (uint32 g = 0; g < r->ngroups; g++)
+		for (int l = 0; l < LANES; l++)
+			*(int64 *) (states + (Size) g * stride) += counts[l][g];
+}
+
 void
 vx_agg_count_rows(char *states, Size stride, const VxAggRows *r)
 {
 	if (r->gids == NULL)
 	{
 		*(int64 *) (states + (Size) r->only * stride) += r->n;
+		return;
+	}
+	if (has_few_groups(r))
+	{
+		count_few(states, stride, r);
 		return;
 	}
 	/* The first kernel that comes to the records: they may be far away. */
@@ -134,6 +185,21 @@ vx_agg_count_rows(char *states, Size stride, const VxAggRows *r)
 	}
 }
 
+static inline __attribute__((always_inline)) void
+sum_few(char *states, Size stride, const VxAggRows *r, const int64 *values)
+{
+	uint64		sums[LANES][FEW_GROUPS] = {0};
+
+	FEW_LANES(sums[l][g] += (uint64) values[vx_agg_row(r, at)]);
+	for (uint32 g = 0; g < r->ngroups; g++)
+	{
+		VxInt64State *s = (VxInt64State *) (states + (Size) g * stride);
+
+		for (int l = 0; l < LANES; l++)
+			s->value = (int64) ((uint64) s->value + sums[l][g]);
+	}
+}
+
 VX_KERNEL void
 vx_agg_sum_int64(char *states, Size stride, const VxAggRows *r, const int64 *values)
 {
@@ -141,6 +207,8 @@ vx_agg_sum_int64(char *states, Size stride, const VxAggRows *r, const int64 *val
 		ONE_GROUP(int64, uint64, 0, VxInt64State,
 				  acc += (uint64) x,
 				  s->value = (int64) ((uint64) s->value + x));
+	else if (has_few_groups(r))
+		sum_few(states, stride, r, values);
 	else
 		EACH_ROW(int64, VxInt64State,
 				 s->value = (int64) ((uint64) s->value + (uint64) x));
@@ -177,11 +245,32 @@ sum_wide(const VxAggRows *r, const int64 *values)
 	return (int128) high * ((int128) 1 << 32) + low;
 }
 
+/* Likewise by group, in lanes. */
+static inline __attribute__((always_inline)) void
+sum_wide_of_few(char *states, Size stride, const VxAggRows *r, const int64 *values)
+{
+	int64		high[LANES][FEW_GROUPS] = {0};
+	uint64		low[LANES][FEW_GROUPS] = {0};
+
+	FEW_LANES(int64 x = values[vx_agg_row(r, at)];
+			  high[l][g] += x >> 32;
+			  low[l][g] += (uint32) x);
+	for (uint32 g = 0; g < r->ngroups; g++)
+	{
+		VxInt128State *s = (VxInt128State *) (states + (Size) g * stride);
+
+		for (int l = 0; l < LANES; l++)
+			s->sum += (int128) high[l][g] * ((int128) 1 << 32) + low[l][g];
+	}
+}
+
 VX_KERNEL void
 vx_agg_sum_int128(char *states, Size stride, const VxAggRows *r, const int64 *values)
 {
 	if (r->gids == NULL)
 		((VxInt128State *) (states + (Size) r->only * stride))->sum += sum_wide(r, values);
+	else if (has_few_groups(r))
+		sum_wide_of_few(states, stride, r, values);
 	else
 		EACH_ROW(int64, VxInt128State, s->sum += x);
 }

@@ -22,6 +22,7 @@ typedef struct VxAggRows
 	const uint16 *rows;			/* positions; NULL: 0 .. n-1 */
 	const uint32 *gids;			/* n group numbers; NULL: all rows are of */
 	uint32		only;			/* this group */
+	uint32		ngroups;		/* numbers of groups are below; 0: not known */
 } VxAggRows;
 
 static inline int

@@ -253,6 +253,7 @@ counting_rows(VxAggState *state, VxAggTrans *trans, const VxVector *v,
 	part->rows = buffer->rows;
 	part->gids = all->gids ? buffer->gids : NULL;
 	part->only = all->only;
+	part->ngroups = all->ngroups;
 	return part;
 }
 
@@ -398,7 +399,10 @@ vx_agg_advance(VxAggState *state, const uint16 *rows, int n, bool all)
 
 	vx_agg_check_guards(state, rows, n);
 	if (groups->nkeys > 0)
+	{
 		r.gids = groups->gids;
+		r.ngroups = groups->ngroups;
+	}
 	if (r.gids && n >= LONG_RUN && vx_agg_count_changes(r.gids, n) < n / LONG_RUN)
 		advance_runs(state, &r, rows);
 	else
