@@ -35,6 +35,13 @@ typedef enum Rounding
 
 /* ---- pairs ---- */
 
+/* As int64_width(), of values that are those of the vector, maybe scaled. */
+static int
+width_of(const VxVector *v, const int64 *values)
+{
+	return vx_vec_kernels()->int64_width(values, v->constant ? Min(v->n, 1) : v->n);
+}
+
 /* values * 10^by as int64, if their width allows that. */
 static const int64 *
 scale_up64(const VxVector *v, int by, int64 *buffer)
@@ -46,8 +53,16 @@ scale_up64(const VxVector *v, int by, int64 *buffer)
 	if (by > MAX_POWER64)
 		return NULL;
 	factor = (int64) vx_power_of_ten(by);
-	if (vx_vec_kernels()->int64_width(v->u.i64, v->n) + pg_leftmost_one_pos64(factor) + 1 > 63)
+	if (width_of(v, v->u.i64) + pg_leftmost_one_pos64(factor) + 1 > 63)
 		return NULL;
+	if (v->constant)
+	{
+		int64		value = v->u.i64[0] * factor;
+
+		for (int i = 0; i < v->n; i++)
+			buffer[i] = value;
+		return buffer;
+	}
 	for (int i = 0; i < v->n; i++)
 		buffer[i] = v->u.i64[i] * factor;
 	return buffer;
@@ -145,7 +160,7 @@ decimal_plus(VxNode *node, const VxVector *const *args, const uint64 *rows, uint
 		!vx_pair_align(&pair, args[0], args[1], n))
 		return false;
 	if (pair.rep == VX_REP_INT64 &&
-		Max(k->int64_width(pair.a, n), k->int64_width(pair.b, n)) < 62)
+		Max(width_of(args[0], pair.a), width_of(args[1], pair.b)) < 62)
 	{
 		vx_node_begin(node, VX_REP_DECIMAL64);
 		k->arith_int64[node->op] (pair.a, pair.b, n, PG_INT64_MIN, PG_INT64_MAX,
@@ -181,7 +196,7 @@ decimal_times(VxNode *node, const VxVector *const *args, const uint64 *rows, uin
 	if (!vx_is_decimal(a) || !vx_is_decimal(b) || a->scale + b->scale > ST_NUMERIC_MAX_SCALE)
 		return false;
 	if (a->rep == VX_REP_DECIMAL64 && b->rep == VX_REP_DECIMAL64 &&
-		k->int64_width(a->u.i64, n) + k->int64_width(b->u.i64, n) < 63)
+		width_of(a, a->u.i64) + width_of(b, b->u.i64) < 63)
 	{
 		vx_node_begin(node, VX_REP_DECIMAL64);
 		k->arith_int64[VX_MUL] (a->u.i64, b->u.i64, n, PG_INT64_MIN, PG_INT64_MAX,
