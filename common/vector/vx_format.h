@@ -74,6 +74,7 @@ typedef struct VxCosts
 	double		fetch_word;		/* of it, a value */
 	double		fetch_byte;		/* a byte of a string */
 	double		fetch_block;	/* a string that shares a block with many others */
+	double		fetch_far;		/* eight bytes of a vector that is not at hand */
 } VxCosts;
 
 typedef struct VxFormat

@@ -24,6 +24,9 @@
  * ------------------------------------------------------------------------
  */
 
+/* What a session keeps of them, with all that they have decoded. */
+#define ST_READER_CACHE_BYTES	((Size) 64 * 1024 * 1024)
+
 typedef struct StCachedReader StCachedReader;
 extern void st_reader_cache_init(void); /* once per backend */
 

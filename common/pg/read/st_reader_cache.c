@@ -27,8 +27,6 @@
 #include "st_counters.h"
 #include "st_read.h"
 
-#define ST_READER_CACHE_BYTES	((Size) 64 * 1024 * 1024)
-
 /* Uses for a row each before the size of a reader is looked at. */
 #define ST_USES_BEFORE_ACCOUNT	256
 

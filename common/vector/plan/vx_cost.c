@@ -35,6 +35,7 @@
 #include "vx_paths.h"
 #include "st_compat.h"
 #include "st_core.h"
+#include "st_read.h"
 #include "st_zone_cost.h"
 
 /* Share of a qual's cost when it runs on vectors: by a loop or once per distinct
@@ -86,14 +87,17 @@ is_referenced(const Bitmapset *attnos, AttrNumber attno)
 
 /*
  * A word is read out of its vector; of strings all lengths are decoded, and
- * wide ones mostly stand in a block that is unpacked as a whole.
+ * wide ones mostly stand in a block that is unpacked as a whole.  Vectors that a
+ * session has decoded stay at hand until others take their place.
  */
 Cost
-vx_row_fetch_cost(RelOptInfo *rel, Relation relation, const Bitmapset *attnos)
+vx_row_fetch_cost(RelOptInfo *rel, Relation relation, const Bitmapset *attnos, Cost *far)
 {
 	const VxCosts *c = &vx_format->costs;
 	double		cost = c->fetch;
+	double		bytes = 0;
 
+	*far = 0;
 	if (c->fetch == 0)
 		return 0;
 	for (AttrNumber attno = 1; attno <= RelationGetNumberOfAttributes(relation); attno++)
@@ -104,11 +108,15 @@ vx_row_fetch_cost(RelOptInfo *rel, Relation relation, const Bitmapset *attnos)
 		if (att->attisdropped || !is_referenced(attnos, attno))
 			continue;
 		cost += c->fetch_word;
+		bytes += Max(sizeof(Datum), att->attlen < 0 ? width : 0);
 		if (att->attlen < 0)
 			cost += c->fetch_byte * width;
 		if (att->attlen < 0 && width >= VX_WIDE_VALUE)
 			cost += c->fetch_block;
 	}
+	if (bytes * rel->tuples > ST_READER_CACHE_BYTES)
+		*far = c->fetch_far * bytes / sizeof(Datum) * cpu_tuple_cost *
+			(1 - ST_READER_CACHE_BYTES / (bytes * rel->tuples));
 	return cost * cpu_tuple_cost;
 }
 

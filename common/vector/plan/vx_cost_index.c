@@ -20,6 +20,7 @@
 
 #include <math.h>
 
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -31,6 +32,8 @@
 #include "vx_format.h"
 #include "vx_paths.h"
 #include "st_compat.h"
+#include "st_core.h"
+#include "st_zone_cost.h"
 
 /* Share of seq_page_cost for a page of an index that is scanned again and again. */
 #define VX_REPEATED_PAGE_COST	0.5
@@ -79,13 +82,39 @@ loop_count(PlannerInfo *root, RelOptInfo *rel, const Path *path)
 	return loops > 0 ? loops : 1.0;
 }
 
-/* Adds what the values of the fetched rows cost. */
-static void
-add_value_cost(Path *path, double fetched, Cost per_row)
+/* What a fetched row costs, and more if its vectors are not at hand. */
+typedef struct FetchCost
 {
-	if (path->parallel_workers > 0)
-		fetched /= vx_parallel_divisor(path);
-	path->total_cost += fetched * per_row;
+	Cost		row;
+	Cost		far;
+} FetchCost;
+
+/* Adds what the values of the fetched rows cost, some of which are far from the one before. */
+static void
+add_value_cost(Path *path, double fetched, double nfar, const FetchCost *cost)
+{
+	Cost		all = fetched * cost->row + nfar * cost->far;
+
+	path->total_cost += path->parallel_workers > 0 ? all / vx_parallel_divisor(path) : all;
+}
+
+/* Of the rows that an index scan fetches, those that do not follow the one before. */
+static double
+far_rows(PlannerInfo *root, RelOptInfo *rel, Relation relation, const IndexPath *path,
+		 double fetched, double loops)
+{
+	AttrNumber	attno = path->indexinfo->indexkeys[0];
+	double		correlation = 0;
+
+	if (attno > 0)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(relation), attno - 1);
+
+		correlation = st_squared_correlation(root, makeVar(rel->relid, attno, att->atttypid,
+														   att->atttypmod, att->attcollation,
+														   0));
+	}
+	return Max(fetched * (1 - correlation), loops > 1 ? 1 : 0);
 }
 
 /*
@@ -111,11 +140,12 @@ cost_repeated(PlannerInfo *root, IndexPath *path, double loops)
 }
 
 static void
-cost_index_path(PlannerInfo *root, RelOptInfo *rel, IndexPath *path,
-				BlockNumber whole, Cost per_row)
+cost_index_path(PlannerInfo *root, RelOptInfo *rel, Relation relation, IndexPath *path,
+				BlockNumber whole, const FetchCost *cost)
 {
 	bool		index_only = path->path.pathtype == T_IndexOnlyScan;
 	double		loops = loop_count(root, rel, &path->path);
+	double		fetched;
 
 	/* Rows are asked for their visibility alone: that is in memory. */
 	if (index_only)
@@ -129,21 +159,27 @@ cost_index_path(PlannerInfo *root, RelOptInfo *rel, IndexPath *path,
 		cost_repeated(root, path, loops);
 	else if (rel->pages != whole)
 		cost_index(path, root, loops, false);
-	if (!index_only)
-		add_value_cost(&path->path, clamp_row_est(path->indexselectivity * rel->tuples),
-					   per_row);
+	if (index_only)
+		return;
+	fetched = clamp_row_est(path->indexselectivity * rel->tuples);
+	add_value_cost(&path->path, fetched,
+				   far_rows(root, rel, relation, path, fetched, loops), cost);
 }
 
 static void
-cost_bitmap_path(PlannerInfo *root, RelOptInfo *rel, BitmapHeapPath *path, Cost per_row)
+cost_bitmap_path(PlannerInfo *root, RelOptInfo *rel, BitmapHeapPath *path,
+				 const FetchCost *cost)
 {
 	Cost		index_cost;
 	Selectivity selectivity;
+	double		fetched;
 
 	cost_bitmap_heap_scan(&path->path, root, rel, path->path.param_info,
 						  path->bitmapqual, loop_count(root, rel, &path->path));
 	cost_bitmap_tree_node(path->bitmapqual, &index_cost, &selectivity);
-	add_value_cost(&path->path, clamp_row_est(selectivity * rel->tuples), per_row);
+	fetched = clamp_row_est(selectivity * rel->tuples);
+	/* in the order of vectors */
+	add_value_cost(&path->path, fetched, Min(fetched, rel->tuples / ST_VECTOR_SIZE), cost);
 }
 
 static bool
@@ -160,7 +196,7 @@ cheaper_path(const ListCell *a, const ListCell *b)
 
 static void
 cost_paths(PlannerInfo *root, RelOptInfo *rel, List *paths, Relation relation,
-		   double pages, Cost per_row, bool disable)
+		   double pages, const FetchCost *cost, bool disable)
 {
 	BlockNumber whole = rel->pages;
 	ListCell   *lc;
@@ -174,9 +210,9 @@ cost_paths(PlannerInfo *root, RelOptInfo *rel, List *paths, Relation relation,
 			path->total_cost += vx_plain_scan_cost(rel, relation) /
 				(path->parallel_workers > 0 ? vx_parallel_divisor(path) : 1.0);
 		else if (vx_format->costs.fetch > 0 && IsA(path, IndexPath))
-			cost_index_path(root, rel, (IndexPath *) path, whole, per_row);
+			cost_index_path(root, rel, relation, (IndexPath *) path, whole, cost);
 		else if (vx_format->costs.fetch > 0 && IsA(path, BitmapHeapPath))
-			cost_bitmap_path(root, rel, (BitmapHeapPath *) path, per_row);
+			cost_bitmap_path(root, rel, (BitmapHeapPath *) path, cost);
 		if (disable && is_index_path(path))
 			st_path_disable(path);
 	}
@@ -243,15 +279,16 @@ vx_cost_index_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 {
 	VxColumnsNeeded needed;
 	double		pages;
-	Cost		per_row = vx_row_fetch_cost(rel, relation, attnos);
+	FetchCost	cost;
 	VxIndexScan option = vx_index_scan(relation);
 
+	cost.row = vx_row_fetch_cost(rel, relation, attnos, &cost.far);
 	vx_columns_needed(rel, relation, attnos, &needed);
 	pages = Max(1.0, ceil(rel->pages * needed.share));
 	if (option == VX_INDEX_SCAN_ON)
 		find_index_paths(root, rel);
-	cost_paths(root, rel, rel->pathlist, relation, pages, per_row,
+	cost_paths(root, rel, rel->pathlist, relation, pages, &cost,
 			   option == VX_INDEX_SCAN_OFF);
-	cost_paths(root, rel, rel->partial_pathlist, relation, pages, per_row,
+	cost_paths(root, rel, rel->partial_pathlist, relation, pages, &cost,
 			   option == VX_INDEX_SCAN_OFF);
 }

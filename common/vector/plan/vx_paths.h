@@ -113,9 +113,12 @@ typedef struct VxColumnsNeeded
 extern void vx_columns_needed(RelOptInfo *rel, Relation relation, const Bitmapset *attnos,
 							  VxColumnsNeeded *needed);
 
-/* CPU cost of taking one row's values of the columns out of their vectors. */
+/*
+ * CPU cost of taking one row's values of the columns out of their vectors.  *far: more,
+ * where these are not at hand, because the table has more than a session keeps.
+ */
 extern Cost vx_row_fetch_cost(RelOptInfo *rel, Relation relation,
-							  const Bitmapset *attnos);
+							  const Bitmapset *attnos, Cost *far);
 
 /* Participants that share the work of a parallel path. */
 extern double vx_parallel_divisor(const Path *path);
