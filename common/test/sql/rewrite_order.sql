@@ -71,6 +71,8 @@ INSERT INTO rk SELECT (random() * 8 - 4)::int, random() < 0.5, (random() * 6 - 3
 	FROM generate_series(1, 3000);
 UPDATE rk SET i = NULL WHERE random() < 0.1;
 UPDATE rk SET f8 = NULL, t = NULL, d = NULL WHERE random() < 0.1;
+-- NaN with a sign
+UPDATE rk SET f8 = float8 'Infinity' - float8 'Infinity' WHERE random() < 0.1;
 -- the keys in the order of a scan, and as they should stand
 CREATE FUNCTION rk_same(orderby text) RETURNS bool LANGUAGE plpgsql AS $$
 DECLARE
