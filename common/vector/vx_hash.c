@@ -96,9 +96,12 @@ reset_column(VxHash *hash, VxHashColumn *column)
 	else if (column->type == TEXTOID || column->type == VARCHAROID ||
 			 column->type == BPCHAROID)
 	{
-		column->codes = MemoryContextAllocZero(hash->mcxt, sizeof(VxCodes));
+		MemoryContext old = MemoryContextSwitchTo(hash->mcxt);
+
+		column->codes = palloc0(sizeof(VxCodes));
 		vx_codes_init(column->codes, hash->mcxt, column->type, column->typlen);
 		column->rep = VX_REP_CODE;
+		MemoryContextSwitchTo(old);
 	}
 }
 

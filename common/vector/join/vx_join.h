@@ -9,6 +9,7 @@
  *	 vx_join_spill.c	both sides in parts on disk
  *	 vx_join_probe.c	the probe side: from a batch of it to batches of the join
  *	 vx_join_parallel.c	participants of a parallel plan
+ *	 vx_join_share.c	the build side, read once by all of them
  *
  *-------------------------------------------------------------------------
  */
@@ -17,6 +18,7 @@
 
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
@@ -69,6 +71,8 @@ typedef struct VxSharedJoin
 
 typedef struct VxJoinBatches VxJoinBatches;
 typedef struct VxJoinSpill VxJoinSpill;
+typedef struct VxJoinShare VxJoinShare;
+typedef struct VxSharedBuild VxSharedBuild;
 
 typedef struct VxJoinState
 {
@@ -103,6 +107,12 @@ typedef struct VxJoinState
 	bool		build_shown;	/* rows without a match have come out, up to: */
 	uint64		next_row;
 	VxJoinSpill *spill;			/* NULL: never any */
+
+	/* the participants of a parallel plan divide its plan's rows */
+	bool		shares_build;
+	VxJoinShare *share;			/* NULL: there are no others */
+	VxHash	   *collected;		/* rows of this participant's share, or NULL */
+	VxHash	   *into;			/* where rows go: hash, or collected */
 
 	/* probe side */
 	VxProducer *probe;
@@ -228,6 +238,32 @@ extern VxBatch *vx_join_spilled_batch(VxJoinState *state);
 extern bool vx_join_spill_is_used(const VxJoinState *state);
 extern void vx_join_spill_reset(VxJoinState *state);
 
+/* ---- vx_join_share.c ---- */
+
+/* Shared memory that so many participants take. */
+extern Size vx_join_share_bytes(int nparticipants);
+
+/* It is set up, by the leader; it is found, by a worker. */
+extern void vx_join_share_init(VxJoinState *state, ParallelContext *pcxt,
+							   VxSharedBuild *dsm);
+extern void vx_join_share_attach(VxJoinState *state, VxSharedBuild *dsm);
+
+/* All workers are gone; others will come. */
+extern void vx_join_share_restart(VxJoinState *state);
+
+/*
+ * From here on rows that are added are those of this participant's share, until the
+ * end, which waits for the others.  False: all shares have been read.
+ */
+extern bool vx_join_share_begin(VxJoinState *state);
+extern void vx_join_share_end(VxJoinState *state);
+
+/* After rows were added: if they are many, others get them. */
+extern void vx_join_share_look(VxJoinState *state);
+
+/* Adds the rows of all shares. */
+extern void vx_join_read_shares(VxJoinState *state);
+
 /* ---- vx_join_probe.c ---- */
 
 extern void vx_join_probe_init(VxJoinState *state);
@@ -246,6 +282,8 @@ extern void vx_join_pass(VxJoinState *state, const uint64 *selection);
 extern Size vx_join_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
 extern void vx_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt,
 								   void *coordinate);
+extern void vx_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt,
+									 void *coordinate);
 extern void vx_join_initialize_worker(CustomScanState *node, shm_toc *toc,
 									  void *coordinate);
 extern void vx_join_shutdown(CustomScanState *node);

@@ -232,7 +232,7 @@ add_batch(VxJoinState *state)
 			add_rows_of_word(state, w, rows[w], hashes);
 			continue;
 		}
-		vx_hash_add_vectors(state->hash, b->vectors, b->source->group, hashes, w, rows[w]);
+		vx_hash_add_vectors(state->into, b->vectors, b->source->group, hashes, w, rows[w]);
 		vx_join_look_at_memory(state);
 	}
 }

@@ -91,7 +91,9 @@ vx_join_build_init(VxJoinState *state, const List *kinds)
 	for (int i = 1; i <= ncolumns; i++)
 		TupleDescCopyEntry(stored, i, desc, i);
 	TupleDescFinalize(stored);
-	state->hash = vx_hash_create(stored, nkeys, keys, eqops);
+	state->hash = state->into = vx_hash_create(stored, nkeys, keys, eqops);
+	if (state->shares_build)
+		state->collected = vx_hash_create(stored, nkeys, keys, eqops);
 	state->build_slot = ExecInitExtraTupleSlot(state->css.ss.ps.state, state->desc,
 											   &TTSOpsVirtual);
 	memset(state->build_slot->tts_isnull, true, sizeof(bool) * state->desc->natts);
@@ -165,6 +167,27 @@ read_rows(VxJoinState *state)
 	}
 }
 
+/* Rows that the inner plan hands out to this process. */
+static void
+read_plan(VxJoinState *state)
+{
+	if (state->batches)
+		vx_join_read_batches(state);
+	else
+		read_rows(state);
+}
+
+static void
+read_shares(VxJoinState *state)
+{
+	if (vx_join_share_begin(state))
+	{
+		read_plan(state);
+		vx_join_share_end(state);
+	}
+	vx_join_read_shares(state);
+}
+
 /* All rows of the input into memory.  False: there was no room, and they are on disk. */
 static bool
 read_build(VxJoinState *state)
@@ -175,10 +198,12 @@ read_build(VxJoinState *state)
 	state->overflown = false;
 	state->looked_at = 0;
 	state->build_shown = false;
-	if (state->batches && !vx_join_from_disk(state))
-		vx_join_read_batches(state);
-	else
+	if (vx_join_from_disk(state))
 		read_rows(state);
+	else if (state->share)
+		read_shares(state);
+	else
+		read_plan(state);
 	if (!state->overflown)
 		vx_hash_finish(hash);
 	state->stats->peak = Max(state->stats->peak, vx_hash_memory(hash));

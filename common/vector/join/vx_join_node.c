@@ -48,6 +48,7 @@ static CustomExecMethods exec_methods = {
 	.ReScanCustomScan = rescan_join,
 	.EstimateDSMCustomScan = vx_join_estimate_dsm,
 	.InitializeDSMCustomScan = vx_join_initialize_dsm,
+	.ReInitializeDSMCustomScan = vx_join_reinitialize_dsm,
 	.InitializeWorkerCustomScan = vx_join_initialize_worker,
 	.ShutdownCustomScan = vx_join_shutdown,
 	.ExplainCustomScan = explain_join,
@@ -156,6 +157,7 @@ begin_join(CustomScanState *node, EState *estate, int eflags)
 	state->jointype = (JoinType) list_nth_int(fields, VX_JOIN_TYPE);
 	state->turned = list_nth_int(fields, VX_JOIN_TURNED) != 0;
 	state->nouter = list_nth_int(fields, VX_JOIN_NOUTER);
+	state->shares_build = list_nth_int(fields, VX_JOIN_SHARES_BUILD) != 0;
 	state->nkeys = nkeys;
 	state->clauses = list_copy_head(plan->custom_exprs, nkeys);
 	state->desc = node->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
@@ -298,6 +300,8 @@ explain_join(CustomScanState *node, List *ancestors, ExplainState *es)
 	explain_clauses("Hash Cond", state->clauses, node, ancestors, es);
 	explain_clauses("Join Filter", list_copy_tail(plan->custom_exprs, state->nkeys), node,
 					ancestors, es);
+	if (state->shares_build)
+		ExplainPropertyText("Build", "shared", es);
 	if (!es->analyze || state->hash == NULL)
 		return;
 	stats = vx_join_total_stats(state);

@@ -185,7 +185,7 @@ vx_join_spread(VxJoinState *state)
 void
 vx_join_look_at_memory(VxJoinState *state)
 {
-	VxHash	   *hash = state->hash;
+	VxHash	   *hash = state->into;
 	Size		used;
 
 	if (state->overflown ||
@@ -193,6 +193,11 @@ vx_join_look_at_memory(VxJoinState *state)
 		return;
 	hash->unseen = 0;
 	state->looked_at = hash->nrows;
+	if (hash == state->collected)
+	{
+		vx_join_share_look(state);
+		return;
+	}
 	if (input_level(state) >= MAX_LEVEL)
 		return;
 	used = vx_hash_memory(hash);
@@ -209,7 +214,7 @@ vx_join_add_row(VxJoinState *state, uint64 hashed, const Datum *values, const bo
 	if (state->overflown)
 		spill_row(state, hashed, values, isnull);
 	else
-		vx_hash_add(state->hash, hashed, values, isnull);
+		vx_hash_add(state->into, hashed, values, isnull);
 }
 
 /* A row of the probe side's batch. */

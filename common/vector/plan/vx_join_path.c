@@ -15,10 +15,10 @@
  * marked.
  *
  * In a parallel plan the probe side is partial: the participants' scan, or
- * such a join of theirs.  Each participant runs the build side's plan by itself,
- * which its costs say, so that a large one is better shared by the server's
- * Parallel Hash, or read by one process.  Not so right, full and turned joins:
- * every participant would return the build side's rows without a match.
+ * such a join of theirs.  Each participant has a table of the whole build side.  It
+ * runs the build side's plan by itself; or the plan is partial, too, and its rows
+ * go through shared memory to all.  Costs say which.  Not so right, full and turned
+ * joins: every participant would return the build side's rows without a match.
  *
  * Columns in expressions above an outer join are marked as such (from 16
  * on).  The node's scan tuple has its columns as they are above it, and its
@@ -71,6 +71,15 @@
  */
 #define VX_BUILD_AGAIN_COST	0.25
 
+/*
+ * What it costs to divide the build side: to meet; and, as shares of cpu_tuple_cost,
+ * for a row and for a column of it that is given to the others, and as much for one
+ * that is taken.
+ */
+#define VX_MEETING_COST			10.0
+#define VX_SHARED_ROW_COST		0.25
+#define VX_SHARED_COLUMN_COST	0.08
+
 /* Share of a condition's cost when it runs on vectors. */
 #define VX_QUAL_COST	0.5
 
@@ -96,7 +105,7 @@ typedef enum PathField
 	PATH_KINDS,					/* of them: VxKeyKind */
 	PATH_CONDITIONS,			/* of the join, beside */
 	PATH_FILTERS,				/* on its result */
-	PATH_TYPE,					/* list of the JoinType, and is it turned? */
+	PATH_TYPE,					/* list of the JoinType, is it turned, is the build shared? */
 	PATH_ABOVE					/* columns that are needed above */
 } PathField;
 
@@ -114,6 +123,14 @@ typedef struct JoinQuery
 	List	   *filters;
 	List	   *rinfos;			/* of the keys */
 } JoinQuery;
+
+/* How its build side is read. */
+typedef struct BuildSide
+{
+	Path	   *path;
+	Cost		cost;			/* until its rows are in the table, but for the keys */
+	bool		shared;			/* participants divide its rows */
+} BuildSide;
 
 /* ---- the plan node ---- */
 
@@ -198,10 +215,11 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->scan.plan.qual = (List *) use_columns(list_nth(private, PATH_FILTERS), columns);
 	cscan->custom_exprs = (List *) use_columns((Node *) exprs, columns);
 	cscan->custom_plans = custom_plans;
-	cscan->custom_private = list_make2(list_make4_int(linitial_int(type), lsecond_int(type),
+	cscan->custom_private = list_make2(list_make5_int(linitial_int(type), lsecond_int(type),
 													  list_length(outer->targetlist),
 													  list_length(list_nth(private,
-																		   PATH_KEYS))),
+																		   PATH_KEYS)),
+													  lthird_int(type)),
 									   list_nth(private, PATH_KINDS));
 	cscan->flags = best_path->flags;
 	cscan->methods = GetCustomScanMethods(vx_format->join_name, false);
@@ -504,29 +522,86 @@ vector_path(PlannerInfo *root, RelOptInfo *rel, bool partial, Cost *cost)
 }
 
 /*
- * The build side's plan: one that hands out vectors, or the cheapest, which
- * each participant runs if the join is partial; cost: of its rows until they are
- * in the table, but for the keys.  NULL: there is none.
+ * The build side by this path, or by one that hands out vectors, if that is cheaper;
+ * partial: by all participants together; safe: by any of them.
  */
-static Path *
-build_path(PlannerInfo *root, RelOptInfo *rel, bool partial, Cost *cost)
+static BuildSide
+build_by(PlannerInfo *root, RelOptInfo *rel, Path *path, bool partial, bool safe)
 {
-	Path	   *path = partial ? get_cheapest_parallel_safe_total_inner(rel->pathlist) :
-		rel->cheapest_total_path;
+	BuildSide	side = {path, path->total_cost + cpu_tuple_cost * path->rows, partial};
 	Path	   *vectors;
-	Cost		vectors_cost;
+	Cost		cost;
+
+	vectors = has_columns_only(rel) ? vector_path(root, rel, partial, &cost) : NULL;
+	if (vectors == NULL || (safe && !vectors->parallel_safe))
+		return side;
+	cost += VX_BUILD_ROW_COST * cpu_tuple_cost * vectors->rows;
+	if (cost <= side.cost)
+	{
+		side.path = vectors;
+		side.cost = cost;
+	}
+	return side;
+}
+
+/* Of a serial join; false: there is no plan. */
+static bool
+serial_build(PlannerInfo *root, RelOptInfo *rel, BuildSide *side)
+{
+	Path	   *path = rel->cheapest_total_path;
 
 	if (path == NULL || path->param_info != NULL)
-		return NULL;
-	*cost = path->total_cost + cpu_tuple_cost * path->rows;
-	vectors = has_columns_only(rel) ? vector_path(root, rel, false, &vectors_cost) : NULL;
-	if (vectors == NULL || (partial && !vectors->parallel_safe))
-		return path;
-	vectors_cost += VX_BUILD_ROW_COST * cpu_tuple_cost * vectors->rows;
-	if (vectors_cost > *cost)
-		return path;
-	*cost = vectors_cost;
-	return vectors;
+		return false;
+	*side = build_by(root, rel, path, false, false);
+	return true;
+}
+
+/* Each participant reads all rows. */
+static bool
+repeated_build(PlannerInfo *root, RelOptInfo *rel, double divisor, BuildSide *side)
+{
+	Path	   *path = get_cheapest_parallel_safe_total_inner(rel->pathlist);
+
+	if (path == NULL || path->param_info != NULL)
+		return false;
+	*side = build_by(root, rel, path, false, true);
+	side->cost *= 1 + VX_BUILD_AGAIN_COST * (divisor - 1);
+	return true;
+}
+
+/* They divide the rows. */
+static bool
+shared_build(PlannerInfo *root, RelOptInfo *rel, double divisor, BuildSide *side)
+{
+	double		given = rel->rows / divisor;
+	double		taken = rel->rows * (1 + VX_BUILD_AGAIN_COST * (divisor - 1));
+	int			ncolumns = list_length(rel->reltarget->exprs);
+	Path	   *path;
+
+	if (rel->partial_pathlist == NIL)
+		return false;
+	path = linitial(rel->partial_pathlist);
+	if (!path->parallel_safe || path->param_info != NULL)
+		return false;
+	*side = build_by(root, rel, path, true, true);
+	side->cost += VX_MEETING_COST + cpu_tuple_cost * (given + taken) *
+		(VX_SHARED_ROW_COST + VX_SHARED_COLUMN_COST * ncolumns);
+	return true;
+}
+
+/* Of a join of these participants, or with a divisor of 0 of a serial one. */
+static bool
+choose_build(PlannerInfo *root, RelOptInfo *rel, double divisor, BuildSide *side)
+{
+	BuildSide	shared;
+
+	if (divisor == 0)
+		return serial_build(root, rel, side);
+	if (!repeated_build(root, rel, divisor, side))
+		return shared_build(root, rel, divisor, side);
+	if (shared_build(root, rel, divisor, &shared) && shared.cost < side->cost)
+		*side = shared;
+	return true;
 }
 
 /* ---- cost ---- */
@@ -555,31 +630,32 @@ cost_of_quals(PlannerInfo *root, List *quals, double rows)
 
 /* As the server does for a hash table that has no room in memory. */
 static Cost
-spill_cost(const Path *outer, const Path *inner)
+spill_cost(const Path *outer, const PathTarget *inner, double inner_rows)
 {
-	double		bytes = inner->rows * (MAXALIGN(inner->pathtarget->width) + 64);
+	double		bytes = inner_rows * (MAXALIGN(inner->width) + 64);
 	double		pages = 0;
 
 	if (bytes <= (double) get_hash_memory_limit())
 		return 0;
-	pages += ceil(inner->rows * (inner->pathtarget->width + 24) / BLCKSZ);
+	pages += ceil(inner_rows * (inner->width + 24) / BLCKSZ);
 	pages += ceil(outer->rows * (outer->pathtarget->width + 24) / BLCKSZ);
-	return seq_page_cost * 2 * pages + cpu_tuple_cost * (inner->rows + outer->rows);
+	return seq_page_cost * 2 * pages + cpu_tuple_cost * (inner_rows + outer->rows);
 }
 
 static void
 cost_join(PlannerInfo *root, Path *path, const JoinQuery *query, Path *outer,
-		  Cost outer_cost, Path *inner, Cost inner_cost)
+		  Cost outer_cost, const BuildSide *side)
 {
+	double		inner_rows = side->shared ? query->inner->rows : side->path->rows;
 	int			nkeys = list_length(query->keys);
 	double		candidates = candidate_rows(root, query, outer);
-	Cost		build = inner_cost + inner->rows * cpu_operator_cost * nkeys;
+	Cost		build = side->cost + inner_rows * cpu_operator_cost * nkeys;
 	Cost		probe = outer_cost;
 	Cost		out = 0;
 
 	probe += VX_PROBE_COST * cpu_operator_cost * nkeys * outer->rows;
 	probe += cost_of_quals(root, query->conditions, candidates);
-	probe += spill_cost(outer, inner);
+	probe += spill_cost(outer, side->path->pathtarget, inner_rows);
 	out += cpu_tuple_cost * path->rows *
 		(VX_ROW_COST + VX_COLUMN_COST * list_length(path->pathtarget->exprs));
 	out += cost_of_quals(root, query->filters, path->rows);
@@ -589,7 +665,7 @@ cost_join(PlannerInfo *root, Path *path, const JoinQuery *query, Path *outer,
 	if (query->turned)
 		path->startup_cost += probe;
 	path->total_cost = build + probe + out + path->pathtarget->cost.startup;
-	st_path_inherit_disabled(path, outer, inner);
+	st_path_inherit_disabled(path, outer, side->path);
 }
 
 /* ---- the hook ---- */
@@ -599,12 +675,12 @@ static Path *
 make_join(PlannerInfo *root, const JoinQuery *query, Path *outer, Cost outer_cost)
 {
 	bool		partial = outer->parallel_workers > 0;
+	double		divisor = partial ? vx_parallel_divisor(outer) : 0;
 	RelOptInfo *joinrel = query->joinrel;
 	CustomPath *cpath;
-	Cost		inner_cost;
-	Path	   *inner = build_path(root, query->inner, partial, &inner_cost);
+	BuildSide	side;
 
-	if (inner == NULL)
+	if (!choose_build(root, query->inner, divisor, &side))
 		return NULL;
 	cpath = makeNode(CustomPath);
 	cpath->path.pathtype = T_CustomScan;
@@ -612,23 +688,23 @@ make_join(PlannerInfo *root, const JoinQuery *query, Path *outer, Cost outer_cos
 	cpath->path.pathtarget = joinrel->reltarget;
 	cpath->path.rows = joinrel->rows;
 	cpath->path.parallel_safe = joinrel->consider_parallel && outer->parallel_safe &&
-		inner->parallel_safe;
+		side.path->parallel_safe;
 	if (partial)
 	{
 		cpath->path.parallel_aware = true;
 		cpath->path.parallel_workers = outer->parallel_workers;
-		cpath->path.rows = clamp_row_est(joinrel->rows / vx_parallel_divisor(outer));
-		inner_cost *= 1 + VX_BUILD_AGAIN_COST * (vx_parallel_divisor(outer) - 1);
+		cpath->path.rows = clamp_row_est(joinrel->rows / divisor);
 	}
 	cpath->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	cpath->methods = &path_methods;
-	cpath->custom_paths = list_make2(outer, inner);
+	cpath->custom_paths = list_make2(outer, side.path);
 	cpath->custom_private = list_make5(query->keys, query->kinds, query->conditions,
 									   query->filters,
-									   list_make2_int(query->type, query->turned));
+									   list_make3_int(query->type, query->turned,
+													  side.shared));
 	/* the relation's target may be replaced by what the query puts out */
 	cpath->custom_private = lappend(cpath->custom_private, joinrel->reltarget->exprs);
-	cost_join(root, &cpath->path, query, outer, outer_cost, inner, inner_cost);
+	cost_join(root, &cpath->path, query, outer, outer_cost, &side);
 	return &cpath->path;
 }
 

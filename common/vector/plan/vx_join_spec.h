@@ -29,6 +29,7 @@ typedef enum VxJoinField
 	VX_JOIN_TURNED,				/* of SEMI and ANTI: rows of the build side come out */
 	VX_JOIN_NOUTER,				/* columns of the probe side */
 	VX_JOIN_NKEYS,
+	VX_JOIN_SHARES_BUILD,		/* participants divide the build side's rows */
 	VX_JOIN_NFIELDS
 } VxJoinField;
 
