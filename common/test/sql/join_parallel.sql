@@ -28,8 +28,8 @@ CREATE TABLE jo (LIKE jo_heap) USING @am@;
 INSERT INTO jo SELECT * FROM jo_heap;
 VACUUM ANALYZE jp, jp_heap, jo, jo_heap;
 
--- Rows that one query gives and the other does not (TBL, OTH); which joins and which aggregation were planned for ours.
-CREATE FUNCTION jp_compare(query text, other text DEFAULT 'jo_heap') RETURNS text LANGUAGE plpgsql AS $$
+-- Rows that one query gives and the other does not (TBL, OTH); which joins (builds: and which shared builds) and which aggregation were planned for ours.
+CREATE FUNCTION jp_compare(query text, other text DEFAULT 'jo_heap', builds bool DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 	aggregation text := '';
@@ -39,11 +39,11 @@ DECLARE
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || replace(replace(query, 'OTH', other), 'TBL', 'jp') LOOP
 		aggregation := coalesce(', ' || substring(line FROM 'Aggregation: (by partitions|final)'), aggregation);
-		kinds := kinds || CASE WHEN line ~ 'Parallel.*\(@Am@Join\)' THEN 'parallel' WHEN line ~ '\(@Am@Join\)' THEN 'serial' WHEN line ~ 'Hash.*Join$' THEN 'rows' END;
+		kinds := kinds || CASE WHEN line ~ 'Parallel.*\(@Am@Join\)' THEN 'parallel' WHEN builds AND line ~ 'Build: shared' THEN 'shared' WHEN line ~ '\(@Am@Join\)' THEN 'serial' WHEN line ~ 'Hash.*Join$' THEN 'rows' END;
 	END LOOP;
 	EXECUTE 'CREATE TEMP TABLE jp_ours AS ' || replace(replace(query, 'OTH', other), 'TBL', 'jp');
 	GET DIAGNOSTICS nrows = ROW_COUNT;
-	EXECUTE 'CREATE TEMP TABLE jp_theirs AS ' || replace(replace(query, 'OTH', 'jo_heap'), 'TBL', 'jp_heap');
+	EXECUTE 'CREATE TEMP TABLE jp_theirs AS ' || replace(replace(query, 'OTH', CASE WHEN other LIKE 'js%' THEN 'js_heap' ELSE 'jo_heap' END), 'TBL', 'jp_heap');
 	EXECUTE 'SELECT count(*) FROM (SELECT r FROM (SELECT o::text AS r, 1 AS n FROM jp_ours o
 			 UNION ALL SELECT h::text, -1 FROM jp_theirs h) c GROUP BY r HAVING sum(n) <> 0) d' INTO differences;
 	DROP TABLE jp_ours, jp_theirs;
@@ -90,8 +90,8 @@ SELECT jp_compare('SELECT a.id, b.b FROM TBL a JOIN (SELECT * FROM OTH WHERE b <
 SELECT jp_compare('SELECT a.id, b.b FROM TBL a LEFT JOIN (SELECT * FROM OTH WHERE b < 0) b ON a.k = b.k');
 SELECT jp_compare('SELECT count(*), sum(a.v) FROM (SELECT * FROM TBL WHERE id < 0) a JOIN OTH b ON a.k = b.k');
 
--- what EXPLAIN ANALYZE counts, of all participants; the build side's rows by participant
-CREATE FUNCTION jp_counts(query text) RETURNS TABLE (launched bigint, build bigint, probe bigint, unmatched bigint, on_disk bool) LANGUAGE plpgsql AS $$
+-- what EXPLAIN ANALYZE counts, of all participants; the build side's rows by participant, or where they share them of all
+CREATE FUNCTION jp_counts(query text) RETURNS TABLE (launched bigint, shared bool, build bigint, probe bigint, unmatched bigint, on_disk bool) LANGUAGE plpgsql AS $$
 DECLARE
 	plan jsonb;
 	node jsonb;
@@ -99,7 +99,8 @@ BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT JSON) ' || query INTO plan;
 	launched := jsonb_path_query_first(plan, '$.**."Workers Launched"');
 	node := jsonb_path_query_first(plan, '$.** ? (@."Custom Plan Provider" == "@Am@Join")');
-	build := (node ->> 'Build Rows')::bigint / (launched + current_setting('parallel_leader_participation')::bool::int);
+	shared := node ? 'Build';
+	build := (node ->> 'Build Rows')::bigint / CASE WHEN shared THEN 1 ELSE launched + current_setting('parallel_leader_participation')::bool::int END;
 	probe := node -> 'Probe Rows';
 	unmatched := node -> 'Probe Rows Without Match';
 	on_disk := (node ->> 'Parts On Disk')::int > 0;
@@ -185,6 +186,86 @@ END $$;
 SET parallel_leader_participation = off;
 SELECT jp_error('SELECT count(*) FROM jp a JOIN jo b ON a.k = b.k AND b.b / (a.k - 300) >= 0');
 RESET parallel_leader_participation;
+-- Shared builds: each participant reads its share of the build side, where a condition makes reading it dear.
+-- Values of all forms; mixed scales and a few long values only in some rows.
+CREATE COLLATION jp_nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE js_heap AS SELECT i AS b, CASE WHEN i % 9 <> 0 THEN i % 250 * 3 END AS k, (i % 120)::bigint AS k2, CASE WHEN i % 17 <> 0 THEN 'k' || i % 100 END AS t,
+	(CASE WHEN i % 2 = 0 THEN 'k' ELSE 'K' END || i % 100)::text COLLATE jp_nocase AS c, CASE i % 4 WHEN 0 THEN 'NaN'::numeric WHEN 1 THEN NULL WHEN 2 THEN 1 ELSE i % 25 END AS n,
+	date '2024-01-20' + i % 70 AS d, CASE WHEN i % 8 <> 0 THEN 'label ' || i % 30 END AS label, i * 1.50 AS amount,
+	CASE WHEN i < 1000 THEN i / 4.0 WHEN i % 3 = 0 THEN 1e30 + i END AS mixed, (CASE i % 5 WHEN 0 THEN '-0' WHEN 1 THEN 'NaN' WHEN 2 THEN NULL ELSE i * 1.25 END)::real AS f,
+	(CASE i % 5 WHEN 3 THEN '-0' WHEN 1 THEN '-Infinity' WHEN 2 THEN NULL ELSE i / 7.0 END)::float8 AS g, i % 3 = 0 AS flag, repeat(i || 'w', 1 + i % 40) AS w,
+	('n' || i % 7)::name AS name, i * interval '1 hour' AS span, CASE WHEN i % 6 <> 0 THEN ARRAY[i, i % 5] END AS list, NULL::int AS nothing,
+	CASE WHEN i % 400 = 1 THEN repeat('large' || i, 2000) END AS large
+FROM generate_series(1, 2000) i;
+CREATE TABLE js (LIKE js_heap) USING @am@;
+SELECT @am@.set_options('js', row_group_rows => 1024);
+INSERT INTO js SELECT * FROM js_heap WHERE b <= 1900;
+INSERT INTO js SELECT * FROM js_heap WHERE b > 1900;
+VACUUM ANALYZE js, js_heap;
+SET cpu_operator_cost = 1;
+CREATE FUNCTION js_compare(query text, other text) RETURNS text LANGUAGE sql AS 'SELECT jp_compare(query, other, true)';
+EXPLAIN (COSTS OFF) SELECT a.id, b.label FROM jp a JOIN js b ON a.k = b.k WHERE b.b % 10 <> 7;
+EXPLAIN (COSTS OFF) SELECT a.id, b.label FROM jp a LEFT JOIN (SELECT b.k, c.label FROM js_heap b JOIN js c ON b.b = c.b WHERE b.b % 10 <> 7) b ON a.k = b.k;
+SELECT kind, key, other, js_compare(format('SELECT a.id, a.t AS at, a.n AS an, b.* FROM TBL a %s JOIN (SELECT * FROM OTH WHERE b %% 10 <> 7) b ON %s', kind, key), other)
+FROM (VALUES ('INNER'), ('LEFT')) j (kind), (VALUES ('js'), ('js_heap')) o (other), (VALUES ('a.id = b.b'), ('a.k = b.k AND a.k2 = b.k2'), ('a.t = b.t AND a.k2 = b.k2 AND a.d < b.d'), ('a.n = b.n AND a.id = b.k'),
+	('a.k + 1 = b.k - 2 AND a.d = b.d AND a.t <> b.t'), ('a.t = b.c AND a.k2 = b.k2')) k (key) ORDER BY 1, 2, 3;
+SELECT neg, key, js_compare(format('SELECT a.id, a.t FROM TBL a WHERE %s EXISTS (SELECT FROM OTH b WHERE %s AND b.b %% 10 <> 7)', neg, key), 'js')
+FROM (VALUES (''), ('NOT')) j (neg), (VALUES ('a.k = b.k'), ('a.t = b.t AND a.k2 = b.k2 AND a.d < b.d'), ('a.n = b.n'), ('a.t = b.c AND a.k2 = b.k2')) k (key) ORDER BY 1, 2;
+-- of few rows and columns, and of none
+SELECT js_compare('SELECT count(*), sum(a.v) FROM TBL a JOIN (SELECT * FROM OTH WHERE b % 1000 = 7) b ON a.k = b.b', 'js');
+SELECT js_compare('SELECT count(*), sum(a.v) FROM TBL a LEFT JOIN (SELECT * FROM OTH WHERE b % 10 = 11) b ON a.k = b.b', other) FROM (VALUES ('js'), ('js_heap')) o (other);
+SELECT js_compare('SELECT count(*), sum(a.v) FROM TBL a JOIN (SELECT * FROM OTH WHERE b % 10 = 11) b ON a.k = b.b', 'js');
+-- joins on both sides, filters of scans, aggregation and an end above
+CREATE VIEW jp_shared AS SELECT 'SELECT b.label, c.name, count(*), sum(a.v * c.amount), max(c.large) FROM TBL a JOIN (SELECT b.k, b.b, c.label FROM OTH b JOIN OTH c ON b.b = c.b WHERE b.b % 10 <> 7 AND c.b % 9 <> 2) b ON a.k = b.k
+	JOIN (SELECT * FROM OTH WHERE b % 11 <> 3) c ON a.id = c.b GROUP BY 1, 2' AS query;
+SELECT js_compare(query, 'js'), js_compare(query, 'js_heap') FROM jp_shared;
+SELECT js_compare('SELECT sum(a.v), count(b.w) FROM TBL a JOIN (SELECT * FROM OTH WHERE b BETWEEN 100 AND 120 AND b % 10 <> 7) b ON a.id = b.b', 'js');
+SELECT js_compare('SELECT a.id, b.label, count(*), sum(b.amount) FROM TBL a LEFT JOIN (SELECT * FROM OTH WHERE b % 10 <> 7) b ON a.k = b.k GROUP BY 1, 2', 'js');
+SELECT count(*) FROM (SELECT a.id, b.label FROM jp a JOIN (SELECT * FROM js WHERE b % 10 <> 7) b ON a.k = b.k LIMIT 100) s;
+SELECT * FROM jp_counts('SELECT a.id, b.amount FROM jp a JOIN (SELECT * FROM js WHERE b % 10 <> 7) b ON a.k = b.k');
+SELECT * FROM jp_counts('SELECT a.id, b.amount FROM jp a JOIN (SELECT * FROM js_heap WHERE b % 10 <> 7) b ON a.k = b.k');
+-- on disk: what goes from one participant to another, and parts of each
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT shared, build, on_disk FROM jp_counts('SELECT a.id, b.* FROM jp a JOIN (SELECT * FROM js WHERE b % 10 <> 7) b ON a.id = b.b');
+SELECT kind, other, js_compare(format('SELECT a.id, a.t AS at, b.* FROM TBL a %s JOIN (SELECT * FROM OTH WHERE b %% 10 <> 7) b ON a.id = b.b', kind), other)
+FROM (VALUES ('INNER'), ('LEFT')) j (kind), (VALUES ('js'), ('js_heap')) o (other) ORDER BY 1, 2;
+SELECT neg, js_compare(format('SELECT a.id, a.n FROM TBL a WHERE %s EXISTS (SELECT FROM OTH b WHERE a.id = b.b AND a.t <> b.t AND b.b %% 10 <> 7 AND b.w <> ''x'')', neg), 'js') FROM (VALUES (''), ('NOT')) j (neg) ORDER BY 1;
+SELECT js_compare(query, 'js'), js_compare(query, 'js_heap') FROM jp_shared;
+SET enable_material = off;
+SELECT js_compare('SELECT x, s.* FROM generate_series(1, 3) x LEFT JOIN (SELECT count(*), sum(length(b.w)), max(a.v) FROM TBL a JOIN (SELECT * FROM OTH WHERE b % 10 <> 7) b ON a.id = b.b) s ON true', 'js');
+SELECT js_compare('SELECT g, s.* FROM generate_series(1, 4) g, LATERAL (SELECT count(*), max(length(b.w)), sum(a.k2 + g) FROM TBL a JOIN (SELECT * FROM OTH WHERE b % 10 <> g) b ON a.id = b.b) s', 'js');
+RESET hash_mem_multiplier;
+SET work_mem = '32MB';
+-- again and again, with other parameters, too
+SELECT js_compare('SELECT x, s.* FROM generate_series(1, 3) x LEFT JOIN (SELECT count(*), sum(length(b.w)), max(a.v) FROM TBL a JOIN (SELECT * FROM OTH WHERE b % 10 <> 7) b ON a.id = b.b) s ON true', 'js');
+SELECT js_compare('SELECT x, s.* FROM generate_series(1, 3) x LEFT JOIN (SELECT a.id, b.w FROM TBL a JOIN (SELECT * FROM OTH WHERE b % 10 <> 7) b ON a.id = b.b) s ON true', 'js_heap');
+SELECT js_compare('SELECT x, s.* FROM generate_series(1, 4) x, LATERAL (SELECT a.id, b.w FROM TBL a JOIN (SELECT * FROM OTH WHERE b % 10 <> x) b ON a.id = b.b) s', 'js');
+SELECT js_compare('SELECT g, (SELECT sum(a.v + b.amount) FROM TBL a JOIN OTH b ON a.k = b.b + g WHERE b.b % 10 <> g) FROM generate_series(1, 5) g', 'js');
+RESET enable_material;
+-- without the leader, with fewer workers than planned, and without any
+SET parallel_leader_participation = off;
+SELECT js_compare(query, 'js'), js_compare(query, 'js_heap') FROM jp_shared;
+SELECT * FROM jp_counts('SELECT a.id, b.amount FROM jp a JOIN (SELECT * FROM js WHERE b % 10 <> 7) b ON a.k = b.k');
+SET max_parallel_workers = 1;
+SELECT js_compare(query, 'js') FROM jp_shared;
+SET max_parallel_workers = 0;
+SELECT js_compare(query, 'js') FROM jp_shared;
+RESET parallel_leader_participation;
+SELECT js_compare(query, 'js'), js_compare(query, 'js_heap') FROM jp_shared;
+SELECT launched, shared, build FROM jp_counts('SELECT a.id, b.amount FROM jp a JOIN (SELECT * FROM js WHERE b % 10 <> 7) b ON a.k = b.k');
+SET max_parallel_workers = 1;
+SELECT js_compare(query, 'js'), js_compare(query, 'js_heap') FROM jp_shared;
+RESET max_parallel_workers;
+BEGIN;
+DECLARE jp_cursor CURSOR FOR SELECT count(*), sum(a.v) FROM jp a JOIN (SELECT * FROM js WHERE b % 10 <> 7) b ON a.k = b.k;
+FETCH jp_cursor;
+SELECT count(*), sum(a.v) FROM jp_heap a JOIN (SELECT * FROM js_heap WHERE b % 10 <> 7) b ON a.k = b.k;
+COMMIT;
+-- an error while others wait
+SELECT jp_error('SELECT count(*), sum(b.amount) FROM jp a JOIN js b ON a.k = b.k AND b.b / (b.b - 1700) >= 0');
+SELECT jp_error('SELECT count(*), sum(b.amount) FROM jp a JOIN js_heap b ON a.k = b.k AND b.b / (b.b - 1700) >= 0');
+RESET cpu_operator_cost;
 -- a large build side of rows is better shared by the server's Parallel Hash
 CREATE TABLE jbig_heap AS SELECT i AS b, i % 1000 AS x FROM generate_series(1, 200000) i;
 ANALYZE jbig_heap;
@@ -195,5 +276,7 @@ SET @am@.enable_vector_join = off;
 SELECT jp_compare('SELECT b.label, count(*), sum(a.v) FROM TBL a JOIN OTH b ON a.k = b.k GROUP BY 1', 'jo');
 RESET @am@.enable_vector_join;
 
-DROP TABLE jp, jp_heap, jo, jo_heap, jbig_heap;
-DROP FUNCTION jp_compare, jp_counts, jp_leader, jp_error, jl;
+DROP TABLE jp, jp_heap, jo, jo_heap, js, js_heap, jbig_heap;
+DROP VIEW jp_shared;
+DROP COLLATION jp_nocase;
+DROP FUNCTION jp_compare, jp_counts, js_compare, jp_leader, jp_error, jl;
