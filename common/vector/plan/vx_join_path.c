@@ -72,13 +72,13 @@
 #define VX_BUILD_AGAIN_COST	0.25
 
 /*
- * What it costs to divide the build side: to meet; and, as shares of cpu_tuple_cost,
- * for a row and for a column of it that is given to the others, and as much for one
- * that is taken.
+ * What it costs to divide the build side: to meet; and, as shares of what putting a row
+ * into the table costs, for a row and for a column of it that is given to the others,
+ * and as much for one that is taken.
  */
 #define VX_MEETING_COST			10.0
-#define VX_SHARED_ROW_COST		0.25
-#define VX_SHARED_COLUMN_COST	0.08
+#define VX_SHARED_ROW_COST		0.8
+#define VX_SHARED_COLUMN_COST	0.25
 
 /* Share of a condition's cost when it runs on vectors. */
 #define VX_QUAL_COST	0.5
@@ -129,6 +129,7 @@ typedef struct BuildSide
 {
 	Path	   *path;
 	Cost		cost;			/* until its rows are in the table, but for the keys */
+	Cost		row_cost;		/* of this, to put one there */
 	bool		shared;			/* participants divide its rows */
 } BuildSide;
 
@@ -528,20 +529,17 @@ vector_path(PlannerInfo *root, RelOptInfo *rel, bool partial, Cost *cost)
 static BuildSide
 build_by(PlannerInfo *root, RelOptInfo *rel, Path *path, bool partial, bool safe)
 {
-	BuildSide	side = {path, path->total_cost + cpu_tuple_cost * path->rows, partial};
+	Cost		row_cost = VX_BUILD_ROW_COST * cpu_tuple_cost;
+	BuildSide	side = {path, 0, cpu_tuple_cost, partial};
 	Path	   *vectors;
 	Cost		cost;
 
+	side.cost = path->total_cost + side.row_cost * path->rows;
 	vectors = has_columns_only(rel) ? vector_path(root, rel, partial, &cost) : NULL;
 	if (vectors == NULL || (safe && !vectors->parallel_safe))
 		return side;
-	cost += VX_BUILD_ROW_COST * cpu_tuple_cost * vectors->rows;
-	if (cost <= side.cost)
-	{
-		side.path = vectors;
-		side.cost = cost;
-	}
-	return side;
+	cost += row_cost * vectors->rows;
+	return cost <= side.cost ? (BuildSide) {vectors, cost, row_cost, partial} : side;
 }
 
 /* Of a serial join; false: there is no plan. */
@@ -584,7 +582,7 @@ shared_build(PlannerInfo *root, RelOptInfo *rel, double divisor, BuildSide *side
 	if (!path->parallel_safe || path->param_info != NULL)
 		return false;
 	*side = build_by(root, rel, path, true, true);
-	side->cost += VX_MEETING_COST + cpu_tuple_cost * (given + taken) *
+	side->cost += VX_MEETING_COST + side->row_cost * (given + taken) *
 		(VX_SHARED_ROW_COST + VX_SHARED_COLUMN_COST * ncolumns);
 	return true;
 }
