@@ -7,7 +7,9 @@
  * it hands out such (vx_join_batches.c), else one by one.  When the table has
  * grown beyond hash_mem, its rows, all that come behind, and all rows of the
  * probe side go to disk in parts, which are joined one by one
- * (vx_join_spill.c).
+ * (vx_join_spill.c).  Where the participants of a parallel plan divide the build
+ * side, what is read here goes to the others first, and all rows come from there
+ * (vx_join_share.c).
  *
  * Where rows of the build side without a match come out in the end, those
  * with a null key are in the table, too.  Nothing finds them.  On their way to
