@@ -53,7 +53,7 @@ struct StOrder
 	int			natts;			/* columns of sorted rows before the values of
 								 * expressions */
 	Oid			base_types[ST_MAX_ORDERBY];
-	bool		joined;			/* rows are sorted by all keys as one string, */
+	bool		joined;			/* rows are sorted by all keys as one string first, */
 	StringInfoData string;		/* which is their last column */
 };
 
@@ -171,6 +171,8 @@ st_order_end(StOrder *order)
 	if (order == NULL)
 		return;
 	FreeExecutorState(order->estate);
+	if (order->joined)
+		pfree(order->string.data);
 	pfree(order);
 }
 
@@ -290,36 +292,36 @@ st_order_zoned(const StOrder *order)
 	return &order->zoned;
 }
 
+/* The string comes first: where it ends alike, the keys themselves are compared. */
 Tuplesortstate *
 st_order_sort(const StOrder *order, TupleDesc desc)
 {
-	AttrNumber	attnos[ST_MAX_ORDERBY];
-	Oid			operators[ST_MAX_ORDERBY];
-	Oid			collations[ST_MAX_ORDERBY];
-	bool		nulls_first[ST_MAX_ORDERBY];
-	int			nkeys = order->nkeys;
+	AttrNumber	attnos[ST_MAX_ORDERBY + 1];
+	Oid			operators[ST_MAX_ORDERBY + 1];
+	Oid			collations[ST_MAX_ORDERBY + 1];
+	bool		nulls_first[ST_MAX_ORDERBY + 1];
+	int			n = 0;
 
-	for (int i = 0; i < nkeys; i++)
-	{
-		attnos[i] = order->exprs[i] == NULL ? order->keys[i].attno :
-			order->natts + i + 1;
-		operators[i] = order->keys[i].ordering;
-		collations[i] = order->keys[i].collation;
-		nulls_first[i] = order->keys[i].nulls_first;
-	}
 	if (order->joined)
 	{
-		nkeys = 1;
-		attnos[0] = desc->natts;
-		operators[0] = lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR)->lt_opr;
-		collations[0] = InvalidOid;
-		nulls_first[0] = false;
+		attnos[n] = desc->natts;
+		operators[n] = lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR)->lt_opr;
+		collations[n] = InvalidOid;
+		nulls_first[n++] = false;
 	}
-	return tuplesort_begin_heap(desc, nkeys, attnos, operators, collations, nulls_first,
+	for (int i = 0; i < order->nkeys; i++)
+	{
+		attnos[n] = order->exprs[i] == NULL ? order->keys[i].attno :
+			order->natts + i + 1;
+		operators[n] = order->keys[i].ordering;
+		collations[n] = order->keys[i].collation;
+		nulls_first[n++] = order->keys[i].nulls_first;
+	}
+	return tuplesort_begin_heap(desc, n, attnos, operators, collations, nulls_first,
 								maintenance_work_mem, NULL, TUPLESORT_NONE);
 }
 
-/* The keys as one string, which stands until the next row's. */
+/* The keys as one string, or as much of it as is kept, which stands until the next row's. */
 static Datum
 join_keys(StOrder *order, const Datum *values, const bool *isnull)
 {
@@ -327,14 +329,14 @@ join_keys(StOrder *order, const Datum *values, const bool *isnull)
 
 	resetStringInfo(string);
 	appendStringInfoSpaces(string, VARHDRSZ);
-	for (int i = 0; i < order->nkeys; i++)
+	for (int i = 0; i < order->nkeys && string->len < VARHDRSZ + ST_SORT_KEY_BYTES; i++)
 	{
 		const OrderKey *key = &order->keys[i];
 
 		st_sort_key_add(string, order->base_types[i], key->desc, key->nulls_first, values[i],
 						isnull[i]);
 	}
-	SET_VARSIZE(string->data, string->len);
+	SET_VARSIZE(string->data, Min(string->len, VARHDRSZ + ST_SORT_KEY_BYTES));
 	return PointerGetDatum(string->data);
 }
 

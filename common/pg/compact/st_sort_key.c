@@ -11,7 +11,8 @@
  * go.  Integers and times stand with the highest byte first and the sign
  * turned over; floats likewise, negative ones with all bits turned over;
  * strings end with a zero, which none of them has.  A descending value has
- * its bytes turned over.
+ * its bytes turned over.  A beginning of the string has the same order, but for
+ * rows that are equal so far.
  *
  *-------------------------------------------------------------------------
  */
@@ -81,7 +82,7 @@ add_string(StringInfo key, Datum value)
 {
 	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
 
-	appendBinaryStringInfo(key, VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v));
+	appendBinaryStringInfo(key, VARDATA_ANY(v), Min(VARSIZE_ANY_EXHDR(v), ST_SORT_KEY_BYTES));
 	appendStringInfoCharMacro(key, '\0');
 	if ((Pointer) v != DatumGetPointer(value))
 		pfree(v);

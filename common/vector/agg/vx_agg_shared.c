@@ -17,7 +17,8 @@
  *
  * A participant that comes when the others have written everything finds no
  * rows left, and goes on to the partitions.  Nobody waits for it: whoever
- * waits, waits for those that read rows, and these wait for nobody.
+ * waits, waits for those that read rows, and these wait at most for those that
+ * read the build side of a join below (vx_join_share.c).
  *
  * Where reading rows takes little of the time, participants do without partitions
  * (VX_AGG_SHARES): each takes a share of the values of a key, reads all rows, and

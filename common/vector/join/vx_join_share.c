@@ -119,21 +119,28 @@ vx_join_share_bytes(int nparticipants)
 					mul_size(sizeof(uint64), nparticipants));
 }
 
+/* What is allocated serves a later parallel run of the node, too. */
 static void
 make_share(VxJoinState *state, VxSharedBuild *dsm)
 {
 	MemoryContext mcxt = state->css.ss.ps.state->es_query_cxt;
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
-	VxJoinShare *share = palloc0(sizeof(VxJoinShare));
 	int			ncolumns = state->hash->ncolumns;
 
-	share->dsm = dsm;
-	share->mcxt = mcxt;
-	share->gathered.u.datum = share->words;
-	share->vectors = palloc(sizeof(VxVector *) * (ncolumns + 1));
-	for (int c = 0; c < ncolumns; c++)
-		share->vectors[c] = palloc0(sizeof(VxVector));
-	state->share = share;
+	if (state->own_share == NULL)
+	{
+		VxJoinShare *share = palloc0(sizeof(VxJoinShare));
+
+		share->mcxt = mcxt;
+		share->gathered.u.datum = share->words;
+		share->vectors = palloc(sizeof(VxVector *) * (ncolumns + 1));
+		for (int c = 0; c < ncolumns; c++)
+			share->vectors[c] = palloc0(sizeof(VxVector));
+		state->own_share = share;
+	}
+	state->share = state->own_share;
+	state->share->dsm = dsm;
+	state->share->file = NULL;
 	MemoryContextSwitchTo(old);
 }
 

@@ -325,7 +325,11 @@ lookup_path(PlannerInfo *root, RelOptInfo *rel, const VxKeyedQuery *keyed, List 
 
 	/* the keys asked for are a filter of the scan, which workers know nothing of */
 	if (asked && root->glob->parallelModeOK && !grouped->parallel_safe)
-		grouped = plan_relation(root, keyed->grouped, "grouped", false);
+	{
+		Path	   *serial = plan_relation(root, keyed->grouped, "grouped", false);
+
+		grouped = serial ? serial : grouped;
+	}
 	cpath->path.pathtype = T_CustomScan;
 	cpath->path.parent = rel;
 	cpath->path.pathtarget = rel->reltarget;
