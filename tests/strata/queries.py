@@ -520,6 +520,8 @@ class Generator:
         if self.rng.random() < 0.3:
             more = self.pick(["el <> 't1'", "el < t", "length(el) > j4"])
             where = f"{where or ' WHERE true'} AND {more}"
+            some = f"EXISTS (SELECT FROM unnest({array}) el WHERE {more})"
+            self.conditions = [*self.conditions, some]
         key = self.pick(["el", "upper(el)", "el, b", "el || u"])
         return (
             f"SELECT {key}, {aggs} FROM TBL tbl, unnest({array}) el{where}"
