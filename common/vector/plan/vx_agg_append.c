@@ -253,8 +253,8 @@ add_parallel_append(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 		return;
 	append = append_states(root, input_rel, subpaths, partial_subpaths, workers);
 	/* scans of children leave that to who has all of them: vx_cost_scan() */
-	append->startup_cost += vx_workers_cost();
-	append->total_cost += vx_workers_cost();
+	append->startup_cost += vx_workers_cost(workers);
+	append->total_cost += vx_workers_cost(workers);
 	states = total_rows(subpaths) + total_rows(partial_subpaths) * workers;
 	rows = ceil(states * VX_AGG_STATE_BYTES / BLCKSZ);
 	gather = (Path *) create_gather_path(root, grouped_rel, append, append->pathtarget, NULL,

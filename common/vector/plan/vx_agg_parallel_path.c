@@ -293,7 +293,7 @@ add_shares_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_re
 					 clamp_row_est(ngroups / divisor));
 	/* as a parallel scan: vx_cost_scan() */
 	if (input_rel->reloptkind == RELOPT_BASEREL)
-		cost = vx_workers_cost();
+		cost = vx_workers_cost(path->path.parallel_workers);
 	cost += cpu_operator_cost * below->path.rows *
 		(vx_is_integer_key(exprType(list_nth(query->keys, key)),
 						   list_nth_oid(query->eqops, key)) ?

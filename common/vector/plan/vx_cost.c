@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include <math.h>
+#include <unistd.h>
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
@@ -47,10 +48,12 @@
 #define VX_WIDE_VALUE	64
 
 /*
- * What parallel_setup_cost is short of: a worker starts, loads libraries, and maps shared
- * memory in the time in which vectors of ten million integers are read.
+ * What parallel_setup_cost is short of: workers start, load libraries, and map shared
+ * memory in the time in which vectors of ten million integers are read; and each of
+ * them takes a processor's time for it.
  */
-#define VX_WORKERS_COST	3.0
+#define VX_WORKERS_COST	1.2
+#define VX_WORKER_COST	0.8
 
 /* Share of a page's cost that is unpacking, which participants of a parallel plan share. */
 #define VX_UNPACK_SHARE	0.5
@@ -203,9 +206,37 @@ vx_parallel_divisor(const Path *path)
 }
 
 Cost
-vx_workers_cost(void)
+vx_workers_cost(int workers)
 {
-	return VX_WORKERS_COST * parallel_setup_cost;
+	return (VX_WORKERS_COST + VX_WORKER_COST * workers) * parallel_setup_cost;
+}
+
+static int
+processors(void)
+{
+	static int	result = 0;
+
+	if (result == 0)
+		result = Max(1, (int) sysconf(_SC_NPROCESSORS_ONLN));
+	return result;
+}
+
+int
+vx_busy_workers(int workers)
+{
+	int			most = processors() - (parallel_leader_participation ? 1 : 0);
+
+	return Min(workers, Max(1, most));
+}
+
+/*
+ * Participants by which CPU time is divided: vectors keep a processor busy, and the leader
+ * has little else to do.
+ */
+static double
+busy_divisor(int workers)
+{
+	return Min(workers + (parallel_leader_participation ? 1 : 0), processors());
 }
 
 /*
@@ -350,14 +381,14 @@ vx_cost_scan(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation relation,
 
 	if (path->parallel_workers > 0)
 	{
-		double		divisor = vx_parallel_divisor(path);
+		double		divisor = busy_divisor(path->parallel_workers);
 
 		/* they start once for all children, whose Append is ours to charge, or the server's */
 		if (rel->reloptkind == RELOPT_BASEREL)
-			startup_cost += vx_workers_cost();
+			startup_cost += vx_workers_cost(path->parallel_workers);
 		cpu_cost /= divisor;
 		disk_cost *= 1 - VX_UNPACK_SHARE + VX_UNPACK_SHARE / divisor;
-		path->rows = clamp_row_est(path->rows / divisor);
+		path->rows = clamp_row_est(path->rows / vx_parallel_divisor(path));
 	}
 	path->startup_cost = startup_cost + path->pathtarget->cost.startup +
 		vx_format->costs.start * cpu_tuple_cost;

@@ -295,7 +295,17 @@ add_scan_paths(PlannerInfo *root, RelOptInfo *rel, Relation relation)
 
 		if (workers > 0)
 		{
+			int			busy = vx_busy_workers(workers);
+
 			cpath = make_scan_path(root, rel, relation, NULL, attnos, workers, NULL);
+			if (busy < workers)
+			{
+				CustomPath *fewer = make_scan_path(root, rel, relation, NULL, attnos, busy, NULL);
+
+				/* workers that cost nothing do no harm */
+				if (fewer->path.total_cost < cpath->path.total_cost)
+					cpath = fewer;
+			}
 			add_partial_path(rel, &cpath->path);
 		}
 	}

@@ -124,7 +124,10 @@ extern Cost vx_row_fetch_cost(RelOptInfo *rel, Relation relation,
 extern double vx_parallel_divisor(const Path *path);
 
 /* What workers cost beyond parallel_setup_cost before they read the first vector. */
-extern Cost vx_workers_cost(void);
+extern Cost vx_workers_cost(int workers);
+
+/* Of so many workers, those that find a processor, beside the leader. */
+extern int	vx_busy_workers(int workers);
 
 /* Pages that the rows would take in a heap: the measure of work to share. */
 extern double vx_heap_pages(RelOptInfo *rel, Relation relation);
