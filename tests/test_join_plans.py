@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from test_keyed import plan_of
 
@@ -192,3 +194,66 @@ def test_a_turned_join_begins_behind_its_probe_side(conn, am):
     join = next(n for n in plan_of(conn, sql) if n.get("Join Type") == "Right Semi")
     probe = join["Plans"][0]
     assert join["Startup Cost"] > 2 * (probe["Total Cost"] - probe["Startup Cost"]) / 3
+
+
+def test_far_fetches(conn, am):
+    """A fetch costs more where a session cannot keep all vectors and rows do not follow
+    each other; only colcompress has vectors to decode for it."""
+    columns = "bcdefghij"
+    conn.execute(
+        f"CREATE TABLE wide (id int PRIMARY KEY, a int UNIQUE, {' bigint, '.join(columns)}"
+        f" bigint) USING {am};"
+        f"INSERT INTO wide SELECT i, i * 7919 % 100003, {', '.join('i' * len(columns))}"
+        " FROM generate_series(1, 50000) i; ANALYZE wide"
+    )
+
+    def cost(key: str) -> float:
+        (node,) = plan_of(conn, f"SELECT {', '.join(columns)} FROM wide WHERE {key} = 5")
+        return node["Total Cost"]
+
+    before = cost("id"), cost("a")
+    conn.execute(
+        "UPDATE pg_class SET reltuples = reltuples * 100 WHERE oid = 'wide'::regclass"
+    )
+    ordered, scattered = (
+        now - then for now, then in zip((cost("id"), cost("a")), before, strict=True)
+    )
+    assert (scattered - ordered > 4) == (am == "colcompress")
+
+
+def test_workers_that_cost_are_no_more_than_processors(conn, am):
+    """The leader works, too."""
+    conn.execute(TABLES.format(am=am))
+    conn.execute(
+        "UPDATE pg_class SET reltuples = reltuples * 10000 WHERE oid = 'sales'::regclass;"
+        "SET max_parallel_workers_per_gather = 1000; SET parallel_tuple_cost = 0"
+    )
+    sql = "SELECT kind, sum(v * k) FROM sales WHERE v * k > 3 GROUP BY 1"
+
+    def planned() -> list[int]:
+        return [n["Workers Planned"] for n in plan_of(conn, sql) if "Workers Planned" in n]
+
+    busy = max(1, (os.cpu_count() or 1) - 1)
+    assert planned() == [busy]
+    conn.execute("SET parallel_setup_cost = 0")
+    (workers,) = planned()
+    assert workers > busy
+
+
+def test_parallel_runs_use_memory_again(conn, am):
+    """Each outer row has another parallel run, which the LIMIT ends."""
+    conn.execute(
+        f"CREATE TABLE facts (k int) USING {am};"
+        "INSERT INTO facts SELECT i % 20000 FROM generate_series(1, 100000) i;"
+        "ANALYZE facts; SET enable_material = off;"
+        "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET cpu_operator_cost = 0;"
+        "SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 1;"
+        "CREATE FUNCTION memory_used(int) RETURNS bigint LANGUAGE plpgsql"
+        " PARALLEL RESTRICTED AS 'BEGIN"
+        " RETURN (SELECT sum(used_bytes) FROM pg_backend_memory_contexts); END'"
+    )
+    sql = """SELECT memory_used(g) FROM generate_series(1, 8) g LEFT JOIN
+        (SELECT k + 1, count(*) FROM facts GROUP BY 1 LIMIT 1) s ON true"""
+    assert "by partitions" in [n.get("Aggregation") for n in plan_of(conn, sql)]
+    used = [row[0] for row in conn.execute(sql).fetchall()]
+    assert used[-1] - used[2] < 4000

@@ -214,6 +214,20 @@ def test_few_keys(conn, am, restricted):
     assert rows == conn.execute(sql).fetchall()
 
 
+def test_few_keys_without_workers(conn, am):
+    """The keys asked for are a filter that workers would know nothing of."""
+    conn.execute(TABLES.format(am=am))
+    conn.execute(
+        "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;"
+        f"SET min_parallel_table_scan_size = 0; SET {am}.enable_vector_aggregate = off"
+    )
+    (node,) = lookups(conn, am, ASKED)
+    assert "Gather" in json.dumps(node["Plans"][1])
+    (node,) = lookups(conn, am, f"{ASKED} WHERE o.id < 20", True)
+    assert "Gather" not in json.dumps(node["Plans"][1])
+    assert node["Keys Looked For"] == 19
+
+
 @pytest.mark.parametrize(
     "source",
     [

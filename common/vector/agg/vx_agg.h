@@ -217,6 +217,7 @@ typedef struct VxAggState
 	VxSpill    *spill;			/* rows on disk, or NULL: never any */
 	VxStateParts *state_parts;	/* a final node's: groups on disk, likewise */
 	VxAggShared *shared;		/* partitions that participants share, or NULL */
+	MemoryContext shared_mcxt;	/* what it has */
 	uint64		nshared;		/* for EXPLAIN, when it is gone: states in them */
 	VxAggShares *shares;		/* VX_AGG_SHARES: those of a key, or NULL */
 

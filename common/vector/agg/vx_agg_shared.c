@@ -48,6 +48,7 @@
 #include "utils/wait_event.h"
 
 #include "vx_agg.h"
+#include "vx_shared_chunks.h"
 #include "st_numeric.h"
 
 /* Memory of a participant's table at first: the caches hold most of what it needs. */
@@ -59,13 +60,8 @@
 /* Of states in shared memory, a participant writes so many bytes at most. */
 #define MOST_SHARED_BYTES	((Size) 64 * 1024 * 1024)
 
-/* In shared memory; states follow, as vx_states_write() has them. */
-typedef struct Chunk
-{
-	dsa_pointer next;
-} Chunk;
-
-#define CHUNK_HEADER	MAXALIGN(sizeof(Chunk))
+/* A chunk in shared memory: states follow, as vx_states_write() has them. */
+#define CHUNK_HEADER	MAXALIGN(sizeof(VxSharedChunk))
 
 typedef struct SharedPartitions
 {
@@ -82,7 +78,6 @@ typedef struct SharedPartitions
 struct VxAggShared
 {
 	SharedPartitions *dsm;
-	MemoryContext mcxt;
 	SharedTuplestoreAccessor *parts[VX_AGG_PARTS];
 	Size		chunk_bytes;	/* in shared memory, written here */
 	int			input;			/* partition being read, or -1 */
@@ -156,11 +151,16 @@ init_shares(VxAggShares *shares, ParallelContext *pcxt, SharedShares *dsm)
 static VxAggShared *
 make_shared(VxAggState *state, SharedPartitions *dsm)
 {
-	MemoryContext mcxt = state->css.ss.ps.state->es_query_cxt;
-	VxAggShared *shared = MemoryContextAllocZero(mcxt, sizeof(VxAggShared));
+	VxAggShared *shared;
 
+	/* below a LIMIT there is one run after another */
+	if (state->shared_mcxt == NULL)
+		state->shared_mcxt = AllocSetContextCreate(state->css.ss.ps.state->es_query_cxt,
+												   "shared groups", ALLOCSET_SMALL_SIZES);
+	else
+		MemoryContextReset(state->shared_mcxt);
+	shared = MemoryContextAllocZero(state->shared_mcxt, sizeof(VxAggShared));
 	shared->dsm = dsm;
-	shared->mcxt = mcxt;
 	shared->input = -1;
 	state->shared = shared;
 	return shared;
@@ -168,10 +168,10 @@ make_shared(VxAggState *state, SharedPartitions *dsm)
 
 /* The leader's accessors; the files are empty. */
 static void
-make_stores(VxAggShared *shared)
+make_stores(VxAggState *state, SharedPartitions *dsm)
 {
-	SharedPartitions *dsm = shared->dsm;
-	MemoryContext old = MemoryContextSwitchTo(shared->mcxt);
+	VxAggShared *shared = make_shared(state, dsm);
+	MemoryContext old = MemoryContextSwitchTo(state->shared_mcxt);
 
 	for (int i = 0; i < VX_AGG_PARTS; i++)
 	{
@@ -193,36 +193,6 @@ start_pass(SharedPartitions *dsm)
 		dsa_pointer_atomic_init(&dsm->chunks[i], InvalidDsaPointer);
 }
 
-/* There is one in each participant of a parallel plan. */
-static dsa_area *
-area_of(const VxAggState *state)
-{
-	return state->css.ss.ps.state->es_query_dsa;
-}
-
-static Chunk *
-chunk_at(const VxAggState *state, dsa_pointer chunk)
-{
-	return dsa_get_address(area_of(state), chunk);
-}
-
-static void
-free_chunks(VxAggState *state, SharedPartitions *dsm)
-{
-	for (int i = 0; i < VX_AGG_PARTS; i++)
-	{
-		dsa_pointer chunk = dsa_pointer_atomic_read(&dsm->chunks[i]);
-
-		while (DsaPointerIsValid(chunk))
-		{
-			dsa_pointer next = chunk_at(state, chunk)->next;
-
-			dsa_free(area_of(state), chunk);
-			chunk = next;
-		}
-	}
-}
-
 void
 vx_agg_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
@@ -242,14 +212,14 @@ vx_agg_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordi
 	pg_atomic_init_u64(&dsm->nstates, 0);
 	SharedFileSetInit(&dsm->files, pcxt->seg);
 	start_pass(dsm);
-	make_stores(make_shared((VxAggState *) node, dsm));
+	make_stores((VxAggState *) node, dsm);
 }
 
 static void
 free_read_chunk(VxAggState *state)
 {
 	if (DsaPointerIsValid(state->shared->read))
-		dsa_free(area_of(state), state->shared->read);
+		dsa_free(state->css.ss.ps.state->es_query_dsa, state->shared->read);
 	state->shared->read = InvalidDsaPointer;
 }
 
@@ -269,17 +239,19 @@ end_reading(VxAggShared *shared)
 void
 vx_agg_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
-	VxAggShared *shared = ((VxAggState *) node)->shared;
+	VxAggState *state = (VxAggState *) node;
+	SharedPartitions *dsm = coordinate;
 
-	if (((VxAggState *) node)->shares && pcxt->seg != NULL)
-		init_shares(((VxAggState *) node)->shares, pcxt, coordinate);
-	if (shared == NULL)
+	if (state->shares && pcxt->seg != NULL)
+		init_shares(state->shares, pcxt, coordinate);
+	if (state->shared == NULL)
 		return;
-	vx_agg_shared_rescan((VxAggState *) node);
-	free_chunks((VxAggState *) node, shared->dsm);
-	SharedFileSetDeleteAll(&shared->dsm->files);
-	start_pass(shared->dsm);
-	make_stores(shared);
+	vx_agg_shared_rescan(state);
+	for (int i = 0; i < VX_AGG_PARTS; i++)
+		vx_shared_chunks_free(&node->ss.ps, &dsm->chunks[i]);
+	SharedFileSetDeleteAll(&dsm->files);
+	start_pass(dsm);
+	make_stores(state, dsm);
 }
 
 void
@@ -296,7 +268,7 @@ vx_agg_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
 		return;
 	}
 	shared = make_shared(state, dsm);
-	old = MemoryContextSwitchTo(shared->mcxt);
+	old = MemoryContextSwitchTo(state->shared_mcxt);
 
 	SharedFileSetAttach(&dsm->files, dsm_find_mapping(dsm->segment));
 	for (int i = 0; i < VX_AGG_PARTS; i++)
@@ -377,19 +349,15 @@ static bool
 put_chunk(VxAggState *state, int part, const VxStates *states, Size bytes)
 {
 	VxAggShared *shared = state->shared;
-	dsa_pointer_atomic *first = &shared->dsm->chunks[part];
+	PlanState  *ps = &state->css.ss.ps;
 	dsa_pointer chunk;
-	Chunk	   *c;
 
 	if (shared->chunk_bytes + bytes > Min(share_of_memory(), MOST_SHARED_BYTES))
 		return false;
-	chunk = dsa_allocate(area_of(state), CHUNK_HEADER + bytes);
+	chunk = dsa_allocate(ps->state->es_query_dsa, CHUNK_HEADER + bytes);
 	shared->chunk_bytes += bytes;
-	c = chunk_at(state, chunk);
-	vx_states_write(state, states, (char *) c + CHUNK_HEADER);
-	c->next = dsa_pointer_atomic_read(first);
-	while (!dsa_pointer_atomic_compare_exchange(first, &c->next, chunk))
-		;
+	vx_states_write(state, states, (char *) vx_shared_chunk(ps, chunk) + CHUNK_HEADER);
+	vx_shared_chunk_put(ps, &shared->dsm->chunks[part], chunk);
 	return true;
 }
 
@@ -469,7 +437,7 @@ vx_agg_shared_read(VxAggState *state, Datum *states)
 	free_read_chunk(state);
 	if (DsaPointerIsValid(shared->chunk))
 	{
-		Chunk	   *c = chunk_at(state, shared->chunk);
+		VxSharedChunk *c = vx_shared_chunk(&state->css.ss.ps, shared->chunk);
 
 		*states = PointerGetDatum((char *) c + CHUNK_HEADER);
 		shared->read = shared->chunk;

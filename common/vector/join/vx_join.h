@@ -111,7 +111,6 @@ typedef struct VxJoinState
 	/* the participants of a parallel plan divide its plan's rows */
 	bool		shares_build;
 	VxJoinShare *share;			/* NULL: there are no others */
-	VxJoinShare *own_share;		/* what it is made of; NULL: never any */
 	VxHash	   *collected;		/* rows of this participant's share, or NULL */
 	VxHash	   *into;			/* where rows go: hash, or collected */
 

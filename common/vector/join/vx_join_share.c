@@ -44,6 +44,7 @@
 #include "utils/wait_event.h"
 
 #include "vx_join.h"
+#include "vx_shared_chunks.h"
 
 /* A participant has so many bytes of chunks in shared memory at most. */
 #define MOST_SHARED_BYTES	((Size) 64 * 1024 * 1024)
@@ -60,7 +61,7 @@
  */
 typedef struct Chunk
 {
-	dsa_pointer next;
+	VxSharedChunk link;
 	Size		size;			/* bytes, this included */
 	uint64		nrows;
 } Chunk;
@@ -119,28 +120,21 @@ vx_join_share_bytes(int nparticipants)
 					mul_size(sizeof(uint64), nparticipants));
 }
 
-/* What is allocated serves a later parallel run of the node, too. */
 static void
 make_share(VxJoinState *state, VxSharedBuild *dsm)
 {
 	MemoryContext mcxt = state->css.ss.ps.state->es_query_cxt;
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	VxJoinShare *share = palloc0(sizeof(VxJoinShare));
 	int			ncolumns = state->hash->ncolumns;
 
-	if (state->own_share == NULL)
-	{
-		VxJoinShare *share = palloc0(sizeof(VxJoinShare));
-
-		share->mcxt = mcxt;
-		share->gathered.u.datum = share->words;
-		share->vectors = palloc(sizeof(VxVector *) * (ncolumns + 1));
-		for (int c = 0; c < ncolumns; c++)
-			share->vectors[c] = palloc0(sizeof(VxVector));
-		state->own_share = share;
-	}
-	state->share = state->own_share;
-	state->share->dsm = dsm;
-	state->share->file = NULL;
+	share->dsm = dsm;
+	share->mcxt = mcxt;
+	share->gathered.u.datum = share->words;
+	share->vectors = palloc(sizeof(VxVector *) * (ncolumns + 1));
+	for (int c = 0; c < ncolumns; c++)
+		share->vectors[c] = palloc0(sizeof(VxVector));
+	state->share = share;
 	MemoryContextSwitchTo(old);
 }
 
@@ -169,32 +163,12 @@ vx_join_share_attach(VxJoinState *state, VxSharedBuild *dsm)
 	make_share(state, dsm);
 }
 
-/* There is one in each participant of a parallel plan. */
-static dsa_area *
-area_of(const VxJoinState *state)
-{
-	return state->css.ss.ps.state->es_query_dsa;
-}
-
-static Chunk *
-chunk_at(const VxJoinState *state, dsa_pointer chunk)
-{
-	return dsa_get_address(area_of(state), chunk);
-}
-
 void
 vx_join_share_restart(VxJoinState *state)
 {
 	VxSharedBuild *dsm = state->share->dsm;
-	dsa_pointer chunk = dsa_pointer_atomic_read(&dsm->chunks);
 
-	while (DsaPointerIsValid(chunk))
-	{
-		dsa_pointer next = chunk_at(state, chunk)->next;
-
-		dsa_free(area_of(state), chunk);
-		chunk = next;
-	}
+	vx_shared_chunks_free(&state->css.ss.ps, &dsm->chunks);
 	SharedFileSetDeleteAll(&dsm->files);
 	start_pass(dsm);
 }
@@ -320,7 +294,7 @@ choose_rows(VxJoinShare *share, const VxHash *hash, uint64 first)
 static int
 make_chunk(VxJoinShare *share, const VxHash *hash, uint64 first)
 {
-	Chunk		head = {InvalidDsaPointer};
+	Chunk		head = {{InvalidDsaPointer}};
 	int			n = choose_rows(share, hash, first);
 	Size		hashes;
 
@@ -343,19 +317,15 @@ static bool
 put_in_memory(VxJoinState *state)
 {
 	VxJoinShare *share = state->share;
-	dsa_pointer_atomic *first = &share->dsm->chunks;
+	PlanState  *ps = &state->css.ss.ps;
 	dsa_pointer chunk;
-	Chunk	   *c;
 
 	if (share->shared_bytes + share->used > Min(get_hash_memory_limit() / 2, MOST_SHARED_BYTES))
 		return false;
-	chunk = dsa_allocate(area_of(state), share->used);
+	chunk = dsa_allocate(ps->state->es_query_dsa, share->used);
 	share->shared_bytes += share->used;
-	c = chunk_at(state, chunk);
-	memcpy(c, share->bytes, share->used);
-	c->next = dsa_pointer_atomic_read(first);
-	while (!dsa_pointer_atomic_compare_exchange(first, &c->next, chunk))
-		;
+	memcpy(vx_shared_chunk(ps, chunk), share->bytes, share->used);
+	vx_shared_chunk_put(ps, &share->dsm->chunks, chunk);
 	return true;
 }
 
@@ -589,10 +559,10 @@ vx_join_read_shares(VxJoinState *state)
 
 	while (DsaPointerIsValid(chunk))
 	{
-		Chunk	   *c = chunk_at(state, chunk);
+		Chunk	   *c = vx_shared_chunk(&state->css.ss.ps, chunk);
 
 		add_chunk(state, (char *) c);
-		chunk = c->next;
+		chunk = c->link.next;
 	}
 	for (int i = 0; i < share->dsm->nparticipants; i++)
 		if (share->dsm->in_file[i] > 0)
