@@ -167,16 +167,30 @@ find_value(const uint8 *document, uint32 len, int nkeys, const StStr *keys,
 	return st_jsonb_find(document, len, keys[last], &hints[last], item);
 }
 
+static bool
+is_object(const StJsonbItem *item)
+{
+	StJsonb		c;
+
+	return item->type == ST_JSONB_CONTAINER &&
+		st_jsonb_open(item->data, item->len, &c) == ST_OK && c.object;
+}
+
 bool
 vx_path_touches(const VxPath *path, const uint8 *document, uint32 len)
 {
 	for (int i = 0; i < path->nplaces; i++)
 	{
 		const VxPathPlace *place = &path->places[i];
+		StJsonbItem item;
+		StStatus	status;
 
-		if (place->nkeys == 0 ||
-			find_value(document, len, place->nkeys, place->keys, place->hints,
-					   NULL) != ST_NOTFIT)
+		if (place->nkeys == 0)
+			return true;
+		status = find_value(document, len, place->nkeys, place->keys, place->hints,
+							place->use == VX_USE_NO_OBJECT ? &item : NULL);
+		if (status != ST_NOTFIT &&
+			!(status == ST_OK && place->use == VX_USE_NO_OBJECT && is_object(&item)))
 			return true;
 	}
 	return false;

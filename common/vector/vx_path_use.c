@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/array.h"
@@ -459,9 +459,34 @@ use_json_path(Node *argument, Node *path, VxPathUse *use)
 	return true;
 }
 
+/*
+ * Keys, or strings of an array, of which there is at least one, are asked for.  Other
+ * keys would only tell that there is an object at all.
+ */
+static bool
+use_some_keys(const Chain *chain, Node *keys, Node *argument, VxPathUse *use)
+{
+	Chain		behind = {chain->document, NIL, false};
+	ListCell   *lc;
+
+	if (chain->open || chain->keys == NIL ||
+		!(exprType(keys) == TEXTOID ? add_text(&behind, (Const *) keys) :
+		  add_array(&behind, (Const *) keys)) ||
+		behind.keys == NIL || list_length(behind.keys) >= MAX_PLACES)
+		return false;
+	use->document = chain->document;
+	use->argument = argument;
+	use->places = list_make1(make_place(VX_USE_NO_OBJECT, chain->keys));
+	foreach(lc, behind.keys)
+		use->places = lappend(use->places,
+							  make_place(VX_USE_THERE, lappend(list_copy(chain->keys),
+															   lfirst(lc))));
+	return true;
+}
+
 /* One side of @> is a constant, the other one a chain. */
 static bool
-use_containment(Node *larger, Node *smaller, VxPathUse *use)
+use_containment(Node *larger, Node *smaller, bool condition, VxPathUse *use)
 {
 	bool		is_larger = IsA(smaller, Const);
 	const Const *constant = (const Const *) (is_larger ? smaller : larger);
@@ -478,13 +503,14 @@ use_containment(Node *larger, Node *smaller, VxPathUse *use)
 		return contained_places(root, &chain, &use->places);
 	if (!contain_places(root, &chain, chain.keys, &use->places))
 		return false;
-	add_existence(&chain, &use->places);
+	if (!condition)
+		add_existence(&chain, &use->places);
 	return true;
 }
 
 /* A call that is no step of a chain. */
 static bool
-use_call(Oid funcid, List *args, VxPathUse *use)
+use_call(Oid funcid, List *args, bool condition, VxPathUse *use)
 {
 	Node	   *first = linitial(args);
 	Node	   *second = list_length(args) > 1 ? lsecond(args) : NULL;
@@ -500,11 +526,13 @@ use_call(Oid funcid, List *args, VxPathUse *use)
 		case F_JSONB_EXISTS_ANY:
 		case F_JSONB_EXISTS_ALL:
 			use->part = true;
-			return find_chain(first, &chain) && use_chain(&chain, VX_USE_KEYS, first, use);
+			return find_chain(first, &chain) &&
+				((condition && use_some_keys(&chain, second, first, use)) ||
+				 use_chain(&chain, VX_USE_KEYS, first, use));
 		case F_JSONB_CONTAINED:
-			return use_containment(second, first, use);
+			return use_containment(second, first, condition, use);
 		case F_JSONB_CONTAINS:
-			return use_containment(first, second, use);
+			return use_containment(first, second, condition, use);
 		case F_JSONB_PATH_EXISTS:
 		case F_JSONB_PATH_EXISTS_TZ:
 		case F_JSONB_PATH_EXISTS_OPR:
@@ -524,7 +552,7 @@ use_call(Oid funcid, List *args, VxPathUse *use)
 }
 
 bool
-vx_path_use(Node *node, VxPathUse *use)
+vx_path_use(Node *node, bool condition, VxPathUse *use)
 {
 	Oid			funcid;
 	List	   *args;
@@ -554,10 +582,21 @@ vx_path_use(Node *node, VxPathUse *use)
 		return false;
 	if (find_step(node, true, &chain))
 		return use_chain(&chain, VX_USE_VALUE, node, use);
-	return use_call(funcid, args, use);
+	return use_call(funcid, args, condition, use);
 }
 
 /* ---- queries ---- */
+
+static bool
+has_domain(List *types)
+{
+	ListCell   *lc;
+
+	foreach(lc, types)
+		if (get_typtype(lfirst_oid(lc)) == TYPTYPE_DOMAIN)
+			return true;
+	return false;
+}
 
 /* jsonb_to_record() in FROM: it looks at the keys that its columns are named by. */
 static bool
@@ -578,7 +617,11 @@ record_use(RangeTblFunction *function, VxPathUse *use)
 		use->places = lappend(use->places,
 							  make_place(VX_USE_VALUE,
 										 lappend(list_copy(chain.keys), lfirst(lc))));
-	add_existence(&chain, &use->places);
+	/* an object that has none of the keys is as good as none, unless nulls are refused */
+	if (has_domain(function->funccoltypes))
+		add_existence(&chain, &use->places);
+	else if (chain.keys != NIL)
+		use->places = lappend(use->places, make_place(VX_USE_NO_OBJECT, chain.keys));
 	return use->places != NIL;
 }
 
@@ -616,7 +659,7 @@ walk_query(Node *node, QueryWalk *walk)
 			(var->varattno == walk->attno || var->varattno == 0);
 	}
 	if ((IsA(node, RangeTblFunction) ? record_use((RangeTblFunction *) node, &use) :
-		 vx_path_use(node, &use)) && use.document->varno == (int) walk->varno &&
+		 vx_path_use(node, false, &use)) && use.document->varno == (int) walk->varno &&
 		use.document->varlevelsup == walk->levelsup &&
 		use.document->varattno == walk->attno)
 	{

@@ -25,7 +25,9 @@ typedef enum VxPlaceUse
 {
 	VX_USE_VALUE,				/* all that stands there */
 	VX_USE_KEYS,				/* strings, and keys of an object; of all else the type */
-	VX_USE_TYPE					/* its type, and keys of an object */
+	VX_USE_TYPE,				/* its type, and keys of an object */
+	VX_USE_NO_OBJECT,			/* all that stands there, unless that is an object */
+	VX_USE_THERE				/* whether anything does */
 } VxPlaceUse;
 
 typedef struct VxPathUse
@@ -36,8 +38,11 @@ typedef struct VxPathUse
 	bool		part;			/* no path column is its value: take a part */
 } VxPathUse;
 
-/* Does the expression look at one jsonb column in some places alone? */
-extern bool vx_path_use(Node *node, VxPathUse *use);
+/*
+ * Does the expression look at one jsonb column in some places alone?  Of a condition
+ * null is as good as false.
+ */
+extern bool vx_path_use(Node *node, bool condition, VxPathUse *use);
 
 /* Is it a lax json path of keys alone?  They are Strings, at least one. */
 extern bool vx_path_lax_keys(Node *path, List **keys);

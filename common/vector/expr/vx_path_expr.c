@@ -173,12 +173,12 @@ swap_document(Node *node, DocumentSwap *swap)
 
 /* An expression that looks at parts of a document alone, over the part; or NULL. */
 static Node *
-over_part(VxPathSet *set, Node *node)
+over_part(VxPathSet *set, Node *node, bool condition)
 {
 	VxPathUse	use;
 	DocumentSwap swap;
 
-	if (!vx_enable_document_parts || !vx_path_use(node, &use) || !use.part ||
+	if (!vx_enable_document_parts || !vx_path_use(node, condition, &use) || !use.part ||
 		vx_path_document_column(set, (Node *) use.document) == InvalidAttrNumber)
 		return NULL;
 	swap.document = use.document;
@@ -280,14 +280,24 @@ less_column(VxPathSet *set, Node *node)
 	return (Node *) either;
 }
 
+static Node *replace(Node *node, VxPathSet *set);
+
+/* condition: null is as good as false. */
 static Node *
-replace(Node *node, VxPathSet *set)
+replace_as(Node *node, VxPathSet *set, bool condition)
 {
 	VxPath		path = {0};
 	Node	   *list;
 
-	if (node == NULL)
-		return NULL;
+	if (condition && (is_andclause(node) || is_orclause(node)))
+	{
+		List	   *args = NIL;
+		ListCell   *lc;
+
+		foreach(lc, ((BoolExpr *) node)->args)
+			args = lappend(args, replace_as(lfirst(lc), set, true));
+		return (Node *) makeBoolExpr(((BoolExpr *) node)->boolop, args, -1);
+	}
 	list = less_column(set, node);
 	if (list != NULL)
 		return list;
@@ -296,8 +306,14 @@ replace(Node *node, VxPathSet *set)
 		node = list;
 	if (vx_path_find(set, node, &path))
 		return (Node *) path_column(set, node, &path);
-	list = over_part(set, node);
+	list = over_part(set, node, condition);
 	return expression_tree_mutator(list != NULL ? list : node, replace, set);
+}
+
+static Node *
+replace(Node *node, VxPathSet *set)
+{
+	return node == NULL ? NULL : replace_as(node, set, false);
 }
 
 static bool
@@ -310,8 +326,8 @@ has_documents(Node *node, VxPathSet *set)
 	return expression_tree_walker(node, has_documents, set);
 }
 
-Node *
-vx_path_set_replace(VxPathSet *set, Node *node)
+static Node *
+replace_in_set(VxPathSet *set, Node *node, bool condition)
 {
 	MemoryContext old;
 	int			before = set->npaths;
@@ -321,11 +337,23 @@ vx_path_set_replace(VxPathSet *set, Node *node)
 		has_odd_columns(node, set))
 		return node;
 	old = MemoryContextSwitchTo(set->mcxt);
-	result = replace(node, set);
+	result = replace_as(node, set, condition);
 	MemoryContextSwitchTo(old);
 	if (set->npaths == before && equal(result, node))
 		return node;
 	return result;
+}
+
+Node *
+vx_path_set_replace(VxPathSet *set, Node *node)
+{
+	return replace_in_set(set, node, false);
+}
+
+Node *
+vx_path_set_replace_condition(VxPathSet *set, Node *node)
+{
+	return replace_in_set(set, node, true);
 }
 
 /* {a,b} */
@@ -366,8 +394,9 @@ vx_path_set_describe(const VxPathSet *set)
 			const VxPathPlace *place = &path->places[p];
 
 			appendStringInfoString(&s, p == 0 && !path->no_nulls ? " " : ", ");
-			if (place->use != VX_USE_VALUE)
-				appendStringInfoString(&s, "keys of ");
+			appendStringInfoString(&s, place->use == VX_USE_VALUE ? "" :
+								   place->use == VX_USE_NO_OBJECT ? "no object at " :
+								   place->use == VX_USE_THERE ? "existence of " : "keys of ");
 			describe_keys(place->nkeys, place->keys, &s);
 		}
 		parts = lappend(parts, s.data);

@@ -47,6 +47,9 @@ extern VxPathSet *vx_path_set_create(TupleDesc desc, Index varno);
  */
 extern Node *vx_path_set_replace(VxPathSet *set, Node *node);
 
+/* The same of a condition, whose null is as good as false. */
+extern Node *vx_path_set_replace_condition(VxPathSet *set, Node *node);
+
 /*
  * A copy of an expression (or list) with parts of the documents of a column in
  * place of these: they agree in the places (vx_path_use.h).

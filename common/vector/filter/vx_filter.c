@@ -88,7 +88,7 @@ set_columns(VxQual *qual, Index varno, int table_natts, int natts)
 static void
 init_path_clause(VxQual *qual, VxPathSet *paths, PlanState *node)
 {
-	Expr	   *clause = (Expr *) vx_path_set_replace(paths, (Node *) qual->clause);
+	Expr	   *clause = (Expr *) vx_path_set_replace_condition(paths, (Node *) qual->clause);
 
 	if (clause == qual->clause)
 		return;

@@ -78,10 +78,26 @@ typedef enum LeafNeed
 static LeafNeed
 own_need(VxPlaceUse use, CcLeafKind kind)
 {
-	if (use == VX_USE_VALUE || kind == CC_LEAF_JSON ||
-		(use == VX_USE_KEYS && kind == CC_LEAF_STRING))
-		return LEAF_VALUE;
-	return LEAF_PRESENT;
+	switch (use)
+	{
+		case VX_USE_VALUE:
+		case VX_USE_NO_OBJECT:
+			return LEAF_VALUE;
+		case VX_USE_KEYS:
+			return kind == CC_LEAF_JSON || kind == CC_LEAF_STRING ? LEAF_VALUE : LEAF_PRESENT;
+		case VX_USE_TYPE:
+			return kind == CC_LEAF_JSON ? LEAF_VALUE : LEAF_PRESENT;
+		case VX_USE_THERE:
+			return LEAF_PRESENT;
+	}
+	pg_unreachable();
+}
+
+/* And of one that stands below it. */
+static LeafNeed
+below_need(VxPlaceUse use)
+{
+	return use == VX_USE_VALUE ? LEAF_VALUE : use == VX_USE_NO_OBJECT ? LEAF_NONE : LEAF_PRESENT;
 }
 
 static void
@@ -105,8 +121,7 @@ add_place(const CcPathTree *tree, const VxPathPlace *place, LeafNeed *need)
 		if (own)
 			need[leaf] = Max(need[leaf], own_need(place->use, tree->leaves[leaf].kind));
 		else
-			need[leaf] = Max(need[leaf],
-							 place->use == VX_USE_VALUE ? LEAF_VALUE : LEAF_PRESENT);
+			need[leaf] = Max(need[leaf], below_need(place->use));
 	}
 }
 

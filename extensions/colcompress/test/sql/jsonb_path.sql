@@ -48,6 +48,10 @@ INSERT INTO jp_expr SELECT e, false FROM unnest(ARRAY[
 INSERT INTO jp_expr SELECT e, true FROM unnest(ARRAY[
 	'DOC ? ''os''', 'DOC ? ''campaign''', 'DOC ? ''user''', 'DOC ? ''rare''', 'DOC ? ''absent''', 'DOC ? ''rare_7''', 'DOC @> ''{"rare_7": 1407, "rare": 1}''', 'DOC @> ''{"rare_7": 1408, "rare": 1}''', 'DOC ->> ''rare_7'' = ''2107''', 'DOC ? ''nothing''', 'DOC ?| ''{campaign,rare}''', 'DOC ?& ''{os,campaign}''', 'DOC ?| ''{}''',
 	'DOC ?| ARRAY[''os'', NULL]', '(DOC -> ''user'') ? ''id''', '(DOC -> ''tags'') ? ''x1''',
+	'(DOC -> ''user'') ? ''a''', '(DOC #> ''{user,a}'') ? ''city''', '(DOC -> ''user'') ? ''nick''', '(DOC -> ''user'') ?| ''{absent,nick,id}''', '(DOC -> ''user'') ?& ''{name,a}''', '(DOC -> ''user'') ?& ''{}''', '(DOC -> ''user'') ?| ''{}''',
+	'(DOC -> ''user'') ?& ARRAY[''id'', NULL]', '(DOC -> ''mixed'') ? ''k''', '(DOC -> ''mixed'') ? ''1''', '(DOC -> ''mixed'' -> ''k'') ? ''l''', '(DOC -> ''os'') ? ''ios''', '(DOC -> ''n'') ? ''1.5''', '(DOC -> ''nothing'') ? ''''',
+	'NOT (DOC -> ''user'') ? ''nick''', '((DOC -> ''user'') ? ''nick'') IS NULL', '((DOC -> ''user'') ? ''nick'') IS NOT TRUE', '(DOC -> ''user'') ? ''nick'' OR NOT (DOC -> ''user'') ? ''a''', '(DOC -> ''os'') ?| ''{ios,a}'' AND ((DOC -> ''user'') ? ''nick'' OR (DOC -> ''mixed'') ? ''k'')',
+	'coalesce((DOC -> ''user'') ? ''nick'', true)', '(DOC -> ''user'') @> ''{"id": 3}''', 'NOT (DOC -> ''user'') @> ''{"id": 3}''', '((DOC -> ''mixed'') @> ''{"k": {}}'') IS NULL', '(DOC -> ''mixed'') @> ''{"k": {}}''', '(DOC -> ''mixed'') @> ''{}''',
 	'DOC @> ''{"os": "android"}''', 'DOC @> ''{"os": "absent"}''', 'DOC @> ''{"n": 1.5}''', 'DOC @> ''{"n": 1.500}''', 'DOC @> ''{"n": 1}''', 'DOC @> ''{"n": 0.001}''', 'DOC @> ''{"n": 1e400}''',
 	'DOC @> ''{"flag": true}''', 'DOC @> ''{"nothing": null}''', 'DOC @> ''{"mixed": 1}''', 'DOC @> ''{"mixed": "1"}''', 'DOC @> ''{"mixed": {"k": {"l": 1}}}''', 'DOC @> ''{"mixed": {}}''',
 	'DOC @> ''{"user": {"id": 3, "a": {"city": "Rome"}}, "flag": false}''', 'DOC @> ''{"user": 1}''', 'DOC @> ''{"rare": 1}''', 'DOC @> ''{"os": "ios", "rare": 0}''', 'DOC @> ''{"os": ["ios"]}''',
@@ -188,6 +192,15 @@ BEGIN
 	RETURN parts;
 END $$;
 SELECT jp_parts('SELECT (doc #- ''{a,b}'')::text, jsonb_strip_nulls(doc), doc - ''{a,n}''::text[] FROM jp_part');
+-- whether an object is there matters where null is not as good as false, and where a type refuses nulls
+SELECT jp_parts('SELECT count(*) FROM jp_part WHERE doc->''a'' ? ''l'' OR doc->''a'' ?| ''{b,x}'' OR doc->''a'' @> ''{"b": "x1"}''');
+SELECT jp_parts('SELECT count(*) FROM jp_part WHERE NOT doc->''a'' ? ''l'' OR (doc->''a'' ?| ''{b,x}'') IS NOT TRUE OR (doc->''a'' @> ''{"b": "x1"}'') IS NULL');
+SELECT jp_parts('SELECT count(*), count(r.b) FROM jp_part, jsonb_to_record(doc->''a'') r (b text, x int)');
+CREATE DOMAIN jp_required AS int NOT NULL;
+SELECT jp_parts('SELECT count(*), count(r.b) FROM jp_part, jsonb_to_record(doc->''a'') r (b text, x jp_required)');
+SELECT count(*) FROM jp_part, jsonb_to_record(doc->'a') r (y text, x jp_required);
+SELECT count(*), count(r.x) FROM jp_part, jsonb_to_record(doc->'b') r (y text, x jp_required);
+DROP DOMAIN jp_required;
 SELECT jp_parts('SELECT count(*) FROM jp_part WHERE jsonb_strip_nulls((doc #- ''{a,l}'') - ''n'')::text <> ''{}''');
 DROP FUNCTION jp_parts;
 SELECT count(*), sum(id) FROM jp_part WHERE doc @? '$.a.b ? (@ == "x1")' AND (doc->'a') ? 'l' AND (doc - 'n') IS NOT NULL;
