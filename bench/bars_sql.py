@@ -1,5 +1,5 @@
-"""What ClickBench's, JSONBench's and TPC-H's queries are to reach: lines of bars.py's
-table."""
+"""What the queries of ClickBench, JSONBench, TPC-H and warehouse are to reach: lines of
+bars.py's table."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from bench.sections import (
     PRIMARY,
     PRIMARY_PARALLEL,
     TPCH,
+    WAREHOUSE,
     WHOLE,
 )
 from bench.systems import CLICKHOUSE, DECLARED, DUCKDB, HEAP, SORTED
@@ -126,7 +127,8 @@ def bars(results: Results) -> list[list[str]]:
     lines += _jsonbench(results)
     lines += _against(results, TPCH, PRIMARY, 1.5, 4)
     lines += _against(results, TPCH, PRIMARY_PARALLEL, 2, None)
-    for section in (PRIMARY, FOREIGN):
-        figures = _pairs(results, TPCH, section, HEAP)
-        lines += _worst(f"{TPCH}: {section} / heap's", _ratios(figures), 1)
+    lines += _against(results, WAREHOUSE, PRIMARY, 1.7, 8)
+    for dataset, section in ((TPCH, PRIMARY), (TPCH, FOREIGN), (WAREHOUSE, PRIMARY)):
+        figures = _pairs(results, dataset, section, HEAP)
+        lines += _worst(f"{dataset}: {section} / heap's", _ratios(figures), 1)
     return lines

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bench.bluesky import files
-from bench.sections import JSONBENCH
+from bench.sections import JSONBENCH, WAREHOUSE
 from bench.systems import CLICKHOUSE
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -17,7 +17,7 @@ RESULTS = Path(__file__).resolve().parent / "results"
 # scales, and what needs files or time of its own.
 SUMMARY = "summary"
 FULL = ("events", "flights", "sorted", "pgbench", "zson")
-ON_DEMAND = ("live", "switch", "clickbench", "tpch", JSONBENCH)
+ON_DEMAND = ("live", "switch", "clickbench", "tpch", JSONBENCH, WAREHOUSE)
 
 JSON_ROWS = 500_000  # of jsonbench, where it runs alone
 FIRST_LOOK = 8  # the summary's first verdict is of an eighth of its rows
@@ -45,7 +45,7 @@ class Live:
 class Config:
     """Settings of a run.
 
-    rows       rows of the events table
+    rows       rows of the events table; lines of sales of warehouse
     systems    names of the systems asked for; empty: all that are installed
     datasets   SUMMARY, or some of FULL and ON_DEMAND, in the order they run
     runs       measured rounds per query, after one warm-up round

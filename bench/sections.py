@@ -41,10 +41,11 @@ BESIDE_ADOPT = "writers beside adopt: worst"
 PEAK = "table and indexes, most beside {}, of heap's"
 PERCENTILE = "writers {}: 99th percentile"
 
-# Of clickbench, jsonbench and tpch.
+# Of clickbench, jsonbench, tpch and warehouse.
 CLICKBENCH = "clickbench"
 JSONBENCH = "jsonbench"
 TPCH = "tpch"
+WAREHOUSE = "warehouse"
 COLD = "cold, serial"
 HOT = "hot, serial"
 HOT_PARALLEL = "hot, parallel"

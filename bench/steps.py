@@ -22,6 +22,7 @@ from bench import (
     tpcb,
     tpch,
     verdict,
+    warehouse,
     zson,
     zson_points,
 )
@@ -54,6 +55,7 @@ from bench.sections import (
     SERIAL,
     SWITCH,
     TPCH,
+    WAREHOUSE,
     WITH_KEYS,
 )
 from bench.systems import HEAP
@@ -332,6 +334,7 @@ _PLANS: dict[str, Callable[[Config], Iterator[Step]]] = {
     LIVE: lambda config: iter([_judged(LIVE, live.run)]),
     SWITCH: lambda config: iter([_judged(SWITCH, switch.run)]),
     TPCH: lambda config: tpch.steps(config, _judged),
+    WAREHOUSE: lambda config: warehouse.steps(config, _judged),
     CLICKBENCH: lambda config: clickbench.steps(config, _judged),
     JSONBENCH: lambda config: map(_varied, jsonbench.steps(config, _judged)),
     "zson": _zson,

@@ -12,22 +12,15 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from bench import asked
 from bench.config import Config
-from bench.dataset import Dataset, Index
-from bench.duck import DuckDBEngine
-from bench.engines import Engine
 from bench.lab import Lab
-from bench.load import MB, check_rows, prewarm, timed_cell
-from bench.measure import turns
 from bench.progress import progress
-from bench.results import OK, Cell
+from bench.schema import Make, Schema
 from bench.sections import FOREIGN, PRIMARY, PRIMARY_PARALLEL, TPCH
 from bench.sqltext import Checked, checked
-from bench.systems import System
 
 MONEY = "numeric(15, 2)"
 
@@ -94,19 +87,7 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
 }
 
-DATA = Dataset(
-    name=TPCH,
-    columns=(),
-    duckdb=(),
-    fill=lambda *args: None,
-    order="",
-    queries=(),
-    keys=(),
-    indexes={},
-    key_indexes=(),
-    update="",
-    residue="",
-)
+SCHEMA = Schema(TPCH, TABLES)
 
 
 def queries(directory: Path) -> list[Checked]:
@@ -125,152 +106,22 @@ def generator() -> str:
     return found
 
 
-def _make(lab: Lab) -> Path:
+def _make(lab: Lab) -> dict[str, Path]:
+    """A file of each table's rows."""
     folder = lab.scratch / TPCH
     scale = f"--scale-factor={lab.config.scale:g}"
     command = [generator(), "csv", scale, f"--output-dir={folder}"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     progress(f"{TPCH}: rows of scale factor {lab.config.scale:g} made")
-    return folder
+    return {table: folder / f"{table}.csv" for table in TABLES}
 
 
-def _create(engine: Engine, system: System) -> None:
-    """The empty tables, anew."""
-    if isinstance(engine, DuckDBEngine):
-        engine.start_anew()
-        engine.mode(0)
-    for table, (columns, _, _) in TABLES.items():
-        if system.postgres:
-            engine.timed(f"DROP TABLE IF EXISTS {table}", 60)
-        using = f" USING {system.am}" if system.postgres else ""
-        engine.timed(f"CREATE TABLE {table} ({columns}){using}", 60)
-        for statement in system.prepare:
-            if "{order}" not in statement:
-                engine.timed(statement.format(table=table), 60)
-    if system.postgres:
-        engine.timed("CHECKPOINT", 600)
-
-
-def _sum(lab: Lab, cell: Cell, engine: Engine, statements: list[str]) -> None:
-    """Add the seconds of all statements to the cell."""
-    spent = []
-    for sql in statements:
-        seconds = timed_cell(cell, engine, sql, lab.config.load_timeout)
-        if seconds is None:
-            return
-        spent.append(seconds)
-    cell.samples.append(sum(spent))
-
-
-def _copy(folder: Path, system: System) -> list[str]:
-    form = "FORMAT csv, HEADER true" if system.postgres else "HEADER true"
-    return [f"COPY {t} FROM '{folder / t}.csv' ({form})" for t in TABLES]
-
-
-def _keys() -> list[str]:
-    return [
-        Index(f"({key})", primary=True).create(table)
-        for table, (_, key, _) in TABLES.items()
-    ]
-
-
-def _foreign() -> list[str]:
-    return [
-        Index(f"btree ({key})").create(table)
-        for table, (_, _, foreign) in TABLES.items()
-        for key in foreign
-    ]
-
-
-def _cells(lab: Lab, name: str, systems: list[System]) -> dict[str, Cell]:
-    return {
-        system.name: lab.results.add(Cell(TPCH, "load", name, system.name, "s"))
-        for system in systems
-    }
-
-
-def _settle(lab: Lab, system: System) -> None:
-    engine = lab.engine(DATA, system)
-    for table in TABLES:
-        engine.rows(f"VACUUM (ANALYZE) {table}")
-    engine.rows("CHECKPOINT")
-    for table in TABLES:
-        prewarm(engine, table)
-
-
-def _sizes(lab: Lab, system: System) -> None:
-    engine = lab.engine(DATA, system)
-    if isinstance(engine, DuckDBEngine):
-        figures = {"tables": engine.size()}
-    else:
-        listed = ", ".join(f"('{table}'::regclass)" for table in TABLES)
-        ((tables, keys),) = engine.rows(
-            "SELECT sum(pg_table_size(t)), sum(pg_indexes_size(t))"
-            f" FROM (VALUES {listed}) AS v(t)"
-        )
-        figures = {"tables": int(tables), "primary keys": int(keys)}
-    for name, size in figures.items():
-        lab.results.add(Cell(TPCH, "size", name, system.name, "MB", [size / MB]))
-
-
-def load(lab: Lab) -> None:
-    """COPY of all tables, the systems taking turns; keys; every row compared."""
-    folder = _make(lab)
-    for system in lab.postgres:
-        lab.create_database(DATA, system)
-    copies = _cells(lab, "COPY of all tables", lab.systems)
-    for number in range(lab.config.load_runs):
-        for system in turns(number, lab.systems):
-            engine, cell = lab.engine(DATA, system), copies[system.name]
-            _create(engine, system)
-            if cell.status == OK:
-                _sum(lab, cell, engine, _copy(folder, system))
-            progress(f"{TPCH}: COPY: {system.name}", cell.note)
-    shutil.rmtree(folder)
-    keys = _cells(lab, "primary keys", lab.systems)
-    for system in lab.systems:
-        _sum(lab, keys[system.name], lab.engine(DATA, system), _keys())
-        if system.postgres:
-            _settle(lab, system)
-        _sizes(lab, system)
-    for table in TABLES:
-        check_rows(lab, DATA, table, "load", f"all rows of {table}")
-
-
-def foreign_indexes(lab: Lab) -> None:
-    """Indexes on the foreign keys, of heap and the systems of ours."""
-    cells = _cells(lab, "foreign-key indexes", lab.keyed)
-    for system in lab.keyed:
-        _sum(lab, cells[system.name], lab.engine(DATA, system), _foreign())
-        _settle(lab, system)
-
-
-def _ask(
-    one: Checked, section: str, workers: int, keyed: bool
-) -> Callable[[Lab], None]:
-    def run(lab: Lab) -> None:
-        systems = lab.systems
-        if keyed:  # and DuckDB without indexes, for what heap does not end in time
-            systems = [s for s in lab.systems if s in lab.keyed or not s.postgres]
-        asked.hot(lab, DATA, one, section, workers, systems)
-
-    return run
-
-
-def steps(
-    config: Config, make: Callable[[str, Callable[[Lab], None]], object]
-) -> Iterator[object]:
+def steps(config: Config, make: Make) -> Iterator[object]:
     """The run's steps; `make` makes one of its name and function."""
     some = queries(config.tpch)
-
-    def ask(section: str, workers: int = 0, keyed: bool = False) -> Iterator[object]:
-        for one in some:
-            name = f"{TPCH}-{section}-{one.query.name}"
-            yield make(name, _ask(one, section, workers, keyed))
-
-    yield make(f"{TPCH}-load", load)
-    yield from ask(PRIMARY)
-    yield from ask(PRIMARY_PARALLEL, config.workers)
-    yield make(f"{TPCH}-foreign-indexes", foreign_indexes)
-    yield from ask(FOREIGN, keyed=True)
-    yield make(f"{TPCH}-discard", lambda lab: lab.discard(DATA))
+    yield make(f"{TPCH}-load", lambda lab: SCHEMA.load(lab, _make(lab)))
+    yield from SCHEMA.ask(make, some, PRIMARY)
+    yield from SCHEMA.ask(make, some, PRIMARY_PARALLEL, config.workers)
+    yield make(f"{TPCH}-foreign-indexes", SCHEMA.foreign_indexes)
+    yield from SCHEMA.ask(make, some, FOREIGN, keyed=True)
+    yield SCHEMA.discard(make)
