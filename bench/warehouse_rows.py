@@ -166,7 +166,11 @@ def _small() -> Iterator[tuple[str, Table]]:
             f"{word(FAMILIES_OF_GOODS, '(g - 1) % 4')} || ' ' ||"
             f" lower({word(DEPARTMENTS, '(g - 1) / 4')})",
         ),
-        ("buyer", "text", f"{word(NAMES, 'g % 16')} || ' ' || {word(FAMILIES, 'g % 13')}"),
+        (
+            "buyer",
+            "text",
+            f"{word(NAMES, 'g % 16')} || ' ' || {word(FAMILIES, 'g % 13')}",
+        ),
     )
     yield "categories", Table(categories, "category_id", numbers(40))
     suppliers = (
@@ -210,7 +214,11 @@ def _small() -> Iterator[tuple[str, Table]]:
         ("floor_space", "int", f"200 + {drawn(42, 9000)}"),
         ("opened", "date", f"date '1990-01-01' + {drawn(43, 9000)}"),
         ("closed", "date", some(44, 90, f"date '2022-01-01' + {drawn(45, 700)}")),
-        ("manager", "text", f"{word(NAMES, 'g % 16')} || ' ' || {word(FAMILIES, 'g % 13')}"),
+        (
+            "manager",
+            "text",
+            f"{word(NAMES, 'g % 16')} || ' ' || {word(FAMILIES, 'g % 13')}",
+        ),
     )
     yield "shops", Table(shops, "shop_id", numbers(60))
     depots = (
@@ -224,7 +232,11 @@ def _small() -> Iterator[tuple[str, Table]]:
         ("centre_id", "int", "g"),
         ("centre", "text", f"'Call centre ' || {word(CITIES, 'g * 7 % 24')}"),
         ("region", "text", word(REGIONS, "g * 5 % 14")),
-        ("manager", "text", f"{word(NAMES, 'g % 16')} || ' ' || {word(FAMILIES, 'g % 13')}"),
+        (
+            "manager",
+            "text",
+            f"{word(NAMES, 'g % 16')} || ' ' || {word(FAMILIES, 'g % 13')}",
+        ),
         ("hours", "text", word("8-16,8-20,0-24", "g % 3")),
     )
     yield "call_centres", Table(centres, "centre_id", numbers(12))
@@ -408,9 +420,7 @@ def _sales(channel: str, rows: int, stream: int, size: Size) -> Table:
         ("line_no", "int", "line"),
         of_ticket("day_id", 10, 1, "e"),
         of_ticket("moment_id", 11, 2, minute),
-        of_ticket(
-            "customer_id", 12, 6 if channel == "shop" else 1, f"1 + {customers}"
-        ),
+        of_ticket("customer_id", 12, 6 if channel == "shop" else 1, f"1 + {customers}"),
         of_ticket("person_id", 13, 3, f"1 + {drawn(stream + 14, 7200, 't')}"),
         of_ticket("household_id", 15, 3, f"1 + {drawn(stream + 16, 1920, 't')}"),
         of_ticket(

@@ -73,8 +73,14 @@ def test_queries_of_the_warehouse():
 def test_bars_of_the_warehouse():
     found = Results()
     for name, heap, ours, duckdb in (("W1", 99, 9, 4), ("W2", 9, 19, 3)):
-        for system, value in (("heap", heap), ("colcompress", ours), ("duckdb", duckdb)):
-            cell = Cell("warehouse", "primary keys, serial", name, system, "ms", [value])
+        for system, value in (
+            ("heap", heap),
+            ("colcompress", ours),
+            ("duckdb", duckdb),
+        ):
+            cell = Cell(
+                "warehouse", "primary keys, serial", name, system, "ms", [value]
+            )
             found.add(cell)
     assert [line[1:] for line in bars(found)[1:]] == [
         ["", "3.16", "1.7", "NO"],  # sqrt(10/5 * 20/4)
