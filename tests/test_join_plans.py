@@ -208,7 +208,9 @@ def test_far_fetches(conn, am):
     )
 
     def cost(key: str) -> float:
-        (node,) = plan_of(conn, f"SELECT {', '.join(columns)} FROM wide WHERE {key} = 5")
+        (node,) = plan_of(
+            conn, f"SELECT {', '.join(columns)} FROM wide WHERE {key} = 5"
+        )
         return node["Total Cost"]
 
     before = cost("id"), cost("a")
@@ -231,7 +233,9 @@ def test_workers_that_cost_are_no_more_than_processors(conn, am):
     sql = "SELECT kind, sum(v * k) FROM sales WHERE v * k > 3 GROUP BY 1"
 
     def planned() -> list[int]:
-        return [n["Workers Planned"] for n in plan_of(conn, sql) if "Workers Planned" in n]
+        return [
+            n["Workers Planned"] for n in plan_of(conn, sql) if "Workers Planned" in n
+        ]
 
     busy = max(1, (os.cpu_count() or 1) - 1)
     assert planned() == [busy]
