@@ -78,7 +78,7 @@ WITH moved AS (
 SELECT channel, outlet, sum(paid) AS paid, sum(back) AS back, sum(profit - loss) AS gain,
   grouping(channel, outlet) AS level
 FROM moved JOIN days d ON d.day_id = moved.day_id
-WHERE d.day BETWEEN date '2022-08-01' AND date '2022-08-01' + 30
+WHERE d.year = 2022
 GROUP BY ROLLUP (channel, outlet)
 ORDER BY level, channel, outlet;
 
@@ -205,16 +205,17 @@ HAVING avg(s.quantity * s.price) > (SELECT amount FROM usual)
 ORDER BY amount DESC NULLS LAST, i.brand, i.colour
 LIMIT 100;
 
--- W15: postcodes of large orders, some regions, or a few codes
-SELECT a.postcode, sum(s.paid) AS paid
-FROM phone_sales s JOIN customers c ON c.customer_id = s.customer_id
-  JOIN addresses a ON a.address_id = c.address_id JOIN days d ON d.day_id = s.day_id
-WHERE (substring(a.postcode, 1, 3) IN ('856', '669', '881', '348', '720')
-    OR a.region IN ('SA', 'WA') OR s.paid > 3000)
-  AND d.quarter = 2 AND d.year = 2021
-GROUP BY a.postcode
-ORDER BY paid DESC NULLS LAST, a.postcode
-LIMIT 100;
+-- W15: what comes back of each brand in all channels, by year, in all combinations
+SELECT i.brand, d.year, count(*) AS returns, sum(r.amount) AS amount,
+  max(r.amount) AS most, grouping(i.brand, d.year) AS level
+FROM (SELECT item_id, day_id, amount FROM shop_returns
+    UNION ALL SELECT item_id, day_id, amount FROM web_returns
+    UNION ALL SELECT item_id, day_id, amount FROM phone_returns) AS r
+  JOIN items i ON i.item_id = r.item_id JOIN days d ON d.day_id = r.day_id
+WHERE i.brand IS NOT NULL
+GROUP BY CUBE (i.brand, d.year)
+ORDER BY level DESC, amount DESC NULLS LAST, i.brand, d.year
+LIMIT 150;
 
 -- W16: orders sent from more than one depot, of which nothing came back
 SELECT count(DISTINCT s.ticket_id) AS orders, sum(s.freight) AS freight,
