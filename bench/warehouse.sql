@@ -88,6 +88,7 @@ FROM addresses a JOIN customers c ON c.address_id = a.address_id
   JOIN shop_sales s ON s.customer_id = c.customer_id
   JOIN days d ON d.day_id = s.day_id JOIN items i ON i.item_id = s.item_id
 WHERE d.month_no = (SELECT DISTINCT month_no FROM days WHERE year = 2021 AND month = 12)
+  AND d.weekend = 'Y'
   AND i.list_price > 1.2 * (SELECT avg(j.list_price) FROM items j
     WHERE j.category_id = i.category_id)
 GROUP BY a.region
