@@ -75,7 +75,7 @@ help:
 	@echo '    DATASETS=live        queries beside writers; LIVE_MINUTES=10      13 min per system'
 	@echo '    DATASETS=clickbench  CLICKBENCH=dir HITS=file                         15 min'
 	@echo '    DATASETS=tpch        TPCH=dir SF=1                                    20 min'
-	@echo '    DATASETS=warehouse   ROWS=1000000                                     15 min'
+	@echo '    DATASETS=warehouse   ROWS=1000000                                      8 min'
 	@echo '    DATASETS=jsonbench   JSONBENCH=dir-or-file ROWS=500000                 8 min'
 	@echo 'make bench-full          all of these but the last five, at big scales: hours;'
 	@echo '                         run it again to go on where it was ended'

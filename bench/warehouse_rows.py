@@ -64,8 +64,8 @@ def drawn(stream: int, number: str | int, of: str = "g") -> str:
 
 
 def skewed(stream: int, number: str | int, of: str = "g") -> str:
-    """SQL of an integer 0 to `number` - 1, a tenth of them half as often again as
-    a third of the draws: the square of a uniform."""
+    """SQL of an integer 0 to `number` - 1 by the square of a uniform: the first
+    tenth of them takes a third of the draws."""
     one = uniform(stream, of)
     return f"floor({number} * {one} * {one})::int"
 
