@@ -19,8 +19,8 @@ REASONS = {
     "SELECT k, array_agg(s ORDER BY n) FROM t GROUP BY k": [
         "aggregation: aggregate array_agg(anynonarray)"
     ],
-    "SELECT t.k, count(*) FROM t JOIN o USING (k) GROUP BY ROLLUP (t.k)": [
-        "aggregation: grouping sets over more than a table"
+    "SELECT t.k, array_agg(n) FROM t JOIN o USING (k) GROUP BY ROLLUP (t.k)": [
+        "aggregation: grouping sets with such keys or aggregates"
     ],
     "SELECT count(*) FROM t JOIN o ON t.k < o.k - 4990": [
         "join of t, o: no equality of both sides that can be hashed"

@@ -81,6 +81,16 @@ INSERT INTO ap_queries VALUES
 SELECT tbl, query, r FROM (VALUES ('ap'), ('inh'), ('un')) t (tbl), ap_queries,
 	LATERAL ap_compare(query, tbl, plan_like) r WHERE r <> 'same' AND (tbl <> 'un' OR query NOT LIKE '%tableoid%');
 -- the comparison sees a difference, and a plan that is not as it should be
+-- grouping sets of all that comes
+CREATE TABLE ap_sets (query text, plan_like text);
+INSERT INTO ap_sets VALUES
+	('SELECT k, x, grouping(k, x), count(*), sum(v), count(*) FILTER (WHERE v > 100), avg(f) FROM TBL GROUP BY ROLLUP (k, x)', '%@Am@Aggregate%Group Key%Group Key%'),
+	('SELECT d, k, count(*), min(v), max(k) FROM TBL GROUP BY CUBE (d, k) HAVING count(*) > 3 AND grouping(k) < 1', '%'),
+	('SELECT upper(k), x % 7, sum(v), grouping(x % 7) FROM TBL GROUP BY GROUPING SETS ((upper(k)), (x % 7, upper(k)), (), ())', '%'),
+	('SELECT a.k, b.x, grouping(a.k), count(*), sum(a.v * b.x) FROM TBL a JOIN ap1 b ON a.id = b.id GROUP BY ROLLUP (a.k, b.x)', '%@Am@Aggregate%Group Key%Group Key%'),
+	('SELECT b.k, a.x % 3, count(b.id), min(b.d), grouping(b.k) FROM TBL a LEFT JOIN ap1 b ON a.id = b.id + 1 GROUP BY CUBE (b.k, a.x % 3)', '%@Am@Aggregate%Group Key%Group Key%'),
+	('SELECT s.k, s.x, sum(s.n), grouping(s.k, s.x) FROM (SELECT k, x, count(*) AS n FROM TBL GROUP BY k, x) s JOIN ap1 b ON s.x = b.x GROUP BY ROLLUP (s.k, s.x)', '%@Am@Aggregate%Group Key%Group Key%');
+SELECT tbl, query, r FROM (VALUES ('ap'), ('inh'), ('un')) t (tbl), ap_sets, LATERAL ap_compare(query, tbl, plan_like) r WHERE r <> 'same';
 SELECT ap_compare('SELECT sum(x) FROM TBL WHERE id <> 5', 'ap', '%final%', '(SELECT * FROM ap_heap WHERE id <> 8) h');
 SELECT ap_compare('SELECT sum(x) FROM TBL', 'ap', '%no such node%') LIKE '%@Am@Aggregate%' AS plan;
 
@@ -97,6 +107,7 @@ SET parallel_tuple_cost = 0;
 SELECT tbl, query, r FROM (VALUES ('ap'), ('inh')) t (tbl), ap_queries,
 	LATERAL ap_compare(query, tbl, CASE WHEN query LIKE '%GROUP BY k' AND plan_like LIKE '%partial%' THEN '%final%Gather%Parallel Append%partial%' ELSE '%' END) r
 WHERE r <> 'same';
+SELECT tbl, query, r FROM (VALUES ('ap'), ('inh'), ('un')) t (tbl), ap_sets, LATERAL ap_compare(query, tbl, '%') r WHERE r <> 'same';
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
@@ -163,3 +174,4 @@ SELECT query, r FROM ap_queries, LATERAL ap_compare(query, 'ap', '%') r WHERE r 
 DROP VIEW un, ap_view, ap_barrier, ap_heap_view;
 DROP TABLE ap, inh, ap_heap, ap_queries CASCADE;
 DROP FUNCTION ap_compare, ap_scans;
+DROP TABLE ap_sets;

@@ -49,8 +49,8 @@ feed_target(PlannerInfo *root, const VxAggQuery *query, List **columns)
 	ListCell   *lc;
 
 	*columns = NIL;
-	foreach(lc, list_concat(vx_agg_operands(query->keys, query->aggregates),
-							query->dependents))
+	foreach(lc, list_concat(vx_agg_operands(st_group_input(root, query->keys),
+											query->aggregates), query->dependents))
 	{
 		int			column = 0;
 
@@ -310,10 +310,12 @@ add_feed_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 			  const VxAggQuery *query)
 {
 	Path	   *below = input_rel->cheapest_total_path;
+	double		ngroups = vx_agg_count_results(root, query, input_rel->rows);
 	Cost		saved;
 	CustomPath *cpath;
 
-	if (below == NULL || !can_feed(query))
+	if (below == NULL || !can_feed(query) ||
+		(query->sets != NIL && !vx_agg_groups_fit(query, ngroups)))
 		return;
 	vx_agg_add_parallel_paths(root, input_rel, grouped_rel, NULL, query);
 	below = vx_agg_feed_source(below, input_rel->pathlist, &saved);
@@ -322,8 +324,9 @@ add_feed_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 	cpath = vx_agg_make_feed_path(root, grouped_rel, query->target, query, VX_AGG_PLAIN,
 								  below);
 	cpath->path.parallel_safe = grouped_rel->consider_parallel && below->parallel_safe;
-	vx_agg_cost_path(root, cpath, query, below->rows,
-					 vx_agg_count_groups(root, query, below->rows));
+	vx_agg_cost_path(root, cpath, query, below->rows, ngroups);
+	if (query->sets != NIL)
+		vx_agg_cost_sets(cpath, query, vx_agg_count_groups(root, query, below->rows));
 	cpath->path.startup_cost -= saved;
 	cpath->path.total_cost -= saved;
 	vx_agg_offer(grouped_rel, cpath);
@@ -334,7 +337,7 @@ vx_agg_add_append_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gr
 						const VxAggQuery *query)
 {
 	/* sets are made of what all children return */
-	if (IS_JOIN_REL(input_rel) || !planner_rt_fetch(input_rel->relid, root)->inh ||
+	if (query->sets != NIL || IS_JOIN_REL(input_rel) || !planner_rt_fetch(input_rel->relid, root)->inh ||
 		expression_returns_set((Node *) query->keys) ||
 		!add_append_path(root, input_rel, grouped_rel, query))
 		add_feed_path(root, input_rel, grouped_rel, query);

@@ -18,7 +18,6 @@
 #include "parser/parsetree.h"
 
 #include "vx_agg_path_int.h"
-#include "vx_fallback.h"
 #include "vx_format.h"
 #include "vx_paths.h"
 #include "vx_settings.h"
@@ -154,11 +153,6 @@ add_paths_of_many(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 
 	if (IS_OTHER_REL(input_rel) || !vx_has_table(root, input_rel))
 		return;
-	if (stage == UPPERREL_GROUP_AGG && root->parse->groupingSets != NIL)
-	{
-		vx_fallback(root, input_rel->relids, "aggregation: grouping sets over more than a table");
-		return;
-	}
 	if (stage == UPPERREL_ORDERED)
 	{
 		if (IS_SIMPLE_REL(input_rel))
