@@ -45,6 +45,7 @@
 
 #include "vx_join.h"
 #include "vx_shared_chunks.h"
+#include "vx_vector_bytes.h"
 
 /* A participant has so many bytes of chunks in shared memory at most. */
 #define MOST_SHARED_BYTES	((Size) 64 * 1024 * 1024)
@@ -55,28 +56,13 @@
 /* Values by reference make a chunk smaller if they take more than this. */
 #define CHUNK_BYTES			((Size) 1024 * 1024)
 
-/*
- * A chunk; hashes of the rows follow, and then by column a ChunkColumn, validity
- * if there are nulls, and the values.  Each piece is MAXALIGNed.
- */
+/* A chunk; hashes of the rows follow, and then the columns (vx_vector_bytes.h). */
 typedef struct Chunk
 {
 	VxSharedChunk link;
 	Size		size;			/* bytes, this included */
 	uint64		nrows;
 } Chunk;
-
-/*
- * Values by reference are offsets in the chunk, zero for null, and bytes behind.
- * Behind codes follow the values of their dictionary, likewise.
- */
-typedef struct ChunkColumn
-{
-	VxRep		rep;
-	int16		scale;
-	bool		has_nulls;
-	uint32		nvalues;		/* of the dictionary */
-} ChunkColumn;
 
 /* In shared memory. */
 struct VxSharedBuild
@@ -97,14 +83,9 @@ struct VxJoinShare
 	Size		shared_bytes;	/* of chunks in shared memory, written here */
 	BufFile    *file;			/* being written; NULL: none yet */
 
-	/* the chunk that is made, or comes from a file */
-	char	   *bytes;
-	Size		used;
-	Size		capacity;
-
+	VxBytes		bytes;			/* the chunk that is made, or comes from a file */
 	VxVector	gathered;		/* a column of rows that are written */
 	Datum		words[ST_VECTOR_SIZE];	/* its values */
-	Datum		values[ST_VECTOR_SIZE]; /* of its dictionary */
 	VxHashRow  *rows[ST_VECTOR_SIZE];
 
 	VxVector  **vectors;		/* by column, of rows that are read */
@@ -129,7 +110,7 @@ make_share(VxJoinState *state, VxSharedBuild *dsm)
 	int			ncolumns = state->hash->ncolumns;
 
 	share->dsm = dsm;
-	share->mcxt = mcxt;
+	share->mcxt = share->bytes.mcxt = mcxt;
 	share->gathered.u.datum = share->words;
 	share->vectors = palloc(sizeof(VxVector *) * (ncolumns + 1));
 	for (int c = 0; c < ncolumns; c++)
@@ -175,102 +156,6 @@ vx_join_share_restart(VxJoinState *state)
 
 /* ---- a chunk is made ---- */
 
-/* Room for so many bytes at the end of the chunk; returns its offset. */
-static Size
-add_room(VxJoinShare *share, Size size)
-{
-	Size		at = share->used;
-
-	share->used += MAXALIGN(size);
-	if (share->used > share->capacity)
-	{
-		share->capacity = Max(share->used, 2 * share->capacity);
-		share->bytes = share->bytes ? repalloc_huge(share->bytes, share->capacity) :
-			MemoryContextAllocHuge(share->mcxt, share->capacity);
-	}
-	return at;
-}
-
-static Size
-add_bytes(VxJoinShare *share, const void *bytes, Size size)
-{
-	Size		at = add_room(share, size);
-
-	memcpy(share->bytes + at, bytes, size);
-	return at;
-}
-
-/* Values by reference; zero: null. */
-static void
-add_values(VxJoinShare *share, int16 typlen, const Datum *values, int n)
-{
-	Size		offsets = add_room(share, sizeof(Size) * n);
-
-	for (int i = 0; i < n; i++)
-	{
-		Size		at = values[i] == 0 ? 0 :
-			add_bytes(share, DatumGetPointer(values[i]),
-					  datumGetSize(values[i], false, typlen));
-
-		((Size *) (share->bytes + offsets))[i] = at;
-	}
-}
-
-static Size
-element_bytes(VxRep rep)
-{
-	return rep == VX_REP_CODE ? sizeof(uint32) : rep == VX_REP_FLOAT4 ? sizeof(float) :
-		sizeof(Datum);
-}
-
-/* Codes count the values that the chunk has, which go to values; how many there are. */
-static uint32
-renumber_codes(VxJoinShare *share)
-{
-	VxVector   *v = &share->gathered;
-	uint32	   *numbers = palloc0(sizeof(uint32) * (v->dict->nvalues + 1));
-	uint32		nvalues = 0;
-
-	for (int i = 0; i < v->n; i++)
-	{
-		uint32		code = v->u.code[i];
-
-		if (vx_vector_isnull(v, i))
-			continue;
-		if (numbers[code] == 0)
-		{
-			share->values[nvalues++] = v->dict->values[code];
-			numbers[code] = nvalues;
-		}
-		v->u.code[i] = numbers[code] - 1;
-	}
-	pfree(numbers);
-	return nvalues;
-}
-
-static void
-add_column(VxJoinShare *share, const VxHash *hash, int column, int n)
-{
-	VxVector   *v = &share->gathered;
-	ChunkColumn head = {0};
-
-	vx_hash_gather(hash, column, share->rows, n, v);
-	head.rep = v->rep;
-	head.scale = v->scale;
-	head.has_nulls = v->has_nulls;
-	if (v->rep == VX_REP_CODE)
-		head.nvalues = renumber_codes(share);
-	add_bytes(share, &head, sizeof(head));
-	if (v->has_nulls)
-		add_bytes(share, v->valid, sizeof(uint64) * ((n + 63) / 64));
-	if (v->rep == VX_REP_DATUM)
-		add_values(share, v->typlen, v->u.datum, n);
-	else
-		add_bytes(share, v->u.datum, element_bytes(v->rep) * n);
-	if (v->rep == VX_REP_CODE)
-		add_values(share, v->typlen, share->values, head.nvalues);
-}
-
 /* Rows from the first one on that are to be a chunk; sets rows. */
 static int
 choose_rows(VxJoinShare *share, const VxHash *hash, uint64 first)
@@ -295,18 +180,22 @@ static int
 make_chunk(VxJoinShare *share, const VxHash *hash, uint64 first)
 {
 	Chunk		head = {{InvalidDsaPointer}};
+	VxBytes    *bytes = &share->bytes;
 	int			n = choose_rows(share, hash, first);
 	Size		hashes;
 
-	share->used = 0;
-	add_bytes(share, &head, sizeof(head));
-	hashes = add_room(share, sizeof(uint64) * n);
+	bytes->used = 0;
+	vx_bytes_add(bytes, &head, sizeof(head));
+	hashes = vx_bytes_room(bytes, sizeof(uint64) * n);
 	for (int i = 0; i < n; i++)
-		((uint64 *) (share->bytes + hashes))[i] = share->rows[i]->hash;
+		((uint64 *) (bytes->data + hashes))[i] = share->rows[i]->hash;
 	for (int c = 0; c < hash->ncolumns; c++)
-		add_column(share, hash, c, n);
-	((Chunk *) share->bytes)->size = share->used;
-	((Chunk *) share->bytes)->nrows = n;
+	{
+		vx_hash_gather(hash, c, share->rows, n, &share->gathered);
+		vx_bytes_add_vector(bytes, &share->gathered);
+	}
+	((Chunk *) bytes->data)->size = bytes->used;
+	((Chunk *) bytes->data)->nrows = n;
 	return n;
 }
 
@@ -320,11 +209,11 @@ put_in_memory(VxJoinState *state)
 	PlanState  *ps = &state->css.ss.ps;
 	dsa_pointer chunk;
 
-	if (share->shared_bytes + share->used > Min(get_hash_memory_limit() / 2, MOST_SHARED_BYTES))
+	if (share->shared_bytes + share->bytes.used > Min(get_hash_memory_limit() / 2, MOST_SHARED_BYTES))
 		return false;
-	chunk = dsa_allocate(ps->state->es_query_dsa, share->used);
-	share->shared_bytes += share->used;
-	memcpy(vx_shared_chunk(ps, chunk), share->bytes, share->used);
+	chunk = dsa_allocate(ps->state->es_query_dsa, share->bytes.used);
+	share->shared_bytes += share->bytes.used;
+	memcpy(vx_shared_chunk(ps, chunk), share->bytes.data, share->bytes.used);
 	vx_shared_chunk_put(ps, &share->dsm->chunks, chunk);
 	return true;
 }
@@ -347,7 +236,7 @@ put_in_file(VxJoinShare *share)
 		share->file = BufFileCreateFileSet(&share->dsm->files.fs, name);
 		MemoryContextSwitchTo(old);
 	}
-	BufFileWrite(share->file, share->bytes, share->used);
+	BufFileWrite(share->file, share->bytes.data, share->bytes.used);
 	share->dsm->in_file[ParallelWorkerNumber + 1]++;
 }
 
@@ -410,65 +299,6 @@ vx_join_share_end(VxJoinState *state)
 
 /* ---- chunks are read ---- */
 
-/* The next piece of a chunk. */
-static void *
-take(char **at, Size size)
-{
-	void	   *result = *at;
-
-	*at += MAXALIGN(size);
-	return result;
-}
-
-/* What add_values() has written; what is behind the offsets is stepped over. */
-static Datum *
-take_values(char *chunk, char **at, int16 typlen, int n)
-{
-	const Size *offsets = take(at, sizeof(Size) * n);
-	Datum	   *values = palloc(sizeof(Datum) * (n + 1));
-
-	for (int i = 0; i < n; i++)
-	{
-		values[i] = offsets[i] == 0 ? 0 : PointerGetDatum(chunk + offsets[i]);
-		if (offsets[i] != 0)
-			*at = chunk + offsets[i] + MAXALIGN(datumGetSize(values[i], false, typlen));
-	}
-	return values;
-}
-
-static const VxDictionary *
-take_dictionary(VxJoinShare *share, char *chunk, char **at, int16 typlen, uint32 nvalues)
-{
-	VxDictionary *dict = palloc0(sizeof(VxDictionary));
-
-	dict->nvalues = nvalues;
-	dict->values = take_values(chunk, at, typlen, nvalues);
-	dict->made = ++share->ndicts;
-	return dict;
-}
-
-static void
-take_column(VxJoinShare *share, char *chunk, char **at, int16 typlen, VxVector *v)
-{
-	const ChunkColumn *head = take(at, sizeof(ChunkColumn));
-	int			n = ((Chunk *) chunk)->nrows;
-
-	v->rep = head->rep;
-	v->n = n;
-	v->scale = head->scale;
-	v->typlen = typlen;
-	v->has_nulls = head->has_nulls;
-	if (v->has_nulls)
-		memcpy(v->valid, take(at, sizeof(uint64) * ((n + 63) / 64)),
-			   sizeof(uint64) * ((n + 63) / 64));
-	if (v->rep == VX_REP_DATUM)
-		v->u.datum = take_values(chunk, at, typlen, n);
-	else
-		v->u.datum = take(at, element_bytes(v->rep) * n);
-	v->dict = v->rep == VX_REP_CODE ?
-		take_dictionary(share, chunk, at, typlen, head->nvalues) : NULL;
-}
-
 static void
 add_row(VxJoinState *state, int row, uint64 hash)
 {
@@ -497,11 +327,12 @@ add_chunk(VxJoinState *state, char *chunk)
 	MemoryContext old = MemoryContextSwitchTo(state->batch_mcxt);
 	int			n = ((Chunk *) chunk)->nrows;
 	char	   *at = chunk + MAXALIGN(sizeof(Chunk));
-	const uint64 *hashes = take(&at, sizeof(uint64) * n);
+	const uint64 *hashes = vx_bytes_take(&at, sizeof(uint64) * n);
 
 	CHECK_FOR_INTERRUPTS();
 	for (int c = 0; c < state->hash->ncolumns; c++)
-		take_column(share, chunk, &at, state->hash->columns[c].typlen, share->vectors[c]);
+		vx_bytes_take_vector(chunk, &at, n, state->hash->columns[c].typlen,
+							 ++share->ndicts, share->vectors[c]);
 	for (int base = 0; base < n; base += 64)
 	{
 		int			end = Min(n, base + 64);
@@ -541,12 +372,12 @@ read_file(VxJoinState *state, int participant)
 		Chunk		head;
 
 		read_exactly(file, &head, sizeof(head));
-		share->used = 0;
-		add_bytes(share, &head, sizeof(head));
-		add_room(share, head.size - share->used);
-		read_exactly(file, share->bytes + MAXALIGN(sizeof(head)),
+		share->bytes.used = 0;
+		vx_bytes_add(&share->bytes, &head, sizeof(head));
+		vx_bytes_room(&share->bytes, head.size - share->bytes.used);
+		read_exactly(file, share->bytes.data + MAXALIGN(sizeof(head)),
 					 head.size - MAXALIGN(sizeof(head)));
-		add_chunk(state, share->bytes);
+		add_chunk(state, share->bytes.data);
 	}
 	BufFileClose(file);
 }
@@ -567,8 +398,8 @@ vx_join_read_shares(VxJoinState *state)
 	for (int i = 0; i < share->dsm->nparticipants; i++)
 		if (share->dsm->in_file[i] > 0)
 			read_file(state, i);
-	if (share->bytes)
-		pfree(share->bytes);
-	share->bytes = NULL;
-	share->capacity = 0;
+	if (share->bytes.data)
+		pfree(share->bytes.data);
+	share->bytes.data = NULL;
+	share->bytes.capacity = 0;
 }

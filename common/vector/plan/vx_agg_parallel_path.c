@@ -188,40 +188,6 @@ add_partitioned_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 }
 
 /*
- * Share of the rows that have the most common value of a key; and of how many values.
- * selected: share of the table's rows.  A value that more rows have is one that
- * conditions leave out.
- */
-static double
-most_common_share(PlannerInfo *root, Node *key, double selected, double *nvalues)
-{
-	VariableStatData stats;
-	AttStatsSlot slot;
-	double		share = 0;
-	bool		isdefault;
-
-	examine_variable(root, key, 0, &stats);
-	*nvalues = get_variable_numdistinct(&stats, &isdefault);
-	if (HeapTupleIsValid(stats.statsTuple))
-	{
-		double		nulls = ((Form_pg_statistic) GETSTRUCT(stats.statsTuple))->stanullfrac;
-
-		if (nulls <= selected)
-			share = nulls;
-		if (get_attstatsslot(&slot, stats.statsTuple, STATISTIC_KIND_MCV, InvalidOid,
-							 ATTSTATSSLOT_NUMBERS))
-		{
-			for (int i = 0; i < slot.nnumbers; i++)
-				if (slot.numbers[i] <= selected)
-					share = Max(share, slot.numbers[i]);
-			free_attstatsslot(&slot);
-		}
-	}
-	ReleaseVariableStats(stats);
-	return Min(1, share / selected);
-}
-
-/*
  * The key whose values tell shares apart: its most common value leaves the largest
  * share of the rows to one participant, which is returned; 1: there is none.
  */
@@ -241,7 +207,7 @@ choose_share_key(PlannerInfo *root, const VxAggQuery *query, double divisor,
 		/* an expression would be computed for all rows by all participants */
 		if (!IsA(lfirst(lc), Var))
 			continue;
-		share = most_common_share(root, lfirst(lc), selected, &nvalues);
+		share = vx_most_common_share(root, lfirst(lc), selected, &nvalues);
 		share = Max(share, 1 / Max(1, Min(divisor, nvalues)));
 		if (share > best || (share == best && nvalues <= most_values))
 			continue;

@@ -239,6 +239,35 @@ busy_divisor(int workers)
 	return Min(workers + (parallel_leader_participation ? 1 : 0), processors());
 }
 
+double
+vx_most_common_share(PlannerInfo *root, Node *key, double selected, double *nvalues)
+{
+	VariableStatData stats;
+	AttStatsSlot slot;
+	double		share = 0;
+	bool		isdefault;
+
+	examine_variable(root, key, 0, &stats);
+	*nvalues = get_variable_numdistinct(&stats, &isdefault);
+	if (HeapTupleIsValid(stats.statsTuple))
+	{
+		double		nulls = ((Form_pg_statistic) GETSTRUCT(stats.statsTuple))->stanullfrac;
+
+		if (nulls <= selected)
+			share = nulls;
+		if (get_attstatsslot(&slot, stats.statsTuple, STATISTIC_KIND_MCV, InvalidOid,
+							 ATTSTATSSLOT_NUMBERS))
+		{
+			for (int i = 0; i < slot.nnumbers; i++)
+				if (slot.numbers[i] <= selected)
+					share = Max(share, slot.numbers[i]);
+			free_attstatsslot(&slot);
+		}
+	}
+	ReleaseVariableStats(stats);
+	return Min(1, share / selected);
+}
+
 /*
  * Looking into all row groups, and there into so many columns.  Rows that fill
  * no group may stand in the delta.

@@ -126,6 +126,13 @@ extern double vx_parallel_divisor(const Path *path);
 /* What workers cost beyond parallel_setup_cost before they read the first vector. */
 extern Cost vx_workers_cost(int workers);
 
+/*
+ * Share of the rows that have the most common value of a key; and of how many values.
+ * selected: share of the table's rows.  A value that more rows have is one that
+ * conditions leave out.
+ */
+extern double vx_most_common_share(PlannerInfo *root, Node *key, double selected, double *nvalues);
+
 /* Of so many workers, those that find a processor, beside the leader. */
 extern int	vx_busy_workers(int workers);
 

@@ -470,6 +470,23 @@ row_bytes(const VxSortQuery *stack, const PathTarget *target)
 	return bytes;
 }
 
+/* Of rows that have no room in memory: may they be sorted in parts of ranges of a key? */
+static bool
+fits_in_parts(PlannerInfo *root, const VxSortQuery *stack, double bytes)
+{
+	double		memory = work_mem * 1024.0;
+	double		nvalues;
+	ListCell   *lc;
+
+	if (stack->key_exprs == NIL || bytes > memory * VX_MAX_PARTS / 2)
+		return false;
+	foreach(lc, stack->clauses)
+		if (list_nth_int(lfirst(lc), VX_WINDOW_NPARTITION) == 0)
+			return false;
+	return bytes * vx_most_common_share(root, linitial(stack->key_exprs), 1.0, &nvalues) <
+		memory / 2 && bytes / nvalues < memory / 2;
+}
+
 Path *
 vx_sort_make_path(PlannerInfo *root, RelOptInfo *rel, VxSortQuery *stack, Path *below)
 {
@@ -477,6 +494,8 @@ vx_sort_make_path(PlannerInfo *root, RelOptInfo *rel, VxSortQuery *stack, Path *
 	CustomPath *cpath = makeNode(CustomPath);
 	List	   *operators = NIL;
 	double		kept;
+	double		bytes;
+	bool		on_disk;
 	Cost		sort;
 	ListCell   *lc;
 
@@ -484,7 +503,9 @@ vx_sort_make_path(PlannerInfo *root, RelOptInfo *rel, VxSortQuery *stack, Path *
 	if (stack->clauses != NIL)
 		stack->first = first_rows(stack);
 	kept = kept_rows(root, stack, below->rows);
-	if (kept * row_bytes(stack, below->pathtarget) > work_mem * 1024.0)
+	bytes = kept * row_bytes(stack, below->pathtarget);
+	on_disk = bytes > work_mem * 1024.0;
+	if (on_disk && !fits_in_parts(root, stack, bytes))
 		return NULL;
 	foreach(lc, stack->keys)
 	{
@@ -513,6 +534,10 @@ vx_sort_make_path(PlannerInfo *root, RelOptInfo *rel, VxSortQuery *stack, Path *
 		 VX_KEEP_COST * list_length(below->pathtarget->exprs));
 	if (stack->first > 0)
 		sort += below->rows * cpu_operator_cost * VX_SORT_COST;
+	/* sorted once more, written and read */
+	if (on_disk)
+		sort += kept * cpu_operator_cost * VX_SORT_COST * list_length(stack->keys) +
+			2 * seq_page_cost * bytes / BLCKSZ;
 	cpath->path.startup_cost = below->total_cost + sort + pattern->pathtarget->cost.startup;
 	cpath->path.total_cost = cpath->path.startup_cost +
 		pattern->rows * (VX_MADE_COST * cpu_tuple_cost + pattern->pathtarget->cost.per_tuple);

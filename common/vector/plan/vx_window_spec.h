@@ -28,6 +28,9 @@
 /* Sort keys at most. */
 #define VX_SORT_MAX_KEYS	16
 
+/* Parts of rows that have no room in memory (vx_window_parts.c), at most. */
+#define VX_MAX_PARTS		512
+
 typedef enum VxWindowField
 {
 	VX_WINDOW_NCOLUMNS,			/* of the plan below */

@@ -5,6 +5,7 @@
  *
  *	 vx_window_node.c	the node: set up, rows for a node above, EXPLAIN
  *	 vx_window_input.c	from what is below to rows in memory, in order
+ *	 vx_window_parts.c	parts of them, where they have no room
  *	 vx_window_first.c	rows that cannot be among the first of their partition
  *	 vx_window_frame.c	partitions, peers and frames
  *	 vx_window_func.c	functions over them, and their vectors
@@ -82,6 +83,7 @@ typedef struct VxFrames
 } VxFrames;
 
 typedef struct VxFirst VxFirst;
+typedef struct VxWindowParts VxWindowParts;
 
 /* A condition: program, or what the server evaluates row by row. */
 typedef struct VxWindowQual
@@ -125,6 +127,7 @@ typedef struct VxWindowState
 	int			nfunctions;
 	VxWindowFunction *functions;
 	bool		sorted;
+	VxWindowParts *parts;		/* on disk, of which the sorter has one; or NULL */
 
 	/* what goes out */
 	uint32		position;		/* of the batch's first row */
@@ -145,6 +148,8 @@ typedef struct VxWindowState
 	uint64		total_dropped;	/* not among the first */
 	uint64		batches;
 	Size		peak;
+	int			parts_on_disk;
+	uint64		disk;			/* bytes of them */
 } VxWindowState;
 
 extern CustomScanMethods vx_window_methods;
@@ -158,6 +163,20 @@ extern void vx_window_input_init(VxWindowState *state);
 
 /* Reads everything and sorts it; false: there is no room. */
 extern bool vx_window_read(VxWindowState *state);
+
+/* ---- vx_window_parts.c ---- */
+
+/* Rows in memory go to parts on disk; false: they must not. */
+extern bool vx_parts_put(VxWindowState *state);
+
+/* All rows have come: loads the first part; false: not all parts have room in memory. */
+extern bool vx_parts_end(VxWindowState *state);
+
+/* Goes on to the next part (1), or back (-1); false: there is none. */
+extern bool vx_parts_move(VxWindowState *state, int by);
+
+/* There are none any more. */
+extern void vx_parts_reset(VxWindowState *state);
 
 /* ---- vx_window_first.c ---- */
 

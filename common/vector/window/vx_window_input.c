@@ -247,7 +247,9 @@ add_batch(VxWindowState *state)
 		return true;
 	for (int c = 0; c < state->nstored; c++)
 		state->stored_vectors[c] = stored_vector(state, c);
-	return vx_sorter_add(state->sorter, state->stored_vectors, rows, n, group);
+	return vx_sorter_add(state->sorter, state->stored_vectors, rows, n, group) ||
+		(vx_parts_put(state) &&
+		 vx_sorter_add(state->sorter, state->stored_vectors, rows, n, group));
 }
 
 bool
@@ -264,6 +266,8 @@ vx_window_read(VxWindowState *state)
 		if (!added)
 			return false;
 	}
+	if (state->parts)
+		return vx_parts_end(state);
 	state->peak = Max(state->peak, MemoryContextMemAllocated(state->sorter->mcxt, true));
 	vx_sorter_sort(state->sorter);
 	state->peak = Max(state->peak, state->sorter->peak);

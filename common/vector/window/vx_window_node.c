@@ -5,12 +5,12 @@
  *
  * It stands for the server's Sort, or for a Sort and the WindowAggs above it
  * whose windows that order serves.  All rows are read before the first comes
- * out.  They stay in memory; if there is no room for them, or a numeric
- * column has values that are not all of one scale, what was read is thrown
- * away and the server's own plan, which is the node's second child, is run
- * instead: it knows how to go on on disk.
+ * out.  They stay in memory, or, in parts of which one is in memory, on disk.  If
+ * that cannot be, or a numeric column has values that are not all of one scale,
+ * what was read is thrown away and the server's own plan, which is the node's
+ * second child, is run instead.
  *
- * Memory: rows, order and results until the next rescan, within work_mem.
+ * Memory: rows, order and results, of all or of one part, within work_mem.
  *
  *-------------------------------------------------------------------------
  */
@@ -181,9 +181,9 @@ next_selected(VxWindowState *state)
 	{
 		if (state->word + 1 < (batch->nrows + 63) / 64)
 			state->left = batch->selection[++state->word];
-		else if (state->next >= state->sorter->nrows)
+		else if (!vx_window_next_batch(&state->css))
 			return -1;
-		else if (vx_window_next_batch(&state->css))
+		else
 			state->word = -1;
 	}
 	row = state->word * 64 + __builtin_ctzll(state->left);
@@ -195,13 +195,14 @@ next_selected(VxWindowState *state)
 static int
 next_either_way(VxWindowState *state)
 {
-	int64		nrows = state->sorter->nrows;
+	int			step = ScanDirectionIsBackward(state->css.ss.ps.state->es_direction) ? -1 : 1;
 
-	if (ScanDirectionIsBackward(state->css.ss.ps.state->es_direction))
-		state->at = Max(state->at - 1, -1);
-	else
-		state->at = Min(state->at + 1, nrows);
-	if (state->at < 0 || state->at >= nrows)
+	state->at = Min(Max(state->at + step, -1), (int64) state->sorter->nrows);
+	if (state->at < 0 && vx_parts_move(state, -1))
+		state->at = (int64) state->sorter->nrows - 1;
+	else if (state->at >= state->sorter->nrows && vx_parts_move(state, 1))
+		state->at = 0;
+	if (state->at < 0 || state->at >= state->sorter->nrows)
 		return -1;
 	if (state->at < state->position || state->at >= state->next)
 		vx_window_show(state, (uint32) (state->at - state->at % ST_VECTOR_SIZE));
@@ -253,6 +254,7 @@ rescan_window(CustomScanState *node)
 	rescan_child(state, state->server);
 	vx_exprs_rescan(state->exprs);
 	vx_exprs_rescan(state->output_exprs);
+	vx_parts_reset(state);
 	vx_sorter_reset(state->sorter);
 	if (state->first)
 		vx_first_reset(state->first);
@@ -271,6 +273,7 @@ end_window(CustomScanState *node)
 {
 	VxWindowState *state = (VxWindowState *) node;
 
+	vx_parts_reset(state);
 	ExecEndNode(state->child);
 	ExecEndNode(state->server);
 }
@@ -366,6 +369,11 @@ explain_window(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyUInteger("Batches", NULL, state->batches, es);
 	if (state->by_server || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyBool("Left To Server", state->by_server, es);
+	if (state->parts_on_disk > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyInteger("Parts On Disk", NULL, state->parts_on_disk, es);
+		ExplainPropertyUInteger("Disk", "kB", (state->disk + 1023) / 1024, es);
+	}
 	ExplainPropertyUInteger("Memory", "kB", (state->peak + 1023) / 1024, es);
 }
 

@@ -175,6 +175,7 @@ vx_window_start(VxWindowState *state)
 		state->peak = Max(state->peak, MemoryContextMemAllocated(state->sorter->mcxt, true));
 		return;
 	}
+	vx_parts_reset(state);
 	vx_sorter_reset(state->sorter);
 	if (state->first)
 		vx_first_reset(state->first);
@@ -203,7 +204,7 @@ vx_window_next_batch(CustomScanState *node)
 		vx_window_start(state);
 	if (state->by_server)
 		return state->server_rows && next_server_batch(state);
-	while (state->next < state->sorter->nrows)
+	while (state->next < state->sorter->nrows || vx_parts_move(state, 1))
 	{
 		MemoryContext old;
 
