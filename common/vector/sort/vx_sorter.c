@@ -27,7 +27,7 @@
 #include "st_numeric.h"
 
 #define NO_ENTRY		PG_UINT32_MAX
-#define FIRST_ROWS		(4 * ST_VECTOR_SIZE)
+#define FIRST_ROWS		ST_VECTOR_SIZE
 #define FIRST_ENTRIES	1024
 
 static VxStoreForm
