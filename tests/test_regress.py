@@ -27,6 +27,7 @@ GRIDS = {
     "agg_shared",
     "join_parallel",
     "setop_vectors",
+    "sort_parts",
     "topn",
     "window_vectors",
 }
