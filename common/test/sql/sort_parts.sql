@@ -1,5 +1,5 @@
 -- Sorts and windows that have no room in memory: parts on disk, by ranges of the first key.
-CREATE TABLE sp_heap AS SELECT i::int AS id, CASE WHEN i % 37 <> 0 THEN (i * 7919 % 1501)::int END AS k, (i % 50)::int AS g, i % 2 = 0 AS b, (i * 104729 % 100000 - 50000) / 100.0 AS n,
+CREATE TABLE sp_heap AS SELECT i::int AS id, CASE WHEN i % 37 <> 0 THEN (i * 7919 % 1501)::int END AS k, (i % 150)::int AS g, i % 2 = 0 AS b, (i * 104729 % 100000 - 50000) / 100.0 AS n,
 	CASE i % 3 WHEN 0 THEN i * 31 % 977 WHEN 1 THEN (i * 31 % 977) / 7.0 END AS mixed, CASE WHEN i % 41 <> 0 THEN 'key ' || i * 7919 % 1201 END AS t,
 	(CASE i * 31 % 1009 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' WHEN 2 THEN 'Infinity' WHEN 3 THEN NULL ELSE (i * 31 % 1009) / 3.0 - 100 END)::float8 AS f,
 	date '2024-01-01' + (i * 7919 % 4001)::int AS d, repeat(i || 'w', (1 + i * 31 % 60)::int) AS w, CASE WHEN i % 300 = 1 THEN repeat('large' || i, 300) END AS large

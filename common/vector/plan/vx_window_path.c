@@ -62,6 +62,9 @@
 #define ROW_BYTES		40
 #define KEY_BYTES		16
 
+/* A share of a sort's rows that the server finds without sorting all. */
+#define FEW_WANTED		0.05
+
 /* Rows of a partition that are looked for before the sort, at most. */
 #define MAX_FIRST		64
 
@@ -470,19 +473,38 @@ row_bytes(const VxSortQuery *stack, const PathTarget *target)
 	return bytes;
 }
 
+/*
+ * May few of a sort's rows be asked for?  So they may where the query around has a limit, or
+ * this one a limit that is not known.
+ */
+static bool
+may_end_early(PlannerInfo *root, const VxSortQuery *stack, double rows)
+{
+	double		wanted = root->tuple_fraction < 1 ? root->tuple_fraction * rows :
+		root->tuple_fraction;
+
+	return stack->clauses == NIL && stack->distinct == 0 &&
+		((root->parse->limitCount && vx_topn_limit(root) <= 0) ||
+		 (wanted > 0 && wanted < rows * FEW_WANTED));
+}
+
 /* Of rows that have no room in memory: may they be sorted in parts of ranges of a key? */
 static bool
-fits_in_parts(PlannerInfo *root, const VxSortQuery *stack, double bytes)
+fits_in_parts(PlannerInfo *root, const VxSortQuery *stack, double rows, double bytes)
 {
 	double		memory = work_mem * 1024.0;
 	double		nvalues;
 	ListCell   *lc;
 
-	if (stack->key_exprs == NIL || bytes > memory * VX_MAX_PARTS / 2)
+	if (stack->key_exprs == NIL || may_end_early(root, stack, rows) || bytes > memory * VX_MAX_PARTS / 4)
 		return false;
 	foreach(lc, stack->clauses)
 		if (list_nth_int(lfirst(lc), VX_WINDOW_NPARTITION) == 0)
 			return false;
+	/* what is compared by a function is compared twice */
+	if (stack->clauses == NIL && stack->distinct == 0 &&
+		!vx_is_number_type(getBaseType(exprType(linitial(stack->key_exprs)))))
+		return false;
 	return bytes * vx_most_common_share(root, linitial(stack->key_exprs), 1.0, &nvalues) <
 		memory / 2 && bytes / nvalues < memory / 2;
 }
@@ -505,7 +527,7 @@ vx_sort_make_path(PlannerInfo *root, RelOptInfo *rel, VxSortQuery *stack, Path *
 	kept = kept_rows(root, stack, below->rows);
 	bytes = kept * row_bytes(stack, below->pathtarget);
 	on_disk = bytes > work_mem * 1024.0;
-	if (on_disk && !fits_in_parts(root, stack, bytes))
+	if (on_disk && !fits_in_parts(root, stack, kept, bytes))
 		return NULL;
 	foreach(lc, stack->keys)
 	{

@@ -9,15 +9,16 @@
  * memory like a result of its own, one after the other, in either direction.
  *
  * Whenever the memory is full its rows are sorted, and cut where ranges begin
- * and end.  The first time they are cut into equal parts; later, rows that are
- * in no range go to a new part, or to the one beside if they are few.  So rows
- * that come in the order of the key, or nearly so, fill one part after the other.
+ * and end.  The first time they are cut into equal parts, as many as are expected to
+ * be needed, or two if they came in order.  Later, rows that are in no range go to
+ * the parts beside, until these are half as large as the memory, and then to new ones.
+ * So rows that come in the order of the key fill one part after the other.
  *
- * A part that has no room in memory in the end is cut once more.  If it has none
- * because many rows agree in the key, there are no parts: the server's way is taken,
- * before any row has come out.
+ * A part that has no room in memory in the end is cut once more, by a sample of its
+ * keys.  If it has none because many rows agree in the key, there are no parts: the
+ * server's way is taken, before any row has come out.
  *
- * Memory: a buffer of a file for each part, and one chunk.
+ * Memory: a buffer of a file for each part, its sample, and one chunk.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,8 +34,15 @@
 #include "vx_vector_bytes.h"
 #include "vx_window.h"
 
-/* Rows in memory that no part has are cut into so many at least. */
-#define MIN_SLICES		4
+/* Larger rows, on average, are left to the server: it may sort pointers to what is TOASTed. */
+#define MOST_ROW_BYTES	1024
+
+/* Keys of a part's sample, and bytes of one. */
+#define SAMPLE_KEYS		32
+#define SAMPLE_BYTES	256
+
+/* Parts are cut once more until so many times their bytes have been written. */
+#define MOST_WRITES		4
 
 /* Values by reference make a chunk smaller if they take more than this. */
 #define CHUNK_BYTES		((Size) 1024 * 1024)
@@ -42,8 +50,9 @@
 /* Bytes in memory for each value by reference, beside its own. */
 #define VALUE_BYTES		40
 
-/* Strings of so few values that there are this many rows for each are written as codes. */
+/* Strings of few values, with this many rows for each, are written as codes. */
 #define ROWS_PER_CODE	8
+#define MOST_CODES		(16 * ST_VECTOR_SIZE)
 
 /* In a file; columns follow (vx_vector_bytes.h). */
 typedef struct Chunk
@@ -64,7 +73,11 @@ typedef struct Part
 	Key			greatest;
 	BufFile    *file;
 	uint64		nchunks;
+	uint64		nrows;
 	double		bytes;			/* that its rows will take in memory, sort included */
+	uint64		stride;			/* each so-many-th row is in the sample */
+	int			nsampled;
+	Key			sample[SAMPLE_KEYS];
 } Part;
 
 struct VxWindowParts
@@ -73,15 +86,15 @@ struct VxWindowParts
 	MemoryContext chunk_mcxt;	/* one chunk, or comparison of a key */
 	SortSupportData order;		/* of the first key */
 	Size		limit;			/* of the sorter */
-	double		slices;			/* that the next rows are cut into, if no part has them */
+	bool		cutting;		/* a part: its rows go to parts that are there */
+	double		written;		/* bytes, as parts count them */
 	int			nparts;
-	Part		parts[VX_MAX_PARTS];
+	Part	   *parts[VX_MAX_PARTS + 1];
 	int			at;				/* in memory, or -1 */
 	int		   *scales;			/* by column: of numerics that are added or compared, or -1 */
 	VxBytes		bytes;
 	VxVector	gathered;
 	VxVector  **vectors;		/* by column */
-	uint32	   *codes;			/* of ST_VECTOR_SIZE rows */
 	uint64		ndicts;			/* that have been read */
 };
 
@@ -90,8 +103,7 @@ struct VxWindowParts
 static bool
 uses_values(const VxWindowFunction *f)
 {
-	return f->kind >= VX_WINDOW_SUM_INT || f->kind == VX_WINDOW_MIN ||
-		f->kind == VX_WINDOW_MAX;
+	return f->kind >= VX_WINDOW_SUM_INT;
 }
 
 /* Partitions are ranges of the first key, and stay within a part. */
@@ -150,12 +162,9 @@ make_parts(VxWindowState *state)
 	parts->order.ssup_nulls_first = key->nulls_first;
 	PrepareSortSupportFromOrderingOp(key->sortop, &parts->order);
 	parts->limit = state->sorter->limit;
-	/* half of the memory for each, if as many rows come as are expected */
-	parts->slices = 2 * state->child->plan->plan_rows / state->sorter->nrows;
 	parts->at = -1;
 	parts->scales = palloc(sizeof(int) * ncolumns);
 	parts->vectors = palloc(sizeof(VxVector *) * ncolumns);
-	parts->codes = palloc(sizeof(uint32) * ST_VECTOR_SIZE);
 	parts->gathered.u.i128 = palloc(sizeof(int128) * ST_VECTOR_SIZE);
 	for (int c = 0; c < ncolumns; c++)
 	{
@@ -174,8 +183,7 @@ vx_parts_reset(VxWindowState *state)
 	if (parts == NULL)
 		return;
 	for (int i = 0; i < parts->nparts; i++)
-		if (parts->parts[i].file)
-			BufFileClose(parts->parts[i].file);
+		BufFileClose(parts->parts[i]->file);
 	state->sorter->limit = parts->limit;
 	MemoryContextDelete(parts->mcxt);
 	state->parts = NULL;
@@ -196,17 +204,35 @@ key_at(const VxSorter *sorter, uint32 position)
 	return key;
 }
 
+/* A key of the first column as *kept, which has another one or none so far (null). */
 static void
-keep_key(VxWindowParts *parts, const VxSorter *sorter, uint32 position, Key *kept)
+keep_key(VxWindowParts *parts, const VxSorter *sorter, Key key, Key *kept)
 {
 	const VxStore *store = &sorter->columns[sorter->keys[0].column];
 	MemoryContext old = MemoryContextSwitchTo(parts->mcxt);
-	Key			key = key_at(sorter, position);
 
 	if (!key.isnull)
 		key.value = datumCopy(key.value, store->byval, store->typlen);
+	if (!kept->isnull && !store->byval)
+		pfree(DatumGetPointer(kept->value));
 	MemoryContextSwitchTo(old);
 	*kept = key;
+}
+
+static void
+keep_key_at(VxWindowParts *parts, const VxSorter *sorter, uint32 position, Key *kept)
+{
+	MemoryContext old = MemoryContextSwitchTo(parts->chunk_mcxt);
+
+	keep_key(parts, sorter, key_at(sorter, position), kept);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(parts->chunk_mcxt);
+}
+
+static int
+compare_keys(VxWindowParts *parts, const Key *a, const Key *b)
+{
+	return ApplySortComparator(a->value, a->isnull, b->value, b->isnull, &parts->order);
 }
 
 /* The row at a position against a key. */
@@ -215,8 +241,7 @@ compare_at(VxWindowParts *parts, const VxSorter *sorter, uint32 position, const 
 {
 	MemoryContext old = MemoryContextSwitchTo(parts->chunk_mcxt);
 	Key			own = key_at(sorter, position);
-	int			result = ApplySortComparator(own.value, own.isnull, key->value, key->isnull,
-											 &parts->order);
+	int			result = compare_keys(parts, &own, key);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(parts->chunk_mcxt);
@@ -255,7 +280,7 @@ gather(VxWindowParts *parts, const VxSorter *sorter, int column, const uint32 *r
 	vx_sorter_gather(sorter, column, rows, n, v);
 	if (store->form != VX_STORE_ENTRY)
 		return;
-	if (store->nentries < sorter->nrows / ROWS_PER_CODE)
+	if (store->nentries < Min(sorter->nrows / ROWS_PER_CODE, MOST_CODES))
 	{
 		VxDictionary *dict = palloc0(sizeof(VxDictionary));
 
@@ -293,13 +318,48 @@ choose_rows(const VxSorter *sorter, uint32 position, uint32 n)
 	return i;
 }
 
+/* Keys of some of n more rows; of twice as many rows half as many are kept. */
 static void
-put_chunk(VxWindowParts *parts, const VxSorter *sorter, Part *part, uint32 position, int n)
+take_sample(VxWindowParts *parts, const VxSorter *sorter, Part *part, uint32 position, int n)
 {
+	const VxStore *store = &sorter->columns[sorter->keys[0].column];
+
+	for (uint64 row = (part->nrows + part->stride - 1) / part->stride * part->stride;
+		 row < part->nrows + n; row += part->stride)
+	{
+		Key			key = key_at(sorter, position + (uint32) (row - part->nrows));
+
+		if (!key.isnull && !store->byval &&
+			datumGetSize(key.value, false, store->typlen) > SAMPLE_BYTES)
+			continue;
+		if (part->nsampled == SAMPLE_KEYS)
+		{
+			part->stride *= 2;
+			part->nsampled /= 2;
+			for (int i = 0; i < part->nsampled; i++)
+			{
+				Key			swap = part->sample[i];
+
+				part->sample[i] = part->sample[2 * i];
+				part->sample[2 * i] = swap;
+			}
+			continue;
+		}
+		keep_key(parts, sorter, key, &part->sample[part->nsampled++]);
+	}
+	part->nrows += n;
+}
+
+static void
+put_chunk(VxWindowState *state, Part *part, uint32 position, int n)
+{
+	VxWindowParts *parts = state->parts;
+	const VxSorter *sorter = state->sorter;
 	MemoryContext old = MemoryContextSwitchTo(parts->chunk_mcxt);
 	VxBytes    *bytes = &parts->bytes;
 	Chunk		head = {0, n};
 	int			nvalues = 0;
+	double		size;
 
 	bytes->used = 0;
 	vx_bytes_add(bytes, &head, sizeof(head));
@@ -313,75 +373,142 @@ put_chunk(VxWindowParts *parts, const VxSorter *sorter, Part *part, uint32 posit
 	BufFileWrite(part->file, bytes->data, bytes->used);
 	part->nchunks++;
 	/* arrays grow by halves */
-	part->bytes += bytes->used + (double) VALUE_BYTES * nvalues +
+	size = bytes->used * 1.25 + (double) VALUE_BYTES * nvalues +
 		(double) n * (sorter->row_bytes + sizeof(int64) / 2 * sorter->ncolumns);
+	part->bytes += size;
+	parts->written += size;
+	state->disk += bytes->used;
+	take_sample(parts, sorter, part, position, n);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(parts->chunk_mcxt);
 }
 
 static void
-put_rows(VxWindowParts *parts, const VxSorter *sorter, Part *part, uint32 from, uint32 to)
+put_rows(VxWindowState *state, Part *part, uint32 from, uint32 to)
 {
 	while (from < to)
 	{
-		int			n = choose_rows(sorter, from, to - from);
+		int			n = choose_rows(state->sorter, from, to - from);
 
 		CHECK_FOR_INTERRUPTS();
-		put_chunk(parts, sorter, part, from, n);
+		put_chunk(state, part, from, n);
 		from += n;
 	}
 }
 
-/* Rows of a range that no part has: a new part, before the i-th one. */
-static void
-add_part(VxWindowParts *parts, const VxSorter *sorter, int i, uint32 from, uint32 to)
+/* A new part, before the i-th one. */
+static Part *
+add_part(VxWindowParts *parts, int i)
 {
-	Part	   *part = &parts->parts[i];
 	MemoryContext old = MemoryContextSwitchTo(parts->mcxt);
+	Part	   *part = palloc0(sizeof(Part));
 
-	memmove(part + 1, part, sizeof(Part) * (parts->nparts - i));
-	memset(part, 0, sizeof(Part));
-	parts->nparts++;
 	part->file = BufFileCreateTemp(false);
+	part->stride = 1;
+	part->least.isnull = part->greatest.isnull = true;
+	for (int k = 0; k < SAMPLE_KEYS; k++)
+		part->sample[k].isnull = true;
+	memmove(&parts->parts[i + 1], &parts->parts[i], sizeof(Part *) * (parts->nparts - i));
+	parts->parts[i] = part;
+	parts->nparts++;
 	MemoryContextSwitchTo(old);
-	keep_key(parts, sorter, from, &part->least);
-	keep_key(parts, sorter, to - 1, &part->greatest);
-	put_rows(parts, sorter, part, from, to);
+	return part;
+}
+
+/* Rows that agree in the key are not parted: the end of rows from a position on, or a later one. */
+static uint32
+end_of_key(const VxSorter *sorter, uint32 from, uint32 end, uint32 to)
+{
+	while (end > from && end < to && vx_sorter_same(sorter, end, 1))
+		end++;
+	return end;
+}
+
+/* How many rows a part may still take, so that it is half as large as the memory. */
+static uint32
+room_in(const VxWindowParts *parts, const Part *part, const VxSorter *sorter)
+{
+	double		left = parts->limit / 2 - part->bytes;
+
+	return left <= 0 ? 0 : (uint32) (left / parts->limit * sorter->nrows);
 }
 
 /*
- * Rows between the parts i - 1 and i.  Returns how many parts stand there now that did
- * not before.
+ * Rows between the parts i - 1 and i, in slices of so many where they go to new parts.
+ * Returns how many parts stand there now that did not before.
  */
 static int
-fill_gap(VxWindowParts *parts, const VxSorter *sorter, int i, uint32 from, uint32 to,
-		 uint32 slice)
+fill_gap(VxWindowState *state, int i, uint32 from, uint32 to, uint32 slice)
 {
+	VxWindowParts *parts = state->parts;
+	const VxSorter *sorter = state->sorter;
+	Part	   *left = i > 0 ? parts->parts[i - 1] : NULL;
+	Part	   *right = i < parts->nparts ? parts->parts[i] : NULL;
+	bool		all = parts->cutting || parts->nparts == VX_MAX_PARTS;
 	int			added = 0;
+	uint32		end = from;
 
+	/* to the part in front, the one behind, and new ones */
+	if (left)
+		end = all ? to : end_of_key(sorter, from, Min(to, from + room_in(parts, left, sorter)), to);
+	if (left && (to - end < slice / 4 || end > from))
+	{
+		if (to - end < slice / 4)
+			end = to;
+		put_rows(state, left, from, end);
+		keep_key_at(parts, sorter, end - 1, &left->greatest);
+		from = end;
+	}
+	if (right && from < to && (all || left == NULL))
+	{
+		uint32		start = all ? from : to - Min(to - from, room_in(parts, right, sorter));
+
+		start = start - from < slice / 4 ? from : end_of_key(sorter, from, start, to);
+		if (start < to)
+		{
+			put_rows(state, right, start, to);
+			keep_key_at(parts, sorter, start, &right->least);
+			to = start;
+		}
+	}
 	while (from < to)
 	{
-		uint32		end = to - from < slice + slice / 2 ? to : from + slice;
+		Part	   *part;
 
-		if (parts->nparts > 0 && (end - from < slice / 2 || parts->nparts == VX_MAX_PARTS))
-		{
-			Part	   *beside = &parts->parts[i + added > 0 ? i + added - 1 : 0];
-
-			if (i + added > 0)
-				keep_key(parts, sorter, to - 1, &beside->greatest);
-			else
-				keep_key(parts, sorter, from, &beside->least);
-			put_rows(parts, sorter, beside, from, to);
-			return added;
-		}
-		/* rows that agree in the key are not parted */
-		while (end < to && vx_sorter_same(sorter, end, 1))
-			end++;
-		add_part(parts, sorter, i + added, from, end);
-		added++;
+		end = to - from < slice + slice / 2 || parts->nparts + 1 == VX_MAX_PARTS ? to :
+			end_of_key(sorter, from, from + slice, to);
+		part = add_part(parts, i + added++);
+		put_rows(state, part, from, end);
+		keep_key_at(parts, sorter, from, &part->least);
+		keep_key_at(parts, sorter, end - 1, &part->greatest);
 		from = end;
 	}
 	return added;
+}
+
+/* Did the rows come in the order of the keys, or the other way round? */
+static bool
+came_in_order(const VxSorter *sorter)
+{
+	uint32		last = sorter->nrows - 1;
+	uint32		turned = sorter->order[0] == 0 ? 0 : last;
+
+	for (uint32 p = 0; p <= last; p++)
+		if (sorter->order[p] != (turned ? last - p : p))
+			return false;
+	return true;
+}
+
+/* Half of the memory for each part, if as many rows come as are expected. */
+static uint32
+slice_rows(const VxWindowState *state)
+{
+	uint32		nrows = state->sorter->nrows;
+	double		nslices = 2;
+
+	if (state->parts->nparts == 0 && !came_in_order(state->sorter))
+		nslices = Min(Max(nslices, 2 * state->child->plan->plan_rows / nrows), VX_MAX_PARTS / 2);
+	return Max(1, (uint32) (nrows / nslices));
 }
 
 bool
@@ -393,33 +520,34 @@ vx_parts_put(VxWindowState *state)
 	uint32		at = 0;
 	int			i = 0;
 
-	if (sorter->nrows == 0 || !may_be_parts(state))
-		return false;
 	if (state->parts == NULL)
+	{
+		if (sorter->nrows < sorter->limit / MOST_ROW_BYTES || !may_be_parts(state))
+			return false;
 		state->parts = make_parts(state);
+	}
 	parts = state->parts;
 	if (!functions_go_on(state, parts->scales))
 		return false;
 	vx_sorter_sort(sorter);
 	state->peak = Max(state->peak, sorter->peak);
-	slice = Max(1, (uint32) (sorter->nrows / Min(Max(parts->slices, MIN_SLICES), VX_MAX_PARTS / 2)));
-	parts->slices = MIN_SLICES;
+	slice = slice_rows(state);
 	while (at < sorter->nrows)
 	{
 		uint32		end;
 
-		while (i < parts->nparts && compare_at(parts, sorter, at, &parts->parts[i].greatest) > 0)
+		while (i < parts->nparts && compare_at(parts, sorter, at, &parts->parts[i]->greatest) > 0)
 			i++;
-		if (i < parts->nparts && compare_at(parts, sorter, at, &parts->parts[i].least) >= 0)
+		if (i < parts->nparts && compare_at(parts, sorter, at, &parts->parts[i]->least) >= 0)
 		{
-			end = find_position(parts, sorter, at, &parts->parts[i].greatest, true);
-			put_rows(parts, sorter, &parts->parts[i], at, end);
+			end = find_position(parts, sorter, at, &parts->parts[i]->greatest, true);
+			put_rows(state, parts->parts[i], at, end);
 		}
 		else
 		{
 			end = i == parts->nparts ? sorter->nrows :
-				find_position(parts, sorter, at, &parts->parts[i].least, false);
-			i += fill_gap(parts, sorter, i, at, end, slice);
+				find_position(parts, sorter, at, &parts->parts[i]->least, false);
+			i += fill_gap(state, i, at, end, slice);
 		}
 		at = end;
 	}
@@ -478,36 +606,69 @@ begin_reading(VxWindowState *state, const Part *part)
 				 errmsg("could not rewind a temporary file of a sort")));
 }
 
+static int
+compare_sampled(const void *a, const void *b, void *parts)
+{
+	return compare_keys(parts, a, b);
+}
+
+/*
+ * New parts in place of one, from keys of its sample on, without rows so far.  False: there
+ * are no two.
+ */
+static bool
+cut_by_sample(VxWindowState *state, Part *part, int i)
+{
+	VxWindowParts *parts = state->parts;
+	int			wanted = (int) Min(2 * part->bytes / parts->limit + 1, SAMPLE_KEYS);
+	int			nkeys = 0;
+	const Key  *last = &part->least;
+
+	qsort_arg(part->sample, part->nsampled, sizeof(Key), compare_sampled, parts);
+	wanted = Min(wanted, VX_MAX_PARTS - parts->nparts - 1);
+	for (int k = 0; k < wanted; k++)
+	{
+		const Key  *key = k == 0 ? &part->least : &part->sample[k * part->nsampled / wanted];
+		Part	   *made;
+
+		if (k > 0 && compare_keys(parts, last, key) == 0)
+			continue;
+		made = add_part(parts, i + nkeys++);
+		keep_key(parts, state->sorter, *key, &made->least);
+		keep_key(parts, state->sorter, *key, &made->greatest);
+		last = key;
+	}
+	return nkeys > 1;
+}
+
 /* Rows of a part through memory into smaller ones; false: they cannot be parted. */
 static bool
-split(VxWindowState *state, int i)
+cut(VxWindowState *state, int i, double total)
 {
 	VxWindowParts *parts = state->parts;
 	VxSorter   *sorter = state->sorter;
-	Part		part = parts->parts[i];
-	int			others;
-	bool		done = true;
+	Part	   *part = parts->parts[i];
+	int			others = --parts->nparts;
+	bool		done;
 
-	if (ApplySortComparator(part.least.value, part.least.isnull, part.greatest.value,
-							part.greatest.isnull, &parts->order) == 0 ||
-		parts->nparts + MIN_SLICES > VX_MAX_PARTS)
-		return false;
-	others = --parts->nparts;
-	memmove(&parts->parts[i], &parts->parts[i + 1], sizeof(Part) * (others - i));
-	parts->slices = 2 * part.bytes / parts->limit;
-	begin_reading(state, &part);
-	for (uint64 c = 0; done && c < part.nchunks; c++)
+	memmove(&parts->parts[i], &parts->parts[i + 1], sizeof(Part *) * (others - i));
+	begin_reading(state, part);
+	parts->cutting = true;
+	done = parts->written < MOST_WRITES * total && cut_by_sample(state, part, i);
+	for (uint64 c = 0; done && c < part->nchunks; c++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		read_chunk(state, part.file);
-		if (c + 1 == part.nchunks || MemoryContextMemAllocated(sorter->mcxt, true) +
+		read_chunk(state, part->file);
+		if (c + 1 == part->nchunks || MemoryContextMemAllocated(sorter->mcxt, true) +
 			sorter->nrows * sorter->row_bytes > parts->limit / 2)
 			done = vx_parts_put(state);
 	}
-	BufFileClose(part.file);
+	parts->cutting = false;
 	/* most rows may agree in the key */
 	for (int p = i; p < i + parts->nparts - others; p++)
-		done &= parts->parts[p].bytes < 0.9 * part.bytes;
+		done &= parts->parts[p]->bytes < 0.95 * part->bytes;
+	BufFileClose(part->file);
+	pfree(part);
 	return done;
 }
 
@@ -515,7 +676,7 @@ static void
 load(VxWindowState *state, int i)
 {
 	VxWindowParts *parts = state->parts;
-	Part	   *part = &parts->parts[i];
+	Part	   *part = parts->parts[i];
 
 	begin_reading(state, part);
 	for (uint64 c = 0; c < part->nchunks; c++)
@@ -534,20 +695,21 @@ vx_parts_end(VxWindowState *state)
 {
 	VxWindowParts *parts = state->parts;
 
+	double		total;
+
 	if (state->sorter->nrows > 0 && !vx_parts_put(state))
 		return false;
+	total = parts->written;
 	for (int i = 0; i < parts->nparts; i++)
 	{
-		if (parts->parts[i].bytes <= parts->limit)
+		if (parts->parts[i]->bytes <= parts->limit)
 			continue;
-		if (!split(state, i))
+		if (!cut(state, i, total))
 			return false;
 		/* some of its rows may have gone to parts beside it */
 		i = -1;
 	}
 	state->parts_on_disk = parts->nparts;
-	for (int i = 0; i < parts->nparts; i++)
-		state->disk += BufFileSize(parts->parts[i].file);
 	load(state, 0);
 	return true;
 }
