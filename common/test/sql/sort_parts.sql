@@ -51,6 +51,10 @@ SELECT sp_compare('SELECT id, k, n FROM TBL WHERE k % 1501 = k AND n + 0 = n ORD
 SELECT sp_compare('SELECT id, sum(g) OVER (PARTITION BY k ORDER BY id) FROM TBL WHERE k % 1501 = k AND n + 0 = n ORDER BY id');
 SELECT sp_compare('SELECT id, k FROM TBL ORDER BY CASE WHEN id % 20 = 0 THEN id ELSE 7 END, id');
 SELECT sp_compare('SELECT id, count(*) OVER (PARTITION BY CASE WHEN id % 20 = 0 THEN id ELSE 7 END) FROM TBL ORDER BY id');
+-- keys that are too long for a sample
+SELECT sp_compare('SELECT id, max(g) OVER (PARTITION BY key), sum(n) OVER (PARTITION BY key) FROM (SELECT *, repeat(''x'', 260) || k AS key FROM TBL WHERE k % 1501 = k AND n + 0 = n) s ORDER BY id') LIKE '%, same' AS same;
+SELECT sp_compare('SELECT id, sum(g) OVER (PARTITION BY key) FROM (SELECT *, repeat(''x'', 260) || k % 150 AS key FROM TBL WHERE k % 1501 = k AND n + 0 = n) s ORDER BY id') LIKE '%, same' AS same;
+SELECT sp_compare('SELECT DISTINCT ON (key) id, key FROM (SELECT *, repeat(''x'', 260) || k AS key FROM TBL WHERE k % 1501 = k AND n + 0 = n) s ORDER BY key, id') LIKE '%, same' AS same;
 -- windows of all rows are the server's
 SELECT sp_compare('SELECT id, row_number() OVER (ORDER BY k, id) FROM TBL');
 SELECT sp_compare('SELECT id, row_number() OVER (PARTITION BY k ORDER BY id), sum(g) OVER (ORDER BY id) FROM TBL ORDER BY id');

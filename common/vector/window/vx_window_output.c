@@ -176,6 +176,8 @@ vx_window_start(VxWindowState *state)
 		return;
 	}
 	vx_parts_reset(state);
+	state->parts_on_disk = 0;
+	state->disk = 0;
 	vx_sorter_reset(state->sorter);
 	if (state->first)
 		vx_first_reset(state->first);

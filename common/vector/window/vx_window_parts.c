@@ -624,6 +624,9 @@ cut_by_sample(VxWindowState *state, Part *part, int i)
 	int			nkeys = 0;
 	const Key  *last = &part->least;
 
+	/* its keys are too long for a sample */
+	if (part->nsampled == 0)
+		return false;
 	qsort_arg(part->sample, part->nsampled, sizeof(Key), compare_sampled, parts);
 	wanted = Min(wanted, VX_MAX_PARTS - parts->nparts - 1);
 	for (int k = 0; k < wanted; k++)
@@ -666,7 +669,7 @@ cut(VxWindowState *state, int i, double total)
 	parts->cutting = false;
 	/* most rows may agree in the key */
 	for (int p = i; p < i + parts->nparts - others; p++)
-		done &= parts->parts[p]->bytes < 0.95 * part->bytes;
+		done &= parts->parts[p]->nrows > 0 && parts->parts[p]->bytes < 0.95 * part->bytes;
 	BufFileClose(part->file);
 	pfree(part);
 	return done;
