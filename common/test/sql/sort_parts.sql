@@ -39,7 +39,9 @@ INSERT INTO sp_query SELECT format('SELECT id, %s FROM TBL ORDER BY 1', function
 INSERT INTO sp_query VALUES ('SELECT * FROM (SELECT id, k, n, row_number() OVER (PARTITION BY k ORDER BY d, id) AS r FROM TBL) s WHERE r <= 2 ORDER BY id'),
 	('SELECT r, count(*), sum(n), min(s) FROM (SELECT n, row_number() OVER (PARTITION BY t ORDER BY id) AS r, sum(g) OVER (PARTITION BY t ORDER BY id) AS s FROM TBL) s GROUP BY r ORDER BY r');
 SET work_mem = '256kB';
-SELECT query, sp_compare(query) FROM sp_query ORDER BY query COLLATE "C";
+SELECT query, r FROM sp_query, sp_compare(query) r WHERE r NOT LIKE '%, same';
+-- how many are left to the server depends on what memory its version takes
+SELECT count(*), count(*) FILTER (WHERE r LIKE 'parts, %') > 15 AS parts FROM sp_query, sp_compare(query) r;
 -- more parts, cut more than once; and no room at all
 SET work_mem = '192kB';
 SELECT count(*), count(*) FILTER (WHERE r LIKE '%, same') AS same FROM sp_query, sp_compare(query) r;
