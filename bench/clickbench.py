@@ -56,13 +56,6 @@ def dataset(
         columns=columns(create),
         duckdb=columns(duck),
         fill=lambda *args: _fill(directory, hits, scratch, *args),
-        order="",
-        queries=(),
-        keys=(),
-        indexes={},
-        key_indexes=(),
-        update="",
-        residue="",
     )
 
 

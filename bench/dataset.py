@@ -94,13 +94,13 @@ class Dataset:
     columns: tuple[tuple[str, str], ...]
     duckdb: tuple[tuple[str, str], ...]
     fill: Callable[[psycopg.Connection, str, int, Callable], None]
-    order: str
-    queries: tuple[Query, ...]
-    keys: tuple[Query, ...]
-    indexes: dict[str, tuple[Index, ...]]
-    key_indexes: tuple[Index, ...]
-    update: str
-    residue: str
+    order: str = ""
+    queries: tuple[Query, ...] = ()
+    keys: tuple[Query, ...] = ()
+    indexes: dict[str, tuple[Index, ...]] = field(default_factory=dict)
+    key_indexes: tuple[Index, ...] = ()
+    update: str = ""
+    residue: str = ""
     unique_key: str = ""
     key_rows: tuple[Query, ...] = ()
     single_row: str = ""

@@ -54,12 +54,7 @@ DATA = Dataset(
     duckdb=(("doc", "JSON NOT NULL"),),
     fill=lambda *args: None,
     order=ORDER,
-    queries=(),
-    keys=(),
     indexes={"heap": (Index(f"btree ({ORDER})"),)},
-    key_indexes=(),
-    update="",
-    residue="",
 )
 
 # ClickHouse's column, and the order of its rows.

@@ -41,13 +41,6 @@ class Schema:
             columns=(),
             duckdb=(),
             fill=lambda *args: None,
-            order="",
-            queries=(),
-            keys=(),
-            indexes={},
-            key_indexes=(),
-            update="",
-            residue="",
         )
 
     def load(self, lab: Lab, files: dict[str, Path]) -> None:
