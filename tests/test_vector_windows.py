@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from strata.queries import share
 from strata.timing import ends_soon
+from test_keyed import plan_of
 from test_vector_queries import (
     JOIN_ROWS,
     JOIN_TABLE,
@@ -223,3 +224,55 @@ def test_window_cancelled(conn, am, what):
     conn.execute("SET statement_timeout = '1s'")
     with ends_soon(conn, 2), pytest.raises(psycopg.errors.QueryCanceled):
         conn.execute(query)
+
+
+EVENTS = """CREATE TABLE events (id int, late int, apart int, word text, large text) USING {am};
+ INSERT INTO events SELECT i, CASE WHEN i % 10 = 0 THEN i * 7919 % 60000 ELSE i END,
+   CASE WHEN i % 9000 = 500 THEN 1000000000 ELSE i END, md5(i::text),
+   CASE WHEN i <= 300 THEN repeat(md5(i::text), 300) END
+   FROM generate_series(1, 60000) i;
+ ANALYZE events; SET max_parallel_workers_per_gather = 0; SET work_mem = '256kB'"""
+
+
+def sorted_in(conn, am: str, sql: str, options: str = "ANALYZE, TIMING off") -> str:
+    """Where a query's rows are sorted: by parts on disk, the server, or it was left to it."""
+    (node, *_) = (n for n in plan_of(conn, sql, f", {options}") if "Sort Key" in n)
+    if node.get("Custom Plan Provider") != f"{am.capitalize()}Sort":
+        return "server"
+    if node.get("Left To Server"):
+        return "left"
+    return "parts" if node.get("Parts On Disk", 0) > 3 else "memory"
+
+
+@pytest.mark.parametrize("key", ["id", "id DESC", "late", "apart", "apart DESC"])
+def test_parts_of_rows_that_come_nearly_in_order(conn, am, key):
+    """What the first rows say of the key is wrong of later ones: late rows, and a few
+    far away.  Parts are cut again, and the rows are the server's."""
+    conn.execute(EVENTS.format(am=am))
+    sql = f"SELECT id, late, apart FROM events ORDER BY {key}, id"
+    assert sorted_in(conn, am, sql) == "parts"
+    rows = conn.execute(sql).fetchall()
+    conn.execute(f"SET {am}.enable_vector_sort = off")
+    assert rows == conn.execute(sql).fetchall()
+
+
+def test_sorts_that_stay_the_servers(conn, am):
+    """Few rows may be wanted, large values are pointers to it, strings are compared by
+    a function; windows of strings go to parts all the same."""
+    conn.execute(EVENTS.format(am=am))
+    conn.execute(
+        "SET plan_cache_mode = force_generic_plan;"
+        "PREPARE few(bigint) AS SELECT id, late FROM events ORDER BY late, id LIMIT $1"
+    )
+    for sql in (
+        "EXECUTE few(10)",
+        "SELECT * FROM (SELECT id, late FROM events ORDER BY late, id OFFSET 0) s LIMIT 10",
+        "SELECT id, word FROM events ORDER BY word",
+    ):
+        assert sorted_in(conn, am, sql) == "server"
+    sql = (
+        "SELECT id, large FROM events WHERE id <= 300 AND id + 0 = id ORDER BY late, id"
+    )
+    assert sorted_in(conn, am, sql) in ("left", "server")
+    sql = "SELECT id, count(*) OVER (PARTITION BY word ORDER BY id) FROM events"
+    assert sorted_in(conn, am, sql) == "parts"
