@@ -164,3 +164,12 @@ vx_bytes_take_vector(char *start, char **at, int n, int16 typlen, uint64 number,
 	v->dict = v->rep == VX_REP_CODE ?
 		take_dictionary(start, at, typlen, head->nvalues, number) : NULL;
 }
+
+void
+vx_read_exactly(BufFile *file, void *bytes, Size size)
+{
+	if (BufFileRead(file, bytes, size) != size)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read rows from a temporary file")));
+}

@@ -14,6 +14,8 @@
 
 #include "postgres.h"
 
+#include "storage/buffile.h"
+
 #include "vx_vector.h"
 
 /* Bytes that grow. */
@@ -52,5 +54,8 @@ vx_bytes_take(char **at, Size size)
  */
 extern void vx_bytes_take_vector(char *start, char **at, int n, int16 typlen, uint64 number,
 								 VxVector *v);
+
+/* So many bytes of a temporary file, or an error. */
+extern void vx_read_exactly(BufFile *file, void *bytes, Size size);
 
 #endif							/* VX_VECTOR_BYTES_H */

@@ -350,15 +350,6 @@ add_chunk(VxJoinState *state, char *chunk)
 }
 
 static void
-read_exactly(BufFile *file, void *bytes, Size size)
-{
-	if (BufFileRead(file, bytes, size) != size)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read rows of a hash join from a temporary file")));
-}
-
-static void
 read_file(VxJoinState *state, int participant)
 {
 	VxJoinShare *share = state->share;
@@ -371,12 +362,12 @@ read_file(VxJoinState *state, int participant)
 	{
 		Chunk		head;
 
-		read_exactly(file, &head, sizeof(head));
+		vx_read_exactly(file, &head, sizeof(head));
 		share->bytes.used = 0;
 		vx_bytes_add(&share->bytes, &head, sizeof(head));
 		vx_bytes_room(&share->bytes, head.size - share->bytes.used);
-		read_exactly(file, share->bytes.data + MAXALIGN(sizeof(head)),
-					 head.size - MAXALIGN(sizeof(head)));
+		vx_read_exactly(file, share->bytes.data + MAXALIGN(sizeof(head)),
+						head.size - MAXALIGN(sizeof(head)));
 		add_chunk(state, share->bytes.data);
 	}
 	BufFileClose(file);

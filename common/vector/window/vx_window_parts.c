@@ -100,12 +100,6 @@ struct VxWindowParts
 
 /* ---- set up ---- */
 
-static bool
-uses_values(const VxWindowFunction *f)
-{
-	return f->kind >= VX_WINDOW_SUM_INT;
-}
-
 /* Partitions are ranges of the first key, and stay within a part. */
 static bool
 may_be_parts(const VxWindowState *state)
@@ -130,10 +124,11 @@ functions_go_on(const VxWindowState *state, int *scales)
 		const VxWindowFunction *f = &state->functions[i];
 		const VxStore *store;
 
-		if (!uses_values(f) || f->column < 0)
+		/* others only move values, or count */
+		if (f->kind < VX_WINDOW_SUM_INT || f->column < 0)
 			continue;
 		store = &state->sorter->columns[f->column];
-		if (!vx_is_number_type(store->type) && store->type != NUMERICOID)
+		if (!vx_is_number_type(store->type))
 			return false;
 		if (store->type != NUMERICOID || (store->form == VX_STORE_DECIMAL && store->scale < 0))
 			continue;
@@ -450,11 +445,13 @@ fill_gap(VxWindowState *state, int i, uint32 from, uint32 to, uint32 slice)
 
 	/* to the part in front, the one behind, and new ones */
 	if (left)
-		end = all ? to : end_of_key(sorter, from, Min(to, from + room_in(parts, left, sorter)), to);
-	if (left && (to - end < slice / 4 || end > from))
 	{
+		end = all ? to : end_of_key(sorter, from, Min(to, from + room_in(parts, left, sorter)), to);
 		if (to - end < slice / 4)
 			end = to;
+	}
+	if (end > from)
+	{
 		put_rows(state, left, from, end);
 		keep_key_at(parts, sorter, end - 1, &left->greatest);
 		from = end;
@@ -558,15 +555,6 @@ vx_parts_put(VxWindowState *state)
 /* ---- and into it ---- */
 
 static void
-read_exactly(BufFile *file, void *bytes, Size size)
-{
-	if (BufFileRead(file, bytes, size) != size)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read rows of a sort from a temporary file")));
-}
-
-static void
 read_chunk(VxWindowState *state, BufFile *file)
 {
 	VxWindowParts *parts = state->parts;
@@ -576,10 +564,10 @@ read_chunk(VxWindowState *state, BufFile *file)
 	Chunk		head;
 	char	   *at;
 
-	read_exactly(file, &head, sizeof(head));
+	vx_read_exactly(file, &head, sizeof(head));
 	bytes->used = 0;
 	vx_bytes_room(bytes, head.size);
-	read_exactly(file, bytes->data + sizeof(head), head.size - sizeof(head));
+	vx_read_exactly(file, bytes->data + sizeof(head), head.size - sizeof(head));
 	at = bytes->data + MAXALIGN(sizeof(head));
 	for (int c = 0; c < state->nstored; c++)
 		vx_bytes_take_vector(bytes->data, &at, (int) head.nrows,
@@ -697,7 +685,6 @@ bool
 vx_parts_end(VxWindowState *state)
 {
 	VxWindowParts *parts = state->parts;
-
 	double		total;
 
 	if (state->sorter->nrows > 0 && !vx_parts_put(state))
