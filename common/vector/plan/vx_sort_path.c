@@ -22,9 +22,6 @@
 #include "vx_paths.h"
 #include "vx_window_path_int.h"
 
-/* A LIMIT of less than this share of the rows is TopN's. */
-#define LIMIT_SHARE		0.05
-
 /* The Sort of a path whose rows are the ones in order, and nothing else. */
 static SortPath *
 sort_of(Path *path)
@@ -98,7 +95,7 @@ vx_sort_add_paths(PlannerInfo *root, RelOptInfo *ordered_rel)
 	{
 		SortPath   *sort = sort_of(list_nth(ordered_rel->pathlist, i));
 
-		if (sort && limit < sort->subpath->rows * LIMIT_SHARE)
+		if (sort && limit < sort->subpath->rows * VX_FEW_WANTED)
 			return;
 	}
 	query.pathkeys = root->sort_pathkeys;

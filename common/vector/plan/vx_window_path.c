@@ -62,9 +62,6 @@
 #define ROW_BYTES		40
 #define KEY_BYTES		16
 
-/* A share of a sort's rows that the server finds without sorting all. */
-#define FEW_WANTED		0.05
-
 /* Rows of a partition that are looked for before the sort, at most. */
 #define MAX_FIRST		64
 
@@ -485,7 +482,7 @@ may_end_early(PlannerInfo *root, const VxSortQuery *stack, double rows)
 
 	return stack->clauses == NIL && stack->distinct == 0 &&
 		((root->parse->limitCount && vx_topn_limit(root) <= 0) ||
-		 (wanted > 0 && wanted < rows * FEW_WANTED));
+		 (wanted > 0 && wanted < rows * VX_FEW_WANTED));
 }
 
 /* Of rows that have no room in memory: may they be sorted in parts of ranges of a key? */

@@ -13,6 +13,9 @@
 #include "nodes/pathnodes.h"
 
 /* What one sort serves. */
+/* If less than this share of the rows is wanted, TopN finds them without sorting all. */
+#define VX_FEW_WANTED	0.05
+
 typedef struct VxSortQuery
 {
 	List	   *keys;			/* SortGroupClauses */
