@@ -383,3 +383,70 @@ def test_a_swath_of_deleted_rows(make_cluster, am, rng):
     same_length = [s for s in swaths if len(s) == len(swaths[1]) and s != swaths[1]]
     swap(table, swaths[1], same_length[0])
     is_noticed(table, "swath of deleted rows")
+
+
+DAMAGED_COPIES = 48
+
+
+def test_bytes_of_arrays_that_nobody_wrote(make_cluster, rng):
+    """Changed bytes under right checksums: an error or other values, and never more."""
+    cluster = make_cluster("arrays", ignore_checksum_failure="on")
+    with cluster.connect() as conn:
+        conn.execute("CREATE EXTENSION colcompress")
+        conn.execute(
+            "CREATE TABLE of_rows AS SELECT i AS id, jsonb_build_object('id', i, 'items', (SELECT"
+            " jsonb_agg(jsonb_build_object('size', i * k, 'link', md5((i * k)::text), 'parts',"
+            " jsonb_build_array(jsonb_build_object('p', i + k, 's', md5((i + k)::text)))))"
+            " FROM generate_series(1, i % 5) k)) AS doc FROM generate_series(1, 3000) i"
+        )
+        files = []
+        for number in range(DAMAGED_COPIES):
+            name = f"t{number}"
+            conn.execute(
+                f"CREATE TABLE {name} USING colcompress AS TABLE of_rows ORDER BY id"
+            )
+            (versions,) = conn.execute(
+                f"SELECT array_agg(format_version) FROM colcompress.row_groups('{name}')"
+            ).fetchone()
+            assert versions == [3]
+            files.append(
+                (
+                    name,
+                    cluster.data
+                    / Damaged.one(conn, f"SELECT pg_relation_filepath('{name}')"),
+                    *conn.execute(
+                        f"SELECT start_block, bytes FROM colcompress.row_groups('{name}')"
+                    ).fetchone(),
+                )
+            )
+    cluster.stop("fast")
+    for _, path, start, size in files:
+        at = rng.randrange(size)
+        with open(path, "r+b") as file:
+            file.seek((start + at // PAYLOAD) * BLOCK)
+            page = bytearray(file.read(BLOCK))
+            page[PAYLOAD_OFF + at % PAYLOAD] ^= 1 << rng.randrange(8)
+            struct.pack_into("<Q", page, HEADER_OFF + 8, page_checksum(bytes(page)))
+            file.seek(-BLOCK, 1)
+            file.write(page)
+    cluster.start()
+    errors = 0
+    with cluster.connect() as conn:
+        for name, *_ in files:
+            for query in (
+                f"SELECT count(*), sum(length(doc::text)) FROM {name}",
+                f"SELECT sum((e->>'size')::numeric), min(e->>'link'), count(*) FROM {name},"
+                " jsonb_array_elements(doc->'items') e",
+                f"SELECT doc FROM {name} WHERE id % 500 = 7",
+                f"SELECT * FROM colcompress.document_paths('{name}')",
+                f"SELECT count(*) FROM colcompress.verify('{name}')",
+            ):
+                try:
+                    conn.execute(query).fetchall()
+                except psycopg.Error as error:
+                    errors += error.sqlstate == "XX001"
+                    # of values that are others: 22P02, 22023
+                    assert error.sqlstate, (error, query)
+                    assert error.sqlstate[:2] in {"XX", "22"}, (error, query)
+                    assert error.sqlstate != "XX000", (error, query)
+    assert errors > 0

@@ -87,7 +87,7 @@ start_batch(VxBatch *batch, int nrows)
 void
 vx_batch_set_rows(VxBatch *batch, int n)
 {
-	batch->reader = NULL;
+	batch->reader = batch->documents = NULL;
 	batch->vecno = 0;
 	batch->start = 0;
 	batch->first_row = 0;
@@ -97,7 +97,7 @@ vx_batch_set_rows(VxBatch *batch, int n)
 void
 vx_batch_set(VxBatch *batch, StReader *reader, const StGroup *group, uint32 vecno)
 {
-	batch->reader = reader;
+	batch->reader = batch->documents = reader;
 	batch->vecno = vecno;
 	batch->start = vx_format->vector_start(reader, vecno);
 	batch->first_row = group->first_row + batch->start;

@@ -77,6 +77,17 @@ typedef struct VxCosts
 	double		fetch_far;		/* eight bytes of a vector that is not at hand */
 } VxCosts;
 
+/*
+ * Elements of the arrays that the rows of a vector have: they stand one behind
+ * the other in vectors of their own, ST_VECTOR_SIZE in each but the last.
+ */
+typedef struct VxElementPlaces
+{
+	StReader   *reader;			/* of these, for vector(), vector_start(), path(), path_numbers() */
+	uint32		start[ST_VECTOR_SIZE];	/* by row: number of its first element, */
+	uint32		length[ST_VECTOR_SIZE]; /* and how many it has; 0 without an array */
+} VxElementPlaces;
+
 typedef struct VxFormat
 {
 	const StFormat *store;		/* reader_open, reader_row, reader_close, ... */
@@ -179,6 +190,15 @@ typedef struct VxFormat
 	 */
 	const VxVector *(*path_numbers) (StReader *r, VxPath *path, uint32 vecno,
 									 const uint64 *selection);
+
+	/*
+	 * Elements of the arrays in a jsonb column, or at a JSON path of its documents
+	 * (path not NULL), in the selected rows of a vector.  The reader is valid as
+	 * long as r.  False: the arrays are to be looked at.  May be NULL.
+	 */
+	bool		(*elements) (StReader *r, AttrNumber attno, const VxPath *path,
+							 uint32 vecno, const uint64 *selection,
+							 VxElementPlaces *places);
 
 	/* ---- types of the extension's own ---- */
 

@@ -47,6 +47,9 @@ typedef struct VxPathPlace
 	int			nkeys;
 	StStr	   *keys;
 	StJsonbHint *hints;			/* one for each key */
+	bool		elements;		/* of an array: its elements agree in a place; */
+	int			nbelow;			/* all else there agrees as a whole */
+	StStr	   *below;
 } VxPathPlace;
 
 /* An operator with a constant right side. */

@@ -187,7 +187,9 @@ find_chain(Node *node, Chain *chain)
 typedef struct PathWalk
 {
 	List	   *keys;			/* in front of $ */
+	List	   *current;		/* in front of @; NIL: of what is taken as a whole */
 	bool		lax;
+	bool		exists;			/* it matters whether the next path finds something */
 	List	   *places;
 } PathWalk;
 
@@ -208,14 +210,13 @@ walk_subscripts(PathWalk *walk, JsonPathItem *item)
 	return true;
 }
 
-/* $, and the keys behind it: item is left on the last of them. */
-static bool
-walk_root(PathWalk *walk, JsonPathItem *item)
+/* The keys behind an item, which is left on the last of them. */
+static List *
+walk_keys(JsonPathItem *item, List *keys)
 {
-	List	   *keys = list_copy(walk->keys);
 	JsonPathItem next;
 
-	while (walk->lax && jspGetNext(item, &next) && next.type == jpiKey)
+	while (jspGetNext(item, &next) && next.type == jpiKey)
 	{
 		int32		len;
 		char	   *key = jspGetString(&next, &len);
@@ -223,8 +224,78 @@ walk_root(PathWalk *walk, JsonPathItem *item)
 		keys = lappend(keys, makeString(pnstrdup(key, len)));
 		*item = next;
 	}
-	walk->places = list_append_unique(walk->places, make_place(VX_USE_VALUE, keys));
+	return keys;
+}
+
+static bool
+add_walked(PathWalk *walk, VxPlaceUse use, List *keys)
+{
+	walk->places = list_append_unique(walk->places, make_place(use, keys));
 	return keys != NIL && list_length(walk->places) <= MAX_PLACES;
+}
+
+/*
+ * [*] behind keys, and what follows: keys, or a filter at the end.  False: elements
+ * are looked at as a whole, and item stays.
+ */
+static bool
+walk_elements(PathWalk *walk, JsonPathItem *item, List *keys, bool exists, bool *ok)
+{
+	JsonPathItem at;
+	JsonPathItem filter;
+	JsonPathItem arg;
+	List	   *below = lappend(list_copy(keys), makeInteger(0));
+	List	   *outer = walk->current;
+
+	if (keys == NIL || !jspGetNext(item, &at) || at.type != jpiAnyArray)
+		return false;
+	below = walk_keys(&at, below);
+	if (exists && jspGetNext(&at, &filter) && filter.type == jpiFilter &&
+		!jspHasNext(&filter))
+	{
+		jspGetArg(&filter, &arg);
+		walk->current = below;
+		*ok = add_walked(walk, VX_USE_TYPE, below) && walk_path(walk, &arg);
+		walk->current = outer;
+		*item = filter;
+		return true;
+	}
+	if (IsA(llast(below), Integer))
+		return false;
+	*ok = add_walked(walk, VX_USE_VALUE, below);
+	*item = at;
+	return true;
+}
+
+/* $, and the keys behind it: item is left on the last of them. */
+static bool
+walk_root(PathWalk *walk, JsonPathItem *item)
+{
+	List	   *keys = list_copy(walk->keys);
+	bool		exists = walk->exists;
+	bool		ok;
+
+	walk->exists = false;
+	if (walk->lax)
+		keys = walk_keys(item, keys);
+	if (walk->lax && walk_elements(walk, item, keys, exists, &ok))
+		return ok;
+	return add_walked(walk, VX_USE_VALUE, keys);
+}
+
+/* @, and the keys behind it. */
+static bool
+walk_current(PathWalk *walk, JsonPathItem *item)
+{
+	List	   *keys;
+
+	if (walk->current == NIL)
+		return true;
+	keys = walk_keys(item, list_copy(walk->current));
+	/* elements as a whole are the array */
+	if (IsA(llast(keys), Integer))
+		keys = list_delete_last(keys);
+	return add_walked(walk, VX_USE_VALUE, keys);
 }
 
 /* What stands within an item; it may be moved on.  False: it is not known. */
@@ -232,6 +303,8 @@ static bool
 walk_item(PathWalk *walk, JsonPathItem *item)
 {
 	JsonPathItem arg;
+	List	   *current;
+	bool		known;
 
 	switch (item->type)
 	{
@@ -260,10 +333,21 @@ walk_item(PathWalk *walk, JsonPathItem *item)
 		case jpiIsUnknown:
 		case jpiPlus:
 		case jpiMinus:
-		case jpiFilter:
-		case jpiExists:
 			jspGetArg(item, &arg);
 			return walk_path(walk, &arg);
+		case jpiExists:
+			jspGetArg(item, &arg);
+			walk->exists = arg.type == jpiRoot;
+			return walk_path(walk, &arg);
+		case jpiFilter:
+			current = walk->current;
+			walk->current = NIL;
+			jspGetArg(item, &arg);
+			known = walk_path(walk, &arg);
+			walk->current = current;
+			return known;
+		case jpiCurrent:
+			return walk_current(walk, item);
 		case jpiLikeRegex:
 			jspInitByBuffer(&arg, item->base, item->content.like_regex.expr);
 			return walk_path(walk, &arg);
@@ -277,7 +361,6 @@ walk_item(PathWalk *walk, JsonPathItem *item)
 		case jpiNumeric:
 		case jpiBool:
 		case jpiVariable:
-		case jpiCurrent:
 		case jpiKey:
 		case jpiAnyArray:
 		case jpiAnyKey:
@@ -324,9 +407,9 @@ add_existence(const Chain *chain, List **places)
 
 /* Places that a json path looks at, from the end of a chain. */
 static bool
-path_places(Node *path, const Chain *chain, List **places)
+path_places(Node *path, const Chain *chain, bool exists, List **places)
 {
-	PathWalk	walk = {chain->keys, false, NIL};
+	PathWalk	walk = {.keys = chain->keys};
 	JsonPath   *jp;
 	JsonPathItem root;
 
@@ -336,6 +419,7 @@ path_places(Node *path, const Chain *chain, List **places)
 	jp = DatumGetJsonPathP(((Const *) path)->constvalue);
 	walk.lax = !chain->open && (jp->header & JSONPATH_LAX) != 0;
 	jspInit(&root, jp);
+	walk.exists = exists && root.type == jpiRoot;
 	if (!walk_path(&walk, &root))
 		return false;
 	*places = walk.places;
@@ -447,11 +531,11 @@ use_chain(const Chain *chain, VxPlaceUse how, Node *argument, VxPathUse *use)
 }
 
 static bool
-use_json_path(Node *argument, Node *path, VxPathUse *use)
+use_json_path(Node *argument, Node *path, bool exists, VxPathUse *use)
 {
 	Chain		chain;
 
-	if (!find_chain(argument, &chain) || !path_places(path, &chain, &use->places))
+	if (!find_chain(argument, &chain) || !path_places(path, &chain, exists, &use->places))
 		return false;
 	use->document = chain.document;
 	use->argument = argument;
@@ -536,6 +620,7 @@ use_call(Oid funcid, List *args, bool condition, VxPathUse *use)
 		case F_JSONB_PATH_EXISTS:
 		case F_JSONB_PATH_EXISTS_TZ:
 		case F_JSONB_PATH_EXISTS_OPR:
+			return use_json_path(first, second, true, use);
 		case F_JSONB_PATH_MATCH:
 		case F_JSONB_PATH_MATCH_TZ:
 		case F_JSONB_PATH_MATCH_OPR:
@@ -545,7 +630,7 @@ use_call(Oid funcid, List *args, bool condition, VxPathUse *use)
 		case F_JSONB_PATH_QUERY_ARRAY_TZ:
 		case F_JSONB_PATH_QUERY_FIRST:
 		case F_JSONB_PATH_QUERY_FIRST_TZ:
-			return use_json_path(first, second, use);
+			return use_json_path(first, second, false, use);
 		default:
 			return false;
 	}
@@ -577,7 +662,7 @@ vx_path_use(Node *node, bool condition, VxPathUse *use)
 		return find_subscript((SubscriptingRef *) node, &chain) &&
 			use_chain(&chain, VX_USE_VALUE, node, use);
 	if (st_json_expr(node, &document, &path))
-		return use_json_path(document, path, use);
+		return use_json_path(document, path, false, use);
 	if (!take_call(node, &funcid, &args))
 		return false;
 	if (find_step(node, true, &chain))

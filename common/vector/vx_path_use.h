@@ -3,13 +3,16 @@
  * vx_path_use.h
  *	  Which places of a document an expression looks at.
  *
- * A *place* is a list: an Integer, VxPlaceUse, then the keys as Strings.  An
+ * A *place* is a list: an Integer, VxPlaceUse, then the keys as Strings; behind
+ * another Integer, keys of the elements of an array that stands there.  An
  * expression with a known use gives the same result, errors included, on any
  * document that agrees with its own in these places: a *part* of it.
  *
  * Known are operators and functions of jsonb that look at one path, and json
  * paths: in lax mode the keys behind each $ are a place, as it does not
- * matter there whether an object on the way is missing or lacks the key.
+ * matter there whether an object on the way is missing or lacks the key.  So do
+ * those behind [*], and behind each @ in a filter of elements that is the last
+ * part of a path of which it only matters whether it finds something.
  *
  *-------------------------------------------------------------------------
  */

@@ -11,6 +11,9 @@
  * each element.  The server's nodes between are set up, and never run.  An array is a
  * document, too, below.
  *
+ * A format may have elements of documents' arrays in vectors of their own: then these
+ * are the batches, and what stands at paths of elements comes from there.
+ *
  * Strings become codes of a dictionary that grows, while there are few different
  * ones.  Of an array that is a value of a dictionary, they are looked up once.
  *
@@ -64,6 +67,7 @@ struct VxAggUnnest
 	/* its columns, and behind them the element */
 	VxBatch    *batch;
 	VxProducer	producer;
+	VxPathSet  *paths;			/* of elements that are documents, behind it */
 	VxVector  **gathered;		/* by column, made when needed */
 	uint16		from[ST_VECTOR_SIZE];	/* row that the element is of */
 
@@ -89,6 +93,7 @@ struct VxAggUnnest
 	MemoryContext arrays_mcxt;
 	MemoryContext items_mcxt;	/* elements of the batch, and what its conditions leave */
 	AttrNumber	large;			/* column of arrays that are fetched one by one, or 0 */
+	AttrNumber	plain;			/* column that is the arrays, as they are, or 0 */
 	bool	   *fetched;		/* of the source: that column alone */
 	Datum	   *values;
 	bool	   *isnull;
@@ -104,6 +109,8 @@ struct VxAggUnnest
 	int			next;
 	int			nitems;
 	const uint32 *list;			/* or their codes */
+	VxElementPlaces *places;	/* where elements of the source's batch are, */
+	bool		direct;			/* if they are in vectors of their own */
 };
 
 /* ---- set up ---- */
@@ -115,6 +122,9 @@ make_column(void *rows, AttrNumber attno)
 	VxAggUnnest *u = rows;
 	VxVector  **v = &u->gathered[attno - 1];
 
+	if (attno == u->element && u->direct)
+		return vx_format->vector(u->places->reader, attno, u->batch->vecno,
+								 u->batch->selection);
 	if (attno == u->element)
 		return u->coded ? &u->coded_vector : &u->column.v;
 	if (*v == NULL)
@@ -167,6 +177,27 @@ columns_of(List *exprs, Index varno)
 	return result;
 }
 
+/*
+ * Elements that are documents have path columns, too.  Returns the columns that are
+ * needed: documents in place of these.
+ */
+static Bitmapset *
+set_element_paths(VxAggUnnest *u, VxUnnestShape *shape, TupleDesc desc)
+{
+	Bitmapset  *columns;
+	Bitmapset  *result = NULL;
+	int			attno = -1;
+
+	u->paths = vx_path_set_create(desc, u->source->varno);
+	if (u->items.kind == VX_ELEMENTS_JSON)
+		shape->exprs = (List *) vx_path_set_replace(u->paths, (Node *) shape->exprs);
+	columns = columns_of(shape->exprs, u->source->varno);
+	while ((attno = bms_next_member(columns, attno)) >= 0)
+		result = bms_add_member(result, attno <= desc->natts ? attno :
+								u->paths->paths[attno - desc->natts - 1]->attno);
+	return result;
+}
+
 /* Everything can be evaluated on vectors; then quals has what is a condition. */
 static bool
 compile(VxAggUnnest *u, VxExprSet *exprs, const VxUnnestShape *shape)
@@ -190,12 +221,15 @@ compile(VxAggUnnest *u, VxExprSet *exprs, const VxUnnestShape *shape)
  * found by the call as a whole.
  */
 static TupleDesc
-replace_paths(VxUnnestShape *shape)
+replace_paths(VxUnnestShape *shape, AttrNumber *plain)
 {
 	VxScanState *scan = vx_scan_state(shape->below);
+	Node	   *array;
 
 	if (scan == NULL)
 		return vx_producer(shape->below)->desc;
+	array = vx_scan_replace_paths(scan, linitial(shape->call->args));
+	*plain = IsA(array, Var) ? ((Var *) array)->varattno : 0;
 	/* no values of jsonb_each() are asked for */
 	if (shape->call->funcresulttype != shape->element->vartype)
 		shape->call->funcid = F_JSONB_OBJECT_KEYS;
@@ -213,6 +247,7 @@ vx_agg_unnest_create(VxAggState *state, PlanState *child, List *operands, List *
 	TupleDesc	source_desc;
 	TupleDesc	desc;
 	VxExprSet  *exprs;
+	Bitmapset  *columns_needed;
 
 	if (!vx_unnest_find_shape(&shape, child, columns) ||
 		contain_volatile_functions((Node *) shape.exprs) ||
@@ -226,16 +261,18 @@ vx_agg_unnest_create(VxAggState *state, PlanState *child, List *operands, List *
 	u->below = shape.below;
 	u->source = source;
 	vx_elements_init(&u->items, shape.call);
-	source_desc = replace_paths(&shape);
+	source_desc = replace_paths(&shape, &u->plain);
 	u->element = source_desc->natts + 1;
 	desc = make_desc(source_desc, shape.element);
 	vx_unnest_set_element(&shape, source->varno, u->element);
 	u->array_exprs = vx_exprs_create(source_desc, source->varno, shape.below);
 	u->array = vx_expr_compile(u->array_exprs, linitial(shape.call->args), 0);
-	exprs = vx_exprs_create(desc, source->varno, shape.below);
+	columns_needed = set_element_paths(u, &shape, desc);
+	exprs = vx_exprs_create(vx_path_set_desc(u->paths), source->varno, shape.below);
 	if (u->array == NULL || !compile(u, exprs, &shape))
 		return NULL;
-	u->batch = vx_batch_create(desc->natts, columns_of(shape.exprs, source->varno));
+	u->batch = vx_batch_create(desc->natts, columns_needed);
+	vx_path_set_attach(u->paths, u->batch);
 	u->batch->rows = u;
 	u->batch->rows_vector = make_column;
 	u->gathered = palloc0(sizeof(VxVector *) * desc->natts);
@@ -244,6 +281,9 @@ vx_agg_unnest_create(VxAggState *state, PlanState *child, List *operands, List *
 	u->isnull = palloc0(sizeof(bool) * desc->natts);
 	init_element(u, TupleDescAttr(desc, desc->natts - 1));
 	u->slice = FIRST_SLICE;
+	if (u->items.kind == VX_ELEMENTS_JSON && vx_format->elements != NULL &&
+		vx_scan_state(shape.below) != NULL)
+		u->places = palloc(sizeof(VxElementPlaces));
 	u->lists_mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector unnest of a dictionary",
 										  ALLOCSET_DEFAULT_SIZES);
 	u->arrays_mcxt = AllocSetContextCreate(CurrentMemoryContext, "vector unnest of a batch",
@@ -266,6 +306,7 @@ vx_agg_unnest_rescan(VxAggUnnest *u)
 	vx_producer_rescan_through(u->child, u->below);
 	u->nrows = u->ready = u->at = 0;
 	u->next = u->nitems = 0;
+	u->direct = false;
 	u->lists_dict = NULL;
 	vx_exprs_rescan(u->array_exprs);
 }
@@ -508,6 +549,27 @@ document_of(const VxBatch *from, AttrNumber attno)
 		path->attno : 0;
 }
 
+/* Are the elements of the source's rows in vectors of their own? */
+static bool
+find_places(VxAggUnnest *u)
+{
+	VxBatch    *from = u->source->batch;
+	AttrNumber	attno = u->plain;
+	const VxPath *path = NULL;
+
+	if (u->places == NULL || from->reader == NULL || attno <= 0)
+		return false;
+	if (attno > from->natts)
+	{
+		path = from->paths[attno - from->natts - 1];
+		if (path->kind != VX_PATH_JSON || path->lax)
+			return false;
+		attno = path->attno;
+	}
+	return vx_format->elements(from->reader, attno, path, from->vecno, from->selection,
+							   u->places);
+}
+
 static bool
 next_source(VxAggUnnest *u)
 {
@@ -518,6 +580,7 @@ next_source(VxAggUnnest *u)
 	u->nrows = vx_selection_rows(from->selection, from->nrows, u->rows);
 	u->at = u->ready = 0;
 	u->next = u->nitems = 0;
+	u->direct = find_places(u);
 	u->large = document_of(from, vx_expr_plain_column(u->array));
 	if (u->large > 0 && (!vx_batch_is_large(from, u->large) ||
 						 vx_batch_column(from, u->large)->access != VX_ACCESS_NONE))
@@ -587,6 +650,65 @@ fill(VxAggUnnest *u)
 	return n;
 }
 
+/*
+ * Elements of the rows at hand that are in one vector of elements: that is the batch,
+ * elements of other rows not selected.  False: there are no more.
+ */
+static bool
+fill_direct(VxAggUnnest *u)
+{
+	const VxElementPlaces *p = u->places;
+	uint32		vecno;
+	uint32		first;
+	uint32		end;
+
+	MemoryContextReset(u->items_mcxt);
+	while (u->at < u->nrows && (uint32) u->next == p->length[u->rows[u->at]])
+	{
+		u->at++;
+		u->next = 0;
+	}
+	if (u->at == u->nrows)
+		return false;
+	vecno = (p->start[u->rows[u->at]] + u->next) / ST_VECTOR_SIZE;
+	first = vx_format->vector_start(p->reader, vecno);
+	end = vx_format->vector_start(p->reader, vecno + 1);
+	vx_batch_set_rows(u->batch, end - first);
+	u->batch->documents = p->reader;
+	u->batch->vecno = vecno;
+	memset(u->batch->selection, 0, sizeof(u->batch->selection));
+	memset(u->from, 0, sizeof(u->from));
+	for (; u->at < u->nrows; u->at++, u->next = 0)
+	{
+		uint16		row = u->rows[u->at];
+
+		for (; (uint32) u->next < p->length[row]; u->next++)
+		{
+			uint32		element = p->start[row] + u->next;
+
+			if (element >= end)
+				return true;
+			u->from[element - first] = row;
+			vx_rows_set(u->batch->selection, element - first);
+		}
+	}
+	return true;
+}
+
+/* The next rows of the batch; false: the source is to go on. */
+static bool
+next_rows(VxAggUnnest *u)
+{
+	int			n;
+
+	if (u->direct)
+		return fill_direct(u);
+	n = fill(u);
+	if (n > 0)
+		vx_batch_set_rows(u->batch, n);
+	return n > 0;
+}
+
 static void
 run_quals(VxAggUnnest *u)
 {
@@ -612,22 +734,21 @@ vx_agg_unnest_next(VxAggUnnest *u)
 	for (;;)
 	{
 		MemoryContext old = MemoryContextSwitchTo(u->arrays_mcxt);
-		int			n = fill(u);
+		bool		found = next_rows(u);
 
 		MemoryContextSwitchTo(old);
 		CHECK_FOR_INTERRUPTS();
-		if (n == 0)
+		if (!found)
 		{
 			if (!next_source(u))
 				return false;
 			continue;
 		}
-		vx_batch_set_rows(u->batch, n);
 		u->batch->first_row = u->producer.group = u->source->group;
 		MemoryContextSwitchTo(u->items_mcxt);
 		run_quals(u);
 		MemoryContextSwitchTo(old);
-		if (!vx_selection_is_empty(u->batch->selection, n))
+		if (!vx_selection_is_empty(u->batch->selection, u->batch->nrows))
 			return true;
 	}
 }

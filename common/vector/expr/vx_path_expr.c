@@ -111,15 +111,25 @@ has_odd_columns(Node *node, VxPathSet *set)
 static void
 fill_place(List *list, VxPathPlace *place)
 {
-	place->use = intVal(linitial(list));
-	place->nkeys = list_length(list) - 1;
-	place->keys = palloc(Max(1, place->nkeys) * sizeof(StStr));
-	place->hints = palloc0(Max(1, place->nkeys) * sizeof(StJsonbHint));
-	for (int i = 0; i < place->nkeys; i++)
-	{
-		const char *key = strVal(list_nth(list, i + 1));
+	ListCell   *lc;
 
-		place->keys[i] = (StStr) {(const uint8_t *) key, strlen(key)};
+	place->use = intVal(linitial(list));
+	place->keys = palloc(list_length(list) * sizeof(StStr));
+	place->below = palloc(list_length(list) * sizeof(StStr));
+	place->hints = palloc0(list_length(list) * sizeof(StJsonbHint));
+	for_each_from(lc, list, 1)
+	{
+		const char *key;
+		StStr	   *end;
+
+		if (IsA(lfirst(lc), Integer))
+		{
+			place->elements = true;
+			continue;
+		}
+		end = place->elements ? &place->below[place->nbelow++] : &place->keys[place->nkeys++];
+		key = strVal(lfirst(lc));
+		*end = (StStr) {(const uint8_t *) key, strlen(key)};
 	}
 }
 
@@ -140,7 +150,7 @@ part_column(VxPathSet *set, Var *document, List *places)
 	path.kind = VX_PATH_PART;
 	path.attno = document->varattno;
 	path.nplaces = list_length(places);
-	path.places = palloc(Max(1, path.nplaces) * sizeof(VxPathPlace));
+	path.places = palloc0(Max(1, path.nplaces) * sizeof(VxPathPlace));
 	for (int i = 0; i < path.nplaces; i++)
 		fill_place(copyObject(list_nth(places, i)), &path.places[i]);
 	column = path_column(set, node, &path);
@@ -373,6 +383,21 @@ describe_keys(int nkeys, const StStr *from, StringInfo s)
 																					false, TYPALIGN_INT))));
 }
 
+static void
+describe_place(const VxPathPlace *place, StringInfo s)
+{
+	int			n = place->nkeys + (place->elements ? 1 + place->nbelow : 0);
+	StStr	   *keys = palloc(Max(1, n) * sizeof(StStr));
+
+	memcpy(keys, place->keys, place->nkeys * sizeof(StStr));
+	if (place->elements)
+	{
+		keys[place->nkeys] = (StStr) {(const uint8_t *) "[]", 2};
+		memcpy(keys + place->nkeys + 1, place->below, place->nbelow * sizeof(StStr));
+	}
+	describe_keys(n, keys, s);
+}
+
 List *
 vx_path_set_describe(const VxPathSet *set)
 {
@@ -397,7 +422,7 @@ vx_path_set_describe(const VxPathSet *set)
 			appendStringInfoString(&s, place->use == VX_USE_VALUE ? "" :
 								   place->use == VX_USE_NO_OBJECT ? "no object at " :
 								   place->use == VX_USE_THERE ? "existence of " : "keys of ");
-			describe_keys(place->nkeys, place->keys, &s);
+			describe_place(place, &s);
 		}
 		parts = lappend(parts, s.data);
 	}
@@ -476,8 +501,8 @@ path_column_vector(VxBatch *batch, VxPath *path)
 {
 	const VxVector *v = NULL;
 
-	if (batch->reader != NULL)
-		v = vx_format->path(batch->reader, path, batch->vecno, batch->selection);
+	if (batch->documents != NULL)
+		v = vx_format->path(batch->documents, path, batch->vecno, batch->selection);
 	if (v == NULL && path->kind == VX_PATH_PART)
 		return vx_batch_vector(batch, path->attno);
 	return v != NULL ? v : document_values(batch, path);
@@ -532,10 +557,10 @@ vx_path_column_numbers(VxBatch *batch, AttrNumber attno, Oid type, const uint64 
 	VxPath	   *path;
 	const VxVector *numbers;
 
-	if (attno <= batch->natts || batch->reader == NULL || vx_format->path_numbers == NULL)
+	if (attno <= batch->natts || batch->documents == NULL || vx_format->path_numbers == NULL)
 		return NULL;
 	path = batch->paths[attno - batch->natts - 1];
-	numbers = vx_format->path_numbers(batch->reader, path, batch->vecno, rows);
+	numbers = vx_format->path_numbers(batch->documents, path, batch->vecno, rows);
 	if (numbers == NULL || type == NUMERICOID)
 		return numbers;
 	return integers_of(path, numbers, type, rows);

@@ -190,6 +190,7 @@ add_place(VxPath *path, int n, const StStr *keys)
 	path->places = path->nplaces == 0 ? palloc(sizeof(VxPathPlace)) :
 		repalloc(path->places, (path->nplaces + 1) * sizeof(VxPathPlace));
 	place = &path->places[path->nplaces++];
+	memset(place, 0, sizeof(*place));
 	place->use = VX_USE_VALUE;
 	place->nkeys = n;
 	place->keys = palloc(n * sizeof(StStr));

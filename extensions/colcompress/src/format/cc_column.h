@@ -47,6 +47,9 @@ typedef struct CcColumn
 	StStr	   *entries;		/* if that was taken */
 	uint32		nentries;
 	uint32		block_target;	/* bytes of a block of several vectors */
+	bool		is_leaf;		/* jsonb: is not shredded */
+	int			depth;			/* jsonb: arrays around it (cc_array.h) */
+	bool		has_arrays;		/* once encoded: there is CC_ENC_ARRAY in it */
 	MemoryContext mcxt;
 } CcColumn;
 

@@ -96,6 +96,7 @@ const VxFormat cc_contract = {
 	.sum_rows = cc_reader_sum_rows,
 	.path = cc_reader_path,
 	.path_numbers = cc_reader_path_numbers,
+	.elements = cc_reader_elements,
 	.set_kernel = cc_uint8_set_kernel,
 	.index_scan = index_scan,
 	.costs = {

@@ -15,6 +15,7 @@
 #include "access/htup_details.h"
 #include "utils/memutils.h"
 
+#include "cc_array_read.h"
 #include "cc_shred_read.h"
 #include "st_bitmap.h"
 #include "st_compat.h"
@@ -156,6 +157,11 @@ decode_values(StReader *r, CcChunk *chunk, const uint8 *src, Size len, uint32 ve
 			cc_shred_decode(r, chunk, vecno, n, rows,
 							cc_value_buffer(r, chunk, sizeof(Datum)));
 			return;
+		case CC_ENC_ARRAY:
+			v->rep = VX_REP_DATUM;
+			cc_array_decode(r, chunk, src, len, vecno, rows,
+							cc_value_buffer(r, chunk, sizeof(Datum)));
+			return;
 		default:
 			cc_blob_decode(r, chunk, src, len, vecno, n, rows);
 			return;
@@ -222,6 +228,8 @@ const VxVector *
 cc_reader_vector_selected(StReader *r, AttrNumber attno, uint32 vecno,
 						  const uint64 *rows)
 {
+	if (r->elements != NULL)
+		return cc_chunk_vector(r->of, r->elements, vecno, rows);
 	if (cc_column_is_missing(r, attno))
 		return missing_vector(r, attno, vecno);
 	return cc_chunk_vector(r, cc_chunk_open(r, attno), vecno, rows);
@@ -254,8 +262,7 @@ note_rows(CcChunk *chunk, uint32 vecno, uint32 n, const uint64 *rows)
 		chunk->arena = NULL;
 		chunk->arena_cap = 0;
 	}
-	chunk->partial = rows != NULL && (chunk->entry->encoding == CC_ENC_BLOB ||
-									  chunk->entry->encoding == CC_ENC_SHRED);
+	chunk->partial = rows != NULL && chunk->entry->encoding >= CC_ENC_BLOB;
 	if (chunk->partial)
 		memcpy(chunk->decoded, rows, (n + 63) / 64 * sizeof(uint64));
 }
@@ -266,7 +273,7 @@ cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno, const uint64 *rows)
 	VxVector   *v = &chunk->v;
 	const uint8 *src;
 	Size		len;
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 
 	if (chunk->vector == vecno && has_rows(chunk, rows, n))
 		return v;

@@ -3,10 +3,10 @@
  * cc_encode_bytes.c
  *	  From a buffered column to its chunk: everything that is bytes.
  *
- * Four forms: a sorted dictionary where few distinct values repeat; values
- * one by one, each in its own codec frame, where they are large (one value
- * is then fetched without its neighbours); jsonb in sub-columns (cc_shred.h);
- * else st_str vectors (alphabet, FSST or raw) inside of block frames.
+ * Five forms: a sorted dictionary where few distinct values repeat; arrays of
+ * objects as a column of their elements (cc_array.h); values one by one, each
+ * in its own codec frame, where they are large (one value is then fetched
+ * without its neighbours); jsonb in sub-columns (cc_shred.h); else st_str vectors (alphabet, FSST or raw) inside of block frames.
  *
  * Dictionary in the extra part of the meta:
  *	 | entries | bytes raw | bytes stored | frame of: per 1,024 entries,
@@ -22,6 +22,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "cc_array.h"
 #include "cc_column.h"
 #include "cc_shred.h"
 #include "sf_bytes.h"
@@ -35,7 +36,7 @@
 /* Neighbouring values that a sample takes together. */
 #define SAMPLE_RUN 128
 
-/* Shredded documents may be larger than plain ones by one part in this many. */
+/* Documents and arrays in sub-columns may be larger than plain ones by one part in this many. */
 #define SHRED_MAX_LOSS 8
 
 /* ---- dictionary ---- */
@@ -237,18 +238,37 @@ encode_strings(CcColumn *col, CcChunkWriter *w, const StStr *values,
 /* A jsonb column shredded, if that is smaller than as strings; or strings. */
 static CcEncoding
 encode_documents_or_strings(CcColumn *col, CcChunkWriter *w, const StStr *values,
-							StringInfo extra)
+							const StStrScheme *scheme, uint64 limit, StringInfo extra)
 {
-	StStrScheme *scheme = palloc(sizeof(StStrScheme));
-	uint64		estimate = choose_scheme(col, w, values, scheme);
-	CcEncoding	encoding = CC_ENC_SHRED;
-
-	if (col->type.typid != JSONBOID || col->block_target != CC_BLOCK_TARGET ||
-		!cc_shred_encode(col, w, values, estimate + estimate / SHRED_MAX_LOSS, extra))
+	if (col->type.typid != JSONBOID || col->is_leaf ||
+		!cc_shred_encode(col, w, values, limit, extra))
 	{
 		encode_strings(col, w, values, scheme, extra);
-		encoding = CC_ENC_STR;
+		return CC_ENC_STR;
 	}
+	return CC_ENC_SHRED;
+}
+
+/* All but dictionaries. */
+static CcEncoding
+encode_values(CcColumn *col, CcChunkWriter *w, const StStr *values, StringInfo extra)
+{
+	bool		large = col->u.end[col->nrows - 1] / (col->nrows - col->nnulls) >
+		CC_BLOB_AVERAGE;
+	bool		arrays = col->type.typid == JSONBOID && col->depth < CC_ARRAY_MAX_DEPTH &&
+		cc_array_likely(col, values);
+	StStrScheme *scheme = palloc(sizeof(StStrScheme));
+	uint64		limit = large && !arrays ? 0 : choose_scheme(col, w, values, scheme);
+	CcEncoding	encoding = CC_ENC_BLOB;
+
+	limit += limit / SHRED_MAX_LOSS;
+
+	if (arrays && cc_array_encode(col, w, values, limit, extra))
+		encoding = CC_ENC_ARRAY;
+	else if (large)
+		encode_blobs(col, w, values);
+	else
+		encoding = encode_documents_or_strings(col, w, values, scheme, limit, extra);
 	pfree(scheme);
 	return encoding;
 }
@@ -256,7 +276,6 @@ encode_documents_or_strings(CcColumn *col, CcChunkWriter *w, const StStr *values
 CcEncoding
 cc_encode_bytes(CcColumn *col, CcChunkWriter *w, StringInfo extra)
 {
-	uint64		total = col->u.end[col->nrows - 1];
 	StStr	   *values = MemoryContextAllocHuge(CurrentMemoryContext,
 												col->nrows * sizeof(StStr));
 	CcEncoding	encoding;
@@ -265,13 +284,8 @@ cc_encode_bytes(CcColumn *col, CcChunkWriter *w, StringInfo extra)
 		values[i] = cc_column_bytes(col, i);
 	if (encode_dictionary(col, w, values, extra))
 		encoding = CC_ENC_DICT;
-	else if (total / (col->nrows - col->nnulls) > CC_BLOB_AVERAGE)
-	{
-		encode_blobs(col, w, values);
-		encoding = CC_ENC_BLOB;
-	}
 	else
-		encoding = encode_documents_or_strings(col, w, values, extra);
+		encoding = encode_values(col, w, values, extra);
 	col->strings = values;
 	return encoding;
 }

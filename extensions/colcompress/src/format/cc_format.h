@@ -36,8 +36,10 @@ extern const StOptionSet cc_option_set;
  *
  *	1	first
  *	2	shredded jsonb (CC_ENC_SHRED)
+ *	3	arrays of objects (CC_ENC_ARRAY); row groups without are of version 2
  */
-#define CC_FORMAT_VERSION	2
+#define CC_FORMAT_VERSION	3
+#define CC_VERSION_NO_ARRAYS 2
 #define CC_FOOTER_MAGIC		0x43434654	/* "TFCC" in the file */
 
 /* Vectors per row group; also bounds every per-vector array of the meta. */
@@ -67,10 +69,11 @@ typedef enum CcEncoding
 	CC_ENC_DICT = 6,			/* sorted dictionary in the meta, codes as st_int vectors */
 	CC_ENC_STR = 7,				/* st_str vectors, scheme in the meta */
 	CC_ENC_BLOB = 8,			/* values one by one in the blob region */
-	CC_ENC_SHRED = 9			/* jsonb: sub-columns in the blob region (cc_shred.h) */
+	CC_ENC_SHRED = 9,			/* jsonb: sub-columns in the blob region (cc_shred.h) */
+	CC_ENC_ARRAY = 10			/* jsonb: elements of arrays as a column (cc_array.h) */
 } CcEncoding;
 
-#define CC_MAX_ENCODING CC_ENC_SHRED
+#define CC_MAX_ENCODING CC_ENC_ARRAY
 
 /* First byte of a chunk's zone maps.  On disk: numbers never change. */
 typedef enum CcZoneKind

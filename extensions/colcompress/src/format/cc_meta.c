@@ -14,6 +14,7 @@
 #include "catalog/pg_type_d.h"
 #include "utils/memutils.h"
 
+#include "cc_array_read.h"
 #include "cc_shred_read.h"
 #include "st_bytes.h"
 #include "st_compat.h"
@@ -45,7 +46,7 @@ place_blocks(StReader *r, CcChunk *chunk, const int64 *nvec, const int64 *stored
 		CcBlock    *b = &chunk->blocks[i];
 		uint64		raw = 0;
 
-		if (nvec[i] <= 0 || nvec[i] > r->nvectors - vec ||
+		if (nvec[i] <= 0 || nvec[i] > chunk->nvectors - vec ||
 			stored[i] < 0 || (uint64) stored[i] > e->blocks_len - off)
 			cc_corrupt(r, "layout of a column chunk");
 		b->off = e->chunk_off + e->blob_len + off;
@@ -63,7 +64,7 @@ place_blocks(StReader *r, CcChunk *chunk, const int64 *nvec, const int64 *stored
 		chunk->raw_bytes += raw;
 		off += stored[i];
 	}
-	if (vec != r->nvectors || off != e->blocks_len)
+	if (vec != chunk->nvectors || off != e->blocks_len)
 		cc_corrupt(r, "layout of a column chunk");
 }
 
@@ -75,26 +76,26 @@ read_layout(StReader *r, CcChunk *chunk, StByteReader *b)
 	uint64		nblocks;
 
 	chunk->codec = st_read_u8(b);
-	if (st_read_varint(b) != r->nvectors || st_codec_name(chunk->codec) == NULL)
+	if (st_read_varint(b) != chunk->nvectors || st_codec_name(chunk->codec) == NULL)
 		cc_corrupt(r, "layout of a column chunk");
 	chunk->vectors = MemoryContextAllocZero(r->mcxt,
-											r->nvectors * sizeof(CcVectorPlace));
-	take_int_array(r, b, a, r->nvectors);
-	for (uint32 i = 0; i < r->nvectors; i++)
+											chunk->nvectors * sizeof(CcVectorPlace));
+	take_int_array(r, b, a, chunk->nvectors);
+	for (uint32 i = 0; i < chunk->nvectors; i++)
 	{
 		if (a[i] < 0 || (uint64) a[i] > MAX_BLOCK_BYTES)
 			cc_corrupt(r, "layout of a column chunk");
 		chunk->vectors[i].len = a[i];
 	}
-	take_int_array(r, b, a, r->nvectors);
-	for (uint32 i = 0; i < r->nvectors; i++)
+	take_int_array(r, b, a, chunk->nvectors);
+	for (uint32 i = 0; i < chunk->nvectors; i++)
 	{
-		if (a[i] < 0 || a[i] > cc_reader_vector_rows(r, i))
+		if (a[i] < 0 || a[i] > cc_chunk_vector_rows(chunk, i))
 			cc_corrupt(r, "null counts of a column chunk");
 		chunk->vectors[i].nnulls = a[i];
 	}
 	nblocks = st_read_varint(b);
-	if (nblocks > r->nvectors)
+	if (nblocks > chunk->nvectors)
 		cc_corrupt(r, "layout of a column chunk");
 	chunk->nblocks = nblocks;
 	chunk->blocks = MemoryContextAllocZero(r->mcxt, Max(1, nblocks) * sizeof(CcBlock));
@@ -148,6 +149,9 @@ read_extra(StReader *r, CcChunk *chunk, const uint8 *p, Size len)
 		case CC_ENC_SHRED:
 			cc_shred_open(r, chunk, &b);
 			break;
+		case CC_ENC_ARRAY:
+			cc_array_open(r, chunk, &b);
+			break;
 		default:
 			chunk->scale = st_read_varint(&b);
 			break;
@@ -192,19 +196,23 @@ check_kind(StReader *r, const CcChunk *chunk)
 		e->blocks_len > len - e->chunk_off - e->blob_len ||
 		e->meta_len > len - e->chunk_off - e->blob_len - e->blocks_len)
 		cc_corrupt(r, "footer entry of a column");
-	if (e->encoding == CC_ENC_SHRED ? chunk->type.typid != JSONBOID :
+	if (e->encoding >= CC_ENC_SHRED ? chunk->type.typid != JSONBOID :
 		!sf_encoding_fits(e->kind, e->encoding))
 		cc_corrupt(r, "encoding of a column");
 }
 
 CcChunk *
-cc_chunk_make(StReader *r, const CcFooterColumn *e, const SfColumnType *type)
+cc_chunk_make(StReader *r, const CcFooterColumn *e, const SfColumnType *type,
+			  uint32 nrows, int depth)
 {
 	CcChunk    *chunk = MemoryContextAllocZero(r->mcxt, sizeof(CcChunk));
 
 	chunk->entry = e;
 	chunk->block = chunk->vector = chunk->last_vector = -1;
 	chunk->type = *type;
+	chunk->nrows = nrows;
+	chunk->nvectors = (nrows + ST_VECTOR_SIZE - 1) / ST_VECTOR_SIZE;
+	chunk->depth = depth;
 	check_kind(r, chunk);
 	read_meta(r, chunk);
 	return chunk;
@@ -220,7 +228,7 @@ cc_chunk_open(StReader *r, AttrNumber attno)
 	if (r->chunks[attno - 1] != NULL)
 		return r->chunks[attno - 1];
 	sf_column_type(TupleDescAttr(r->desc, attno - 1), &type);
-	r->chunks[attno - 1] = cc_chunk_make(r, &r->entries[attno - 1], &type);
+	r->chunks[attno - 1] = cc_chunk_make(r, &r->entries[attno - 1], &type, r->nrows, 0);
 	return r->chunks[attno - 1];
 }
 
@@ -242,7 +250,7 @@ cc_chunk_dictionary(StReader *r, CcChunk *chunk)
 	raw_len = st_read_varint(&b);
 	stored_len = st_read_varint(&b);
 	stored = st_read_span(&b, stored_len);
-	if (st_reader_finish(&b) != ST_OK || n > r->nrows || stored_len > raw_len ||
+	if (st_reader_finish(&b) != ST_OK || n > chunk->nrows || stored_len > raw_len ||
 		raw_len > MaxAllocSize)
 		cc_corrupt(r, "dictionary of a column chunk");
 	if (stored_len < raw_len)

@@ -32,6 +32,7 @@ typedef struct CcPathCache
 	VxDictionary *json;			/* strings of the leaf's dictionary, as jsonb */
 	struct CcPart *part;		/* of a PART */
 	struct CcWhole *whole;		/* of one that vx_path_is_whole() */
+	struct CcElementPath *element;	/* of one through an array, or NULL */
 } CcPathCache;
 
 /* "false", "true" as text, and as type bool prints them. */
@@ -85,16 +86,25 @@ add_valid(const VxVector *v, uint32 n, uint64 *words)
 }
 
 void
+cc_path_add_rows(StReader *r, CcChunk *chunk, int leaf, uint32 vecno, uint64 *words)
+{
+	uint64		valid[VX_VALIDITY_WORDS];
+
+	cc_shred_leaf_rows(r, chunk, leaf, vecno, valid);
+	for (uint32 w = 0; w < CC_PATH_WORDS(cc_chunk_vector_rows(chunk, vecno)); w++)
+		words[w] |= valid[w];
+}
+
+void
 cc_path_rows(StReader *r, CcChunk *chunk, const CcPathPlace *place, uint32 vecno,
 			 const uint64 *selection, CcPathRows *rows)
 {
 	const CcPathTree *tree = chunk->shred->tree;
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 
 	memset(rows, 0, sizeof(*rows));
 	for (int i = 0; i < place->ncontainers; i++)
-		add_valid(cc_shred_vector(r, chunk, place->containers[i], vecno, selection), n,
-				  rows->inside);
+		cc_path_add_rows(r, chunk, place->containers[i], vecno, rows->inside);
 	if (place->node < 0)
 		return;
 	for (int k = 0; k < CC_LEAF_KINDS; k++)
@@ -108,13 +118,8 @@ cc_path_rows(StReader *r, CcChunk *chunk, const CcPathPlace *place, uint32 vecno
 	}
 	for (int leaf = 0; leaf < tree->nleaves; leaf++)
 	{
-		uint64		valid[VX_VALIDITY_WORDS];
-
-		if (!cc_leaf_in(&tree->nodes[place->node].below, leaf))
-			continue;
-		cc_shred_leaf_rows(r, chunk, leaf, vecno, valid);
-		for (uint32 w = 0; w < CC_PATH_WORDS(n); w++)
-			rows->below[w] |= valid[w];
+		if (cc_leaf_in(&tree->nodes[place->node].below, leaf))
+			cc_path_add_rows(r, chunk, leaf, vecno, rows->below);
 	}
 }
 
@@ -363,7 +368,7 @@ mixed_values(StReader *r, CcChunk *chunk, VxPath *path, const CcPathPlace *place
 			 uint32 vecno, const CcPathRows *rows, const VxVector *residue,
 			 const uint64 *selection)
 {
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 	VxVector   *v = vx_path_begin(path, VX_REP_DATUM, n);
 	Outside    *outside = find_outside(r, chunk, place, vecno, residue, selection);
 	uint64		rest[VX_VALIDITY_WORDS];
@@ -404,9 +409,8 @@ mixed_values(StReader *r, CcChunk *chunk, VxPath *path, const CcPathPlace *place
 	return v;
 }
 
-/* May the residue of a row have something there?  An object without the first key has not. */
-static bool
-residue_may_have(const VxPath *path, const VxVector *residue, int row)
+bool
+cc_residue_may_have(const VxPath *path, const VxVector *residue, int row)
 {
 	const struct varlena *rest = cc_doc_varlena(residue, row);
 
@@ -429,7 +433,7 @@ any_outside(const VxPath *path, const CcPathRows *rows, const VxVector *residue,
 		if ((others & (rows->below[w] | rows->inside[w])) != 0)
 			return true;
 		for (others &= rest[w]; others != 0; others &= others - 1)
-			if (residue_may_have(path, residue, w * 64 + __builtin_ctzll(others)))
+			if (cc_residue_may_have(path, residue, w * 64 + __builtin_ctzll(others)))
 				return true;
 	}
 	return false;
@@ -439,7 +443,7 @@ static const VxVector *
 path_values(StReader *r, CcChunk *chunk, VxPath *path, CcPathCache *cache,
 			uint32 vecno, const uint64 *selection)
 {
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 	const VxVector *residue = cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno,
 											  selection);
 	CcPathRows	rows;
@@ -468,14 +472,22 @@ static const VxVector *
 path_exists(StReader *r, CcChunk *chunk, VxPath *path, CcPathCache *cache,
 			uint32 vecno, const uint64 *selection)
 {
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	const CcPathTree *tree = chunk->shred->tree;
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 	const VxVector *residue = cc_shred_vector(r, chunk, chunk->shred->tree->nleaves, vecno,
 											  selection);
 	VxVector   *v = vx_path_begin(path, VX_REP_INT64, n);
 	uint64		rest[VX_VALIDITY_WORDS];
 	CcPathRows	rows;
 
-	cc_path_rows(r, chunk, &cache->place, vecno, selection, &rows);
+	memset(&rows, 0, sizeof(rows));
+	for (int leaf = 0; leaf < tree->nleaves && cache->place.node >= 0; leaf++)
+	{
+		if (cc_leaf_in(&tree->nodes[cache->place.node].own, leaf))
+			cc_path_add_rows(r, chunk, leaf, vecno, rows.own);
+		else if (cc_leaf_in(&tree->nodes[cache->place.node].below, leaf))
+			cc_path_add_rows(r, chunk, leaf, vecno, rows.below);
+	}
 	cc_path_valid(residue, n, rest);
 	v->has_nulls = cc_shred_validity(r, chunk, vecno, v->valid);
 	for (uint32 row = 0; row < n; row++)
@@ -517,22 +529,46 @@ find_cache(StReader *r, CcChunk *chunk, const VxPath *path)
 	else if (vx_path_is_whole(path))
 		cache->whole = cc_whole_create(r, chunk, path);
 	else
+	{
 		cc_path_place(shred->tree, path->nkeys, path->keys, &cache->place);
+		cache->element = cc_element_path_create(r, chunk, path, &cache->place);
+	}
 	cache->next = shred->paths;
 	shred->paths = cache;
 	return cache;
 }
 
+/* The chunk of the path's documents, and the row group's reader; or NULL. */
+static CcChunk *
+documents_of(StReader **r, const VxPath *path)
+{
+	CcChunk    *chunk = (*r)->elements;
+
+	if (chunk != NULL)
+		*r = (*r)->of;
+	else if (!cc_column_is_missing(*r, path->attno))
+		chunk = cc_chunk_open(*r, path->attno);
+	return chunk;
+}
+
 const VxVector *
 cc_reader_path(StReader *r, VxPath *path, uint32 vecno, const uint64 *selection)
 {
-	CcChunk    *chunk = cc_column_is_missing(r, path->attno) ? NULL :
-		cc_chunk_open(r, path->attno);
-	MemoryContext old;
-	const VxVector *v;
+	CcChunk    *chunk = documents_of(&r, path);
 
 	if (chunk == NULL || chunk->shred == NULL)
 		return NULL;
+	return cc_chunk_path(r, chunk, path, vecno, selection);
+}
+
+const VxVector *
+cc_chunk_path(StReader *r, CcChunk *chunk, VxPath *path, uint32 vecno,
+			  const uint64 *selection)
+{
+	CcPathCache *cache;
+	MemoryContext old;
+	const VxVector *v;
+
 	make_bool_texts();
 	MemoryContextReset(path->mcxt);
 	old = MemoryContextSwitchTo(path->mcxt);
@@ -555,7 +591,10 @@ cc_reader_path(StReader *r, VxPath *path, uint32 vecno, const uint64 *selection)
 			v = path_exists(r, chunk, path, find_cache(r, chunk, path), vecno, selection);
 			break;
 		default:
-			v = path_values(r, chunk, path, find_cache(r, chunk, path), vecno, selection);
+			cache = find_cache(r, chunk, path);
+			v = cache->element != NULL ?
+				cc_element_path(r, chunk, path, cache->element, vecno, selection) :
+				path_values(r, chunk, path, cache, vecno, selection);
 			break;
 	}
 	MemoryContextSwitchTo(old);
@@ -565,9 +604,8 @@ cc_reader_path(StReader *r, VxPath *path, uint32 vecno, const uint64 *selection)
 const VxVector *
 cc_reader_path_numbers(StReader *r, VxPath *path, uint32 vecno, const uint64 *selection)
 {
-	CcChunk    *chunk = cc_column_is_missing(r, path->attno) ? NULL :
-		cc_chunk_open(r, path->attno);
 	uint32		n = cc_reader_vector_rows(r, vecno);
+	CcChunk    *chunk = documents_of(&r, path);
 	const VxVector *numbers;
 	CcPathRows	rows;
 	uint64		valid[VX_VALIDITY_WORDS];

@@ -191,7 +191,7 @@ run_test(StReader *r, CcChunk *chunk, const VxPathTest *test, uint32 vecno,
 		 const uint64 *selection, const uint64 *residue, CcDocSource *source,
 		 uint64 *maybe, uint64 *doubt)
 {
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 	CcLeafKind	kind = kind_of(test->value.type);
 	uint64		equal[VX_VALIDITY_WORDS] = {0};
 	uint64		valid[VX_VALIDITY_WORDS];
@@ -236,7 +236,7 @@ const VxVector *
 cc_path_contains(StReader *r, CcChunk *chunk, VxPath *path, uint32 vecno,
 				 const uint64 *selection)
 {
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 	VxVector   *v = vx_path_begin(path, VX_REP_INT64, n);
 	uint64		maybe[VX_VALIDITY_WORDS];
 	uint64		doubt[VX_VALIDITY_WORDS] = {0};

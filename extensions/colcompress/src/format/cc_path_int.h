@@ -41,8 +41,15 @@ extern void cc_path_rows(StReader *r, CcChunk *chunk, const CcPathPlace *place,
 						 uint32 vecno, const uint64 *selection,
 						 CcPathRows *rows);
 
+/* Adds the rows that a leaf has a value in, which is not decoded. */
+extern void cc_path_add_rows(StReader *r, CcChunk *chunk, int leaf, uint32 vecno,
+							 uint64 *words);
+
 /* Rows that a vector has a value in; none if it is NULL. */
 extern void cc_path_valid(const VxVector *v, uint32 n, uint64 *words);
+
+/* May the residue of a row have something there?  An object without the first key has not. */
+extern bool cc_residue_may_have(const VxPath *path, const VxVector *residue, int row);
 
 /* ---- cc_path_part.c: parts of documents ---- */
 
@@ -64,5 +71,24 @@ extern const VxVector *cc_path_whole(StReader *r, CcChunk *chunk, VxPath *path,
 
 extern const VxVector *cc_path_contains(StReader *r, CcChunk *chunk, VxPath *path,
 										uint32 vecno, const uint64 *selection);
+
+/* ---- cc_elements.c: paths through arrays ---- */
+
+/*
+ * Kept for a path with the number of an element in it, of arrays whose elements
+ * have sub-columns, and keys behind, as long as the row group is read; NULL if
+ * it is none.
+ */
+extern struct CcElementPath *cc_element_path_create(StReader *r, CcChunk *chunk,
+													const VxPath *path,
+													const CcPathPlace *place);
+
+extern const VxVector *cc_element_path(StReader *r, CcChunk *chunk, VxPath *path,
+									   const struct CcElementPath *element, uint32 vecno,
+									   const uint64 *selection);
+
+/* cc_path.c: cc_reader_path() of the documents in a shredded chunk. */
+extern const VxVector *cc_chunk_path(StReader *r, CcChunk *chunk, VxPath *path,
+									 uint32 vecno, const uint64 *selection);
 
 #endif							/* CC_PATH_INT_H */

@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "cc_array_read.h"
 #include "cc_path_int.h"
 #include "st_compat.h"
 
@@ -35,6 +36,8 @@ typedef struct PartLeaf
 {
 	int			leaf;
 	bool		value;			/* its value is looked at, */
+	bool		type;			/* or that of arrays, none of which has elements, */
+	VxPath	   *elements;		/* or arrays of parts of elements, */
 	uint64		factor;			/* and is a digit of this worth; 0: it is not */
 } PartLeaf;
 
@@ -71,6 +74,8 @@ typedef enum LeafNeed
 {
 	LEAF_NONE,
 	LEAF_PRESENT,
+	LEAF_TYPE,					/* of arrays that have elements of their own, */
+	LEAF_ELEMENTS,				/* and parts of these */
 	LEAF_VALUE
 } LeafNeed;
 
@@ -86,7 +91,7 @@ own_need(VxPlaceUse use, CcLeafKind kind)
 		case VX_USE_KEYS:
 			return kind == CC_LEAF_JSON || kind == CC_LEAF_STRING ? LEAF_VALUE : LEAF_PRESENT;
 		case VX_USE_TYPE:
-			return kind == CC_LEAF_JSON ? LEAF_VALUE : LEAF_PRESENT;
+			return kind == CC_LEAF_JSON ? LEAF_TYPE : LEAF_PRESENT;
 		case VX_USE_THERE:
 			return LEAF_PRESENT;
 	}
@@ -103,6 +108,7 @@ below_need(VxPlaceUse use)
 static void
 add_place(const CcPathTree *tree, const VxPathPlace *place, LeafNeed *need)
 {
+	VxPlaceUse	use = place->elements ? VX_USE_VALUE : place->use;
 	CcPathPlace at;
 	const CcPathNode *node;
 
@@ -118,20 +124,27 @@ add_place(const CcPathTree *tree, const VxPathPlace *place, LeafNeed *need)
 
 		if (!own && !cc_leaf_in(&node->below, leaf))
 			continue;
-		if (own)
-			need[leaf] = Max(need[leaf], own_need(place->use, tree->leaves[leaf].kind));
+		if (own && place->elements && tree->leaves[leaf].kind == CC_LEAF_JSON)
+			need[leaf] = Max(need[leaf], LEAF_ELEMENTS);
+		else if (own)
+			need[leaf] = Max(need[leaf], own_need(use, tree->leaves[leaf].kind));
 		else
-			need[leaf] = Max(need[leaf], below_need(place->use));
+			need[leaf] = Max(need[leaf], below_need(use));
 	}
 }
 
 /* How many digits there are for a leaf, absence among them; 0: too many. */
 static uint64
-radix_of(StReader *r, CcChunk *chunk, int leaf, bool value)
+radix_of(StReader *r, CcChunk *chunk, const PartLeaf *l)
 {
+	int			leaf = l->leaf;
 	CcChunk    *sub = cc_shred_chunk(r, chunk, leaf);
 
-	if (!value)
+	if (l->elements != NULL)
+		return 0;
+	if (l->type)
+		return cc_array_chunk(r, sub, CC_ARRAY_WHOLE) == NULL ? 2 : 0;
+	if (!l->value)
 		return 2;
 	switch (chunk->shred->tree->leaves[leaf].kind)
 	{
@@ -144,6 +157,54 @@ radix_of(StReader *r, CcChunk *chunk, int leaf, bool value)
 				return 0;
 			return cc_chunk_dictionary(r, sub)->nvalues + UINT64CONST(1);
 	}
+}
+
+/* The part of elements that a path looks at in arrays at a node. */
+static VxPath *
+part_of_elements(StReader *r, const CcPathTree *tree, int node, const VxPath *path)
+{
+	VxPath	   *elements = MemoryContextAllocZero(r->mcxt, sizeof(VxPath));
+	MemoryContext old = MemoryContextSwitchTo(r->mcxt);
+
+	elements->id = path->id;
+	elements->kind = VX_PATH_PART;
+	elements->places = palloc0(path->nplaces * sizeof(VxPathPlace));
+	for (int i = 0; i < path->nplaces; i++)
+	{
+		const VxPathPlace *from = &path->places[i];
+		VxPathPlace *place = &elements->places[elements->nplaces];
+		CcPathPlace at;
+
+		cc_path_place(tree, from->nkeys, from->keys, &at);
+		if (at.node != node || !from->elements)
+			continue;
+		place->use = from->use;
+		place->nkeys = from->nbelow;
+		place->keys = from->below;
+		place->hints = palloc0(Max(1, from->nbelow) * sizeof(StJsonbHint));
+		elements->nplaces++;
+	}
+	elements->mcxt = AllocSetContextCreate(r->mcxt, "parts of elements",
+										   ALLOCSET_SMALL_SIZES);
+	elements->words = palloc0(ST_VECTOR_SIZE * sizeof(int64));
+	elements->codes = palloc0(ST_VECTOR_SIZE * sizeof(uint32));
+	MemoryContextSwitchTo(old);
+	return elements;
+}
+
+/* CcElementVector */
+static const VxVector *
+element_parts(StReader *r, CcChunk *elements, uint32 vecno, const uint64 *selection,
+			  void *path)
+{
+	return cc_chunk_path(r, elements, path, vecno, selection);
+}
+
+/* Has a leaf arrays whose elements have sub-columns? */
+static bool
+has_elements(StReader *r, CcChunk *sub)
+{
+	return sub->array != NULL && cc_array_chunk(r, sub, CC_ARRAY_ELEMENTS)->shred != NULL;
 }
 
 struct CcPart *
@@ -159,14 +220,18 @@ cc_part_create(StReader *r, CcChunk *chunk, const VxPath *path)
 	for (int leaf = 0; leaf < tree->nleaves; leaf++)
 	{
 		PartLeaf   *l = &part->leaves[part->nleaves];
+		CcChunk    *sub = cc_shred_chunk(r, chunk, leaf);
 		uint64		radix;
 
-		if (need[leaf] == LEAF_NONE || cc_shred_chunk(r, chunk, leaf) == NULL)
+		if (need[leaf] == LEAF_NONE || sub == NULL)
 			continue;
 		part->nleaves++;
 		l->leaf = leaf;
-		l->value = need[leaf] == LEAF_VALUE;
-		radix = radix_of(r, chunk, leaf, l->value);
+		l->type = need[leaf] == LEAF_TYPE && sub->array != NULL;
+		if (need[leaf] == LEAF_ELEMENTS && has_elements(r, sub))
+			l->elements = part_of_elements(r, tree, tree->leaves[leaf].node, path);
+		l->value = need[leaf] >= LEAF_TYPE && !l->type && l->elements == NULL;
+		radix = radix_of(r, chunk, l);
 		if (radix == 0 || factor > PG_UINT64_MAX / radix)
 			continue;
 		l->factor = factor;
@@ -208,7 +273,7 @@ static void
 take_leaves(StReader *r, CcChunk *chunk, CcPart *part, uint32 vecno,
 			const uint64 *selection, PartRows *rows)
 {
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 
 	for (int i = 0; i < part->nleaves; i++)
 	{
@@ -219,6 +284,17 @@ take_leaves(StReader *r, CcChunk *chunk, CcPart *part, uint32 vecno,
 		if (l->value)
 		{
 			v = cc_shred_vector(r, chunk, l->leaf, vecno, selection);
+			cc_path_valid(v, n, rows->valid[i]);
+		}
+		else if (l->type)
+		{
+			v = cc_array_types(r, cc_shred_chunk(r, chunk, l->leaf), vecno, selection);
+			cc_path_valid(v, n, rows->valid[i]);
+		}
+		else if (l->elements != NULL)
+		{
+			v = cc_array_parts(r, cc_shred_chunk(r, chunk, l->leaf), vecno, selection,
+							   element_parts, l->elements);
 			cc_path_valid(v, n, rows->valid[i]);
 		}
 		else
@@ -237,7 +313,7 @@ static void
 take_residue(StReader *r, CcChunk *chunk, const VxPath *path, CcPart *part, uint32 vecno,
 			 const uint64 *selection, PartRows *rows)
 {
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 	const VxVector *residue = cc_shred_vector(r, chunk, part->source.tree->nleaves, vecno,
 											  selection);
 
@@ -343,7 +419,7 @@ static const VxVector *
 fill_vector(StReader *r, CcChunk *chunk, VxPath *path, CcPart *part, uint32 vecno,
 			const PartRows *rows, const uint64 *selection, bool keep_own)
 {
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 	VxVector   *v = vx_path_begin(path, VX_REP_DATUM, n);
 	CcDocArena	arena = {0};
 	bool		coded = true;
@@ -388,7 +464,7 @@ cc_path_part(StReader *r, CcChunk *chunk, VxPath *path, CcPart *part, uint32 vec
 
 	take_leaves(r, chunk, part, vecno, selection, rows);
 	take_residue(r, chunk, path, part, vecno, selection, rows);
-	for (uint32 w = 0; w < CC_PATH_WORDS(cc_reader_vector_rows(r, vecno)); w++)
+	for (uint32 w = 0; w < CC_PATH_WORDS(cc_chunk_vector_rows(chunk, vecno)); w++)
 	{
 		selected += pg_popcount64(selection[w]);
 		own += pg_popcount64(selection[w] & rows->own[w]);

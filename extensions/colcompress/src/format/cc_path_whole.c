@@ -256,7 +256,7 @@ const VxVector *
 cc_path_whole(StReader *r, CcChunk *chunk, VxPath *path, CcWhole *whole, uint32 vecno,
 			  const uint64 *selection)
 {
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 	VxVector   *v = vx_path_begin(path, VX_REP_DATUM, n);
 	Rows	   *rows = palloc0(sizeof(Rows));
 	CcLeafSet  *present;

@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "cc_array_read.h"
 #include "cc_shred_read.h"
 #include "st_compat.h"
 #include "st_float.h"
@@ -148,8 +149,8 @@ keep_bytes(StReader *r, CcChunk *chunk, Size len)
 	{
 		chunk->kept_epoch = r->kept_epoch;
 		chunk->kept = MemoryContextAllocZero(r->kept_mcxt,
-											 r->nvectors * sizeof(uint8 *));
-		r->kept_bytes += r->nvectors * sizeof(uint8 *);
+											 chunk->nvectors * sizeof(uint8 *));
+		r->kept_bytes += chunk->nvectors * sizeof(uint8 *);
 	}
 	r->kept_bytes += len;
 	return MemoryContextAllocHuge(r->kept_mcxt, Max(len, 1));
@@ -202,6 +203,7 @@ worth_decoding(const StReader *r, const CcChunk *chunk)
 	{
 		case CC_ENC_STR:
 		case CC_ENC_SHRED:
+		case CC_ENC_ARRAY:
 			return taken >= 24;
 		case CC_ENC_BLOB:
 			return false;
@@ -229,9 +231,10 @@ has_value(const CcChunk *chunk, uint32 vecno, uint32 i)
 Datum
 cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull)
 {
+	uint64		valid[VX_VALIDITY_WORDS];
 	const uint8 *src;
 	Size		len;
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 
 	if (chunk->last_vector != vecno)
 	{
@@ -250,8 +253,6 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 	*isnull = false;
 	if (chunk->vectors[vecno].nnulls > 0)
 	{
-		uint64		valid[VX_VALIDITY_WORDS];
-
 		cc_take_validity(r, &chunk->vectors[vecno], n, &src, &len, valid);
 		*isnull = (valid[i >> 6] & (UINT64CONST(1) << (i & 63))) == 0;
 		if (*isnull)
@@ -259,6 +260,9 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 	}
 	if (chunk->entry->encoding == CC_ENC_SHRED)
 		return cc_shred_point(r, chunk, vecno, i);
+	if (chunk->entry->encoding == CC_ENC_ARRAY)
+		return cc_array_point(r, chunk, src, len, vecno, i,
+							  chunk->vectors[vecno].nnulls > 0 ? valid : NULL);
 	if (is_integer_coded(chunk) && st_int_at_decodes(src, len))
 		return vector_value(r, chunk, cc_chunk_vector(r, chunk, vecno, NULL), i, isnull);
 	return point_value(r, chunk, src, len, vecno, n, i);
@@ -288,7 +292,7 @@ static bool
 stored_integer(StReader *r, CcChunk *chunk, uint32 vecno, const uint8 *src, Size len,
 			   uint32 i, int128 *value)
 {
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 	StInt128	wide;
 	int64		v;
 

@@ -15,7 +15,8 @@
 
 #include "utils/memutils.h"
 
-#include "cc_reader.h"
+#include "cc_array_read.h"
+#include "cc_shred_read.h"
 #include "sf_bytes.h"
 #include "st_checksum.h"
 #include "st_compat.h"
@@ -102,15 +103,27 @@ cc_reader_close(StReader *r)
 	MemoryContextDelete(r->mcxt);
 }
 
+/* Decoded once more, a vector of some rows takes the memory it had. */
+static void
+forget_rows(CcChunk *chunk)
+{
+	if (chunk == NULL)
+		return;
+	if (chunk->partial)
+		chunk->vector = -1;
+	for (int i = 0; chunk->shred != NULL && i <= chunk->shred->tree->nleaves; i++)
+		forget_rows(chunk->shred->chunks[i]);
+	for (int i = 0; chunk->array != NULL && i < CC_ARRAY_PARTS; i++)
+		forget_rows(chunk->array->chunks[i]);
+	if (chunk->array != NULL && chunk->array->reader != NULL)
+		forget_rows(chunk->array->reader->elements);
+}
+
 void
 cc_reader_rescan(StReader *r)
 {
-	/* Decoded once more, a vector of some rows takes the memory it had. */
 	for (int i = 0; i < r->nchunks; i++)
-	{
-		if (r->chunks[i] != NULL && r->chunks[i]->partial)
-			r->chunks[i]->vector = -1;
-	}
+		forget_rows(r->chunks[i]);
 }
 
 uint32
@@ -208,7 +221,8 @@ encoding_name(StReader *r, const CcChunk *chunk, uint8 encoding)
 		[CC_ENC_DICT] = "dictionary",
 		[CC_ENC_STR] = NULL,
 		[CC_ENC_BLOB] = "large values",
-		[CC_ENC_SHRED] = "shredded"
+		[CC_ENC_SHRED] = "shredded",
+		[CC_ENC_ARRAY] = "arrays"
 	};
 
 	return encoding == CC_ENC_STR ? st_str_scheme_name(chunk->scheme) : names[encoding];

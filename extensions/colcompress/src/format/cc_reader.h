@@ -10,6 +10,8 @@
  *	 cc_point.c		single values
  *	 cc_zone_read.c	zones
  *	 cc_shred_read.c	shredded jsonb
+ *	 cc_array_read.c	arrays of objects
+ *	 cc_elements.c	their elements, without the arrays
  *
  *-------------------------------------------------------------------------
  */
@@ -47,6 +49,9 @@ typedef struct CcChunk
 {
 	const CcFooterColumn *entry;
 	SfColumnType type;			/* of the column as it is now */
+	uint32		nrows;			/* of elements, where it is of elements of arrays */
+	uint32		nvectors;
+	int			depth;			/* arrays around it */
 	int			scale;
 	int			codec;
 	CcVectorPlace *vectors;
@@ -62,6 +67,7 @@ typedef struct CcChunk
 
 	StStrScheme *scheme;		/* CC_ENC_STR */
 	struct CcShred *shred;		/* CC_ENC_SHRED */
+	struct CcArray *array;		/* CC_ENC_ARRAY */
 	const uint8 *dict_bytes;	/* CC_ENC_DICT, loaded at first use */
 	Size		dict_len;
 	VxDictionary *dict;
@@ -111,6 +117,10 @@ struct StReader
 	uint64		kept_epoch;		/* how often they were forgotten */
 	uint32		last_row;		/* that was asked for, */
 	uint32		walked;			/* and how many in order before it */
+
+	/* of elements of arrays (cc_elements.c), with nrows and nvectors alone: */
+	struct StReader *of;		/* the row group's */
+	CcChunk    *elements;
 };
 
 pg_noreturn extern void cc_corrupt(const StReader *r, const char *what);
@@ -128,9 +138,16 @@ cc_column_is_missing(const StReader *r, AttrNumber attno)
 /* The chunk with its meta parsed; NULL if the column is missing. */
 extern CcChunk *cc_chunk_open(StReader *r, AttrNumber attno);
 
-/* A chunk by its entry; checks what it parses. */
+/* A chunk of so many rows by its entry; checks what it parses. */
 extern CcChunk *cc_chunk_make(StReader *r, const CcFooterColumn *e,
-							  const SfColumnType *type);
+							  const SfColumnType *type, uint32 nrows, int depth);
+
+static inline uint32
+cc_chunk_vector_rows(const CcChunk *chunk, uint32 vecno)
+{
+	Assert(vecno < chunk->nvectors);
+	return Min(ST_VECTOR_SIZE, chunk->nrows - vecno * ST_VECTOR_SIZE);
+}
 
 /* A vector (see cc_reader_vector_selected()), and a single value, of a chunk. */
 extern const VxVector *cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno,

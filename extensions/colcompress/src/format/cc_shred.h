@@ -11,7 +11,8 @@
  * bool, jsonb), null where the document has no such value there.  What no
  * leaf takes is in the *residue*, a jsonb column: an object of the pairs that
  * are left, or, where no leaf has a value in the row, the document itself,
- * byte for byte.  A row whose leaves and residue are all null is null.
+ * byte for byte.  A row whose leaves and residue are all null is null.  The
+ * sub-column of containers may be one of arrays (cc_array.h).
  *
  * In the meta, as the chunk's extra part:
  *	 | nodes v | per node: parent v, kinds u8, key length v, key |
@@ -141,6 +142,9 @@ extern CcPathTree *cc_path_tree_read(StByteReader *b);
 extern Oid	cc_leaf_type(CcLeafKind kind);
 
 /* ---- cc_shred_write.c ---- */
+
+/* A sub-column of that type, which is not taken apart any further. */
+extern void cc_leaf_init(CcColumn *col, Oid type);
 
 /*
  * Encodes a jsonb column shredded: sub-columns into the writer's blob region,

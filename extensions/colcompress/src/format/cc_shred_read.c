@@ -78,7 +78,7 @@ cc_shred_chunk(StReader *r, CcChunk *chunk, int leaf)
 			cc_corrupt(r, "sub-column of a column");
 		cc_builtin_attribute(type, &att);
 		sf_column_type(&att, &coltype);
-		shred->chunks[leaf] = cc_chunk_make(r, e, &coltype);
+		shred->chunks[leaf] = cc_chunk_make(r, e, &coltype, chunk->nrows, chunk->depth);
 	}
 	return shred->chunks[leaf];
 }
@@ -89,7 +89,7 @@ cc_shred_vector(StReader *r, CcChunk *chunk, int leaf, uint32 vecno,
 {
 	CcChunk    *sub = cc_shred_chunk(r, chunk, leaf);
 
-	if (sub == NULL || sub->vectors[vecno].nnulls == cc_reader_vector_rows(r, vecno))
+	if (sub == NULL || sub->vectors[vecno].nnulls == cc_chunk_vector_rows(sub, vecno))
 		return NULL;
 	return cc_chunk_vector(r, sub, vecno, rows);
 }
@@ -278,7 +278,7 @@ cc_shred_validity(StReader *r, CcChunk *chunk, uint32 vecno, uint64 *valid)
 	if (chunk->vectors[vecno].nnulls == 0)
 		return false;
 	src = cc_vector_bytes(r, chunk, vecno, &len);
-	cc_take_validity(r, &chunk->vectors[vecno], cc_reader_vector_rows(r, vecno),
+	cc_take_validity(r, &chunk->vectors[vecno], cc_chunk_vector_rows(chunk, vecno),
 					 &src, &len, valid);
 	return true;
 }
@@ -287,7 +287,7 @@ void
 cc_shred_leaf_rows(StReader *r, CcChunk *chunk, int leaf, uint32 vecno, uint64 *rows)
 {
 	CcChunk    *sub = cc_shred_chunk(r, chunk, leaf);
-	uint32		n = cc_reader_vector_rows(r, vecno);
+	uint32		n = cc_chunk_vector_rows(chunk, vecno);
 	Size		size = (n + 63) / 64 * sizeof(uint64);
 
 	if (sub == NULL || sub->vectors[vecno].nnulls == n)
@@ -330,44 +330,4 @@ cc_shred_object(StReader *r, const CcDocSource *source, int node, const CcLeafSe
 		arena->room = block;
 		block *= 2;
 	}
-}
-
-int
-cc_reader_npaths(StReader *r, AttrNumber attno)
-{
-	CcChunk    *chunk = attno > r->natts ? NULL : cc_chunk_open(r, attno);
-
-	return chunk == NULL || chunk->shred == NULL ? 0 : chunk->shred->tree->nleaves + 1;
-}
-
-void
-cc_reader_path_info(StReader *r, AttrNumber attno, int path, CcPathInfo *info)
-{
-	static const char *const kinds[CC_LEAF_KINDS] = {
-		[CC_LEAF_STRING] = "string",
-		[CC_LEAF_NUMERIC] = "number",
-		[CC_LEAF_BOOL] = "boolean",
-		[CC_LEAF_NULL] = "null",
-		[CC_LEAF_JSON] = "json"
-	};
-	CcChunk    *chunk = cc_chunk_open(r, attno);
-	const CcPathTree *tree = chunk->shred->tree;
-
-	memset(info, 0, sizeof(*info));
-	info->kind = "residue";
-	if (path < tree->nleaves)
-	{
-		int			node = tree->leaves[path].node;
-
-		info->kind = kinds[tree->leaves[path].kind];
-		info->nkeys = tree->nodes[node].depth;
-		info->keys = palloc(info->nkeys * sizeof(StStr));
-		for (int i = info->nkeys - 1; i >= 0; i--)
-		{
-			info->keys[i] = tree->nodes[node].key;
-			node = tree->nodes[node].parent;
-		}
-	}
-	cc_chunk_describe(r, &chunk->shred->entries[path], cc_shred_chunk(r, chunk, path),
-					  &info->chunk);
 }

@@ -21,6 +21,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "cc_array.h"
 #include "cc_shred.h"
 #include "st_checksum.h"
 #include "st_compat.h"
@@ -378,18 +379,20 @@ shred_document(Shredder *s, uint32 row, const StStr *doc)
 
 /* ---- the chunk ---- */
 
-static void
-init_leaf(CcColumn *col, Oid type)
+void
+cc_leaf_init(CcColumn *col, Oid type)
 {
 	FormData_pg_attribute att;
 
 	cc_builtin_attribute(type, &att);
 	cc_column_init(col, &att, CurrentMemoryContext);
 	col->block_target = CC_SHRED_BLOCK;
+	col->is_leaf = true;
+	col->depth = CC_ARRAY_MAX_DEPTH;
 }
 
 static Shredder *
-shred_column(CcPathTree *tree, const StStr *docs, uint32 n)
+shred_column(CcPathTree *tree, const StStr *docs, uint32 n, int depth)
 {
 	Shredder   *s = palloc0(sizeof(Shredder));
 
@@ -397,8 +400,11 @@ shred_column(CcPathTree *tree, const StStr *docs, uint32 n)
 	s->leaves = palloc((tree->nleaves + 1) * sizeof(CcColumn));
 	s->last = palloc0(tree->nnodes * sizeof(Template *));
 	for (int i = 0; i < tree->nleaves; i++)
-		init_leaf(&s->leaves[i], cc_leaf_type(tree->leaves[i].kind));
-	init_leaf(&s->leaves[tree->nleaves], JSONBOID);
+	{
+		cc_leaf_init(&s->leaves[i], cc_leaf_type(tree->leaves[i].kind));
+		s->leaves[i].depth = depth;
+	}
+	cc_leaf_init(&s->leaves[tree->nleaves], JSONBOID);
 	for (uint32 i = 0; i < n; i++)
 	{
 		if (i % ST_VECTOR_SIZE == 0)
@@ -422,15 +428,17 @@ cc_shred_encode(CcColumn *col, CcChunkWriter *w, const StStr *docs,
 
 	if (tree == NULL)
 		return false;
-	s = shred_column(tree, docs, col->nrows);
+	s = shred_column(tree, docs, col->nrows, col->depth);
 	entries = palloc0((tree->nleaves + 1) * sizeof(CcFooterColumn));
 	for (int i = 0; i <= tree->nleaves; i++)
 	{
 		cc_column_encode(&s->leaves[i], w->img, w->codec, w->level, w->codec_ctx,
 						 &entries[i]);
 		cc_column_free(&s->leaves[i]);
+		col->has_arrays |= s->leaves[i].has_arrays;
 		if (st_image_len(w->img) - start >= limit)
 		{
+			col->has_arrays = false;
 			st_image_truncate(w->img, start);
 			return false;
 		}

@@ -88,6 +88,11 @@ extern const VxVector *cc_reader_path(StReader *r, VxPath *path, uint32 vecno,
 extern const VxVector *cc_reader_path_numbers(StReader *r, VxPath *path, uint32 vecno,
 											  const uint64 *selection);
 
+/* Elements of arrays, without these; see VxFormat. */
+extern bool cc_reader_elements(StReader *r, AttrNumber attno, const VxPath *path,
+							   uint32 vecno, const uint64 *selection,
+							   VxElementPlaces *places);
+
 /* For EXPLAIN: bytes of encoded data that this reader has read and decoded. */
 extern uint64 cc_reader_bytes_decoded(const StReader *r);
 
@@ -106,18 +111,5 @@ typedef struct CcChunkInfo
 
 /* What views show of a column: VxFormat. */
 extern bool cc_reader_column_info(StReader *r, AttrNumber attno, VxColumnInfo *info);
-
-/* A sub-column of a shredded column (cc_shred.h). */
-typedef struct CcPathInfo
-{
-	int			nkeys;			/* 0: the residue */
-	StStr	   *keys;			/* bytes valid until close */
-	const char *kind;			/* "string", "number", "boolean", "null", "json", "residue" */
-	CcChunkInfo chunk;
-} CcPathInfo;
-
-/* Sub-columns of a column, residue included; 0 if it has none. */
-extern int	cc_reader_npaths(StReader *r, AttrNumber attno);
-extern void cc_reader_path_info(StReader *r, AttrNumber attno, int path, CcPathInfo *info);
 
 #endif							/* CC_VECTOR_H */

@@ -134,7 +134,7 @@ writer_finish(StWriter *w, StImage *img, StGroup *group)
 	CcFooterColumn *entries = palloc0(Max(1, w->natts) * sizeof(CcFooterColumn));
 	CcFooterHeader header = {
 		.magic = CC_FOOTER_MAGIC,
-		.version = CC_FORMAT_VERSION,
+		.version = CC_VERSION_NO_ARRAYS,
 		.natts = w->natts,
 		.nrows = w->nrows,
 		.vector_size = ST_VECTOR_SIZE
@@ -145,15 +145,17 @@ writer_finish(StWriter *w, StImage *img, StGroup *group)
 		MemoryContextSwitchTo(work);
 		cc_column_encode(&w->columns[i], img, w->codec, w->level,
 						 w->codec_ctx, &entries[i]);
+		if (w->columns[i].has_arrays)
+			header.version = CC_FORMAT_VERSION;
 		MemoryContextReset(work);
 	}
 	MemoryContextSwitchTo(old);
 
+	group->format_version = header.version;
 	header.checksum = st_checksum64(entries, w->natts * sizeof(CcFooterColumn),
 									CC_FOOTER_MAGIC);
 	group->footer_off = st_image_len(img);
 	group->footer_len = sizeof(header) + w->natts * sizeof(CcFooterColumn);
-	group->format_version = CC_FORMAT_VERSION;
 	st_image_append(img, &header, sizeof(header));
 	st_image_append(img, entries, w->natts * sizeof(CcFooterColumn));
 	write_keys(w, img);

@@ -41,10 +41,10 @@ chunk_zones(StReader *r, CcChunk *chunk)
 	z->kind = kinds[kind];
 	z->type = chunk->type;
 	z->scale = chunk->scale;
-	z->n = r->nvectors;
+	z->n = chunk->nvectors;
 	z->mcxt = r->mcxt;
-	for (uint32 i = 0; i < r->nvectors; i++)
-		is_empty[i] = chunk->vectors[i].nnulls == cc_reader_vector_rows(r, i);
+	for (uint32 i = 0; i < chunk->nvectors; i++)
+		is_empty[i] = chunk->vectors[i].nnulls == cc_chunk_vector_rows(chunk, i);
 	if (z->kind != SF_ZONE_NONE &&
 		(!sf_zones_read(z, &b) || !sf_zones_sum_up(z, is_empty)))
 		cc_corrupt(r, "zones of a column");
