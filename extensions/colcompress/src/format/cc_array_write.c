@@ -230,16 +230,12 @@ pays(uint8 encoding)
 	return encoding == CC_ENC_SHRED || encoding == CC_ENC_DICT;
 }
 
-bool
-cc_array_encode(CcColumn *col, CcChunkWriter *w, const StStr *values, uint64 limit,
-				StringInfo extra)
+/* Elements, and what is kept whole, into the image; false: not worth it. */
+static bool
+write_parts(Splitter *s, CcChunkWriter *w, uint64 limit, CcFooterColumn *entries)
 {
 	uint64		start = st_image_len(w->img);
-	Splitter   *s = palloc(sizeof(Splitter));
-	CcFooterColumn entries[CC_ARRAY_PARTS];
-	int64	   *before;
 
-	split_column(s, col, values);
 	for (int i = 0; i < CC_ARRAY_PARTS; i++)
 	{
 		cc_column_encode(&s->parts[i], w->img, w->codec, w->level, w->codec_ctx, &entries[i]);
@@ -252,14 +248,33 @@ cc_array_encode(CcColumn *col, CcChunkWriter *w, const StStr *values, uint64 lim
 		}
 	}
 	w->blob_len += st_image_len(w->img) - start;
-	before = palloc(CC_MAX_VECTORS * sizeof(int64));
-	write_lengths(col, w, s->lengths, before);
-	sf_put_varint(extra, s->parts[CC_ARRAY_ELEMENTS].nrows);
-	sf_put_int_array(extra, before, w->nvectors);
-	appendBinaryStringInfo(extra, (char *) entries, sizeof(entries));
-	col->has_arrays = true;
-	pfree(before);
-	pfree(s->lengths);
-	pfree(s);
 	return true;
+}
+
+bool
+cc_array_encode(CcColumn *col, CcChunkWriter *w, const StStr *values, uint64 limit,
+				StringInfo extra)
+{
+	/* The copies of elements go before the next column makes its own. */
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "arrays of a column",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(mcxt);
+	CcFooterColumn entries[CC_ARRAY_PARTS];
+	Splitter	s;
+
+	split_column(&s, col, values);
+	col->has_arrays = write_parts(&s, w, limit, entries);
+	MemoryContextSwitchTo(old);
+	if (col->has_arrays)
+	{
+		int64	   *before = palloc(CC_MAX_VECTORS * sizeof(int64));
+
+		write_lengths(col, w, s.lengths, before);
+		sf_put_varint(extra, s.parts[CC_ARRAY_ELEMENTS].nrows);
+		sf_put_int_array(extra, before, w->nvectors);
+		appendBinaryStringInfo(extra, (char *) entries, sizeof(entries));
+		pfree(before);
+	}
+	MemoryContextDelete(mcxt);
+	return col->has_arrays;
 }

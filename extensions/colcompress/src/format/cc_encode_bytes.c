@@ -6,7 +6,8 @@
  * Five forms: a sorted dictionary where few distinct values repeat; arrays of
  * objects as a column of their elements (cc_array.h); values one by one, each
  * in its own codec frame, where they are large (one value is then fetched
- * without its neighbours); jsonb in sub-columns (cc_shred.h); else st_str vectors (alphabet, FSST or raw) inside of block frames.
+ * without its neighbours); jsonb in sub-columns (cc_shred.h); else st_str
+ * vectors (alphabet, FSST or raw) inside of block frames.
  *
  * Dictionary in the extra part of the meta:
  *	 | entries | bytes raw | bytes stored | frame of: per 1,024 entries,
@@ -36,7 +37,7 @@
 /* Neighbouring values that a sample takes together. */
 #define SAMPLE_RUN 128
 
-/* Documents and arrays in sub-columns may be larger than plain ones by one part in this many. */
+/* jsonb in sub-columns may be larger than plain by one part in this many. */
 #define SHRED_MAX_LOSS 8
 
 /* ---- dictionary ---- */
@@ -258,10 +259,9 @@ encode_values(CcColumn *col, CcChunkWriter *w, const StStr *values, StringInfo e
 	bool		arrays = col->type.typid == JSONBOID && col->depth < CC_ARRAY_MAX_DEPTH &&
 		cc_array_likely(col, values);
 	StStrScheme *scheme = palloc(sizeof(StStrScheme));
-	uint64		limit = large && !arrays ? 0 : choose_scheme(col, w, values, scheme);
+	uint64		plain = large && !arrays ? 0 : choose_scheme(col, w, values, scheme);
+	uint64		limit = plain + plain / SHRED_MAX_LOSS;
 	CcEncoding	encoding = CC_ENC_BLOB;
-
-	limit += limit / SHRED_MAX_LOSS;
 
 	if (arrays && cc_array_encode(col, w, values, limit, extra))
 		encoding = CC_ENC_ARRAY;
