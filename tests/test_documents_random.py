@@ -123,9 +123,10 @@ def difference(conn, column: str) -> str | None:
     return f"{column}: {heap} and {ours}: {[str(outcome(conn, m))[:900] for m in more]}"
 
 
-def has_subcolumns(conn) -> bool:
+def has_paths(conn, condition: str) -> bool:
+    """Whether ours has sub-columns whose path meets the condition."""
     ((count,),) = conn.execute(
-        "SELECT count(*) FROM colcompress.document_paths('ours') WHERE path IS NOT NULL"
+        f"SELECT count(*) FROM colcompress.document_paths('ours') WHERE {condition}"
     )
     return count > 0
 
@@ -150,11 +151,13 @@ def test_random_documents(conn, am, rng):
     version = conn.info.server_version // 10000
     seconds = float(os.environ.get("SECONDS", 0))
     end = time.monotonic() + seconds
-    faults, rounds, asked, shredded = [], 0, 0, 0
+    faults, rounds, asked, shredded, elements = [], 0, 0, 0, 0
     while len(faults) < 5 and (time.monotonic() < end if seconds else rounds < ROUNDS):
         rounds += 1
         shapes = load(conn, am, rng)
-        shredded += am == "colcompress" and has_subcolumns(conn)
+        if am == "colcompress":
+            shredded += has_paths(conn, "path IS NOT NULL")
+            elements += has_paths(conn, "kind = 'array'")
         done = [f"-- round {rounds}"]
         paths = [path for shape in shapes for path in shape.paths()]
         queries = DocumentQueries(rng, version, paths)
@@ -168,7 +171,10 @@ def test_random_documents(conn, am, rng):
         faults += filter(None, (difference(conn, column) for column in "djz"))
         ((findings,),) = conn.execute(f"SELECT count(*) FROM {am}.verify('ours')")
         assert findings == 0, done
-    print(f"{am}: {rounds} rounds, {shredded} with sub-columns, {asked} queries")
-    # most rounds have some
-    assert shredded or am != "colcompress" or rounds < 10
+    print(
+        f"{am}: {rounds} rounds, {shredded} with sub-columns, {elements} of elements, "
+        f"{asked} queries"
+    )
+    # most rounds have some, and many those of elements
+    assert (shredded and elements) or am != "colcompress" or rounds < 10
     assert not faults, "\n\n".join(faults)

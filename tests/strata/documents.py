@@ -60,7 +60,9 @@ class Shape:
         if name == "object":
             return self._object(depth)
         if name == "array":
-            return ("array", self.rng.choice((1, 2, 3, 8)), self._kind(depth + 1))
+            often_objects = depth < 4 and self.rng.random() < 0.5
+            of = self._object(depth + 1) if often_objects else self._kind(depth + 1)
+            return ("array", self.rng.choice((1, 2, 3, 8)), of)
         if name == "mixed":
             main, other = self._kind(depth + 1), self._kind(depth + 1)
             return ("mixed", self.rng.choice((0.5, 0.1, 0.01)), main, other)
