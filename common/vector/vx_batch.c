@@ -88,6 +88,7 @@ void
 vx_batch_set_rows(VxBatch *batch, int n)
 {
 	batch->reader = batch->documents = NULL;
+	batch->elements = 0;
 	batch->vecno = 0;
 	batch->start = 0;
 	batch->first_row = 0;
@@ -98,6 +99,7 @@ void
 vx_batch_set(VxBatch *batch, StReader *reader, const StGroup *group, uint32 vecno)
 {
 	batch->reader = batch->documents = reader;
+	batch->elements = 0;
 	batch->vecno = vecno;
 	batch->start = vx_format->vector_start(reader, vecno);
 	batch->first_row = group->first_row + batch->start;

@@ -61,7 +61,8 @@ struct VxBatch
 	VxPathVector path_vector;	/* decodes them */
 
 	StReader   *reader;			/* of the row group at hand; NULL: other rows */
-	StReader   *documents;		/* of what paths are of: it, or one of elements */
+	StReader   *documents;		/* of what paths are of: it, or one of elements, */
+	AttrNumber	elements;		/* which are this column; 0: it */
 	void	   *rows;			/* these, where columns are not attached, */
 	VxRowsVector rows_vector;	/* and what makes vectors of them */
 	uint32		vecno;

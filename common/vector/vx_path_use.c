@@ -253,9 +253,12 @@ walk_elements(PathWalk *walk, JsonPathItem *item, List *keys, bool exists, bool 
 	if (exists && jspGetNext(&at, &filter) && filter.type == jpiFilter &&
 		!jspHasNext(&filter))
 	{
+		/* An array behind keys is filtered by its elements, whatever these are. */
+		VxPlaceUse	use = IsA(llast(below), Integer) ? VX_USE_TYPE : VX_USE_KEYS;
+
 		jspGetArg(&filter, &arg);
 		walk->current = below;
-		*ok = add_walked(walk, VX_USE_TYPE, below) && walk_path(walk, &arg);
+		*ok = add_walked(walk, use, below) && walk_path(walk, &arg);
 		walk->current = outer;
 		*item = filter;
 		return true;

@@ -675,6 +675,7 @@ fill_direct(VxAggUnnest *u)
 	end = vx_format->vector_start(p->reader, vecno + 1);
 	vx_batch_set_rows(u->batch, end - first);
 	u->batch->documents = p->reader;
+	u->batch->elements = u->element;
 	u->batch->vecno = vecno;
 	memset(u->batch->selection, 0, sizeof(u->batch->selection));
 	memset(u->from, 0, sizeof(u->from));

@@ -495,14 +495,22 @@ document_values(VxBatch *batch, VxPath *path)
 	return vx_path_finish(path);
 }
 
+/* The reader of the path's documents, or NULL. */
+static StReader *
+reader_of(const VxBatch *batch, const VxPath *path)
+{
+	return batch->elements == 0 || batch->elements == path->attno ? batch->documents : NULL;
+}
+
 /* The vector of a path column for the selected rows. */
 static const VxVector *
 path_column_vector(VxBatch *batch, VxPath *path)
 {
+	StReader   *reader = reader_of(batch, path);
 	const VxVector *v = NULL;
 
-	if (batch->documents != NULL)
-		v = vx_format->path(batch->documents, path, batch->vecno, batch->selection);
+	if (reader != NULL)
+		v = vx_format->path(reader, path, batch->vecno, batch->selection);
 	if (v == NULL && path->kind == VX_PATH_PART)
 		return vx_batch_vector(batch, path->attno);
 	return v != NULL ? v : document_values(batch, path);
@@ -555,12 +563,16 @@ const VxVector *
 vx_path_column_numbers(VxBatch *batch, AttrNumber attno, Oid type, const uint64 *rows)
 {
 	VxPath	   *path;
+	StReader   *reader;
 	const VxVector *numbers;
 
-	if (attno <= batch->natts || batch->documents == NULL || vx_format->path_numbers == NULL)
+	if (attno <= batch->natts || vx_format->path_numbers == NULL)
 		return NULL;
 	path = batch->paths[attno - batch->natts - 1];
-	numbers = vx_format->path_numbers(batch->documents, path, batch->vecno, rows);
+	reader = reader_of(batch, path);
+	if (reader == NULL)
+		return NULL;
+	numbers = vx_format->path_numbers(reader, path, batch->vecno, rows);
 	if (numbers == NULL || type == NUMERICOID)
 		return numbers;
 	return integers_of(path, numbers, type, rows);

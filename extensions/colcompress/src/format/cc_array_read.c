@@ -350,11 +350,11 @@ put_element(StJsonbWriter *w, StJsonbBuild *b, const struct varlena *element)
 	StJsonbItem item;
 	StJsonb		c;
 
-	if (len < sizeof(uint32))
+	if (st_jsonb_open(data, len, &c) != ST_OK)
 		w->status = ST_CORRUPT;
 	else if ((st_load_u32(data) & ST_JSONB_SCALAR) == 0)
 		st_jsonb_put(w, b, ST_JSONB_CONTAINER, data, len);
-	else if (st_jsonb_open(data, len, &c) != ST_OK || st_jsonb_next(&c, &at, &item) != ST_OK)
+	else if (st_jsonb_next(&c, &at, &item) != ST_OK)
 		w->status = ST_CORRUPT;
 	else
 		st_jsonb_put(w, b, item.type, item.data, item.len);

@@ -6,7 +6,7 @@
  * An array is walked once before any element is taken: the walk proves that
  * its bytes are those that the server's serialisation makes (st_jsonb.h), so
  * that writing the same elements again gives the same bytes.  The elements'
- * own bytes are copied; what becomes of these is the business of their column.
+ * own bytes stay where they are, in the arrays; only scalars are copied.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,8 +37,9 @@ typedef struct Splitter
 {
 	CcColumn	parts[CC_ARRAY_PARTS];
 	int64	   *lengths;		/* of each row: elements + 1, 0: kept whole */
-	uint8	   *work;			/* a scalar as a document */
-	Size		work_cap;
+	StStr	   *elements;		/* of all of them */
+	uint32		nelements;
+	uint32		max_elements;
 } Splitter;
 
 /* Opens an array that is none around a scalar. */
@@ -120,37 +121,44 @@ is_canonical(const StJsonb *c)
 	return st_jsonb_finish(c, &at) == ST_OK;
 }
 
-static void
-add_scalar(Splitter *s, const StJsonbItem *item)
+/* A scalar as a document. */
+static StStr
+scalar_document(const StJsonbItem *item)
 {
-	Size		need = SCALAR_HEAD + item->len;
+	Size		size = SCALAR_HEAD + item->len;
 	StJsonbWriter w;
 	StJsonbBuild b;
 
-	if (s->work_cap < need)
-	{
-		if (s->work)
-			pfree(s->work);
-		s->work_cap = Max(1024, 2 * need);
-		s->work = MemoryContextAllocHuge(CurrentMemoryContext, s->work_cap);
-	}
-	st_jsonb_writer_init(&w, s->work, s->work_cap);
+	st_jsonb_writer_init(&w, palloc(size), size);
 	st_jsonb_begin(&w, &b, ST_JSONB_ARRAY | ST_JSONB_SCALAR, 1);
 	st_jsonb_put(&w, &b, item->type, item->data, item->len);
 	if (w.status != ST_OK)
 		elog(ERROR, "could not write an element of an array");
-	cc_column_add_bytes(&s->parts[CC_ARRAY_ELEMENTS], w.buf, w.len);
+	return (StStr) {w.buf, w.len};
+}
+
+static void
+add_element(Splitter *s, const StJsonbItem *item)
+{
+	if (s->nelements == s->max_elements)
+	{
+		s->max_elements = Max(1024, 2 * s->max_elements);
+		s->elements = s->elements == NULL ?
+			MemoryContextAllocHuge(CurrentMemoryContext, s->max_elements * sizeof(StStr)) :
+			repalloc_huge(s->elements, s->max_elements * sizeof(StStr));
+	}
+	s->elements[s->nelements++] = item->type == ST_JSONB_CONTAINER ?
+		(StStr) {item->data, item->len} : scalar_document(item);
 }
 
 static void
 split_array(Splitter *s, uint32 row, const StStr *value)
 {
-	CcColumn   *elements = &s->parts[CC_ARRAY_ELEMENTS];
 	CcColumn   *whole = &s->parts[CC_ARRAY_WHOLE];
 	StJsonbCursor at = {0, 0};
 	StJsonb		c;
 
-	if (!open_array(value, &c) || c.count > CC_ARRAY_MAX_ELEMENTS - elements->nrows ||
+	if (!open_array(value, &c) || c.count > CC_ARRAY_MAX_ELEMENTS - s->nelements ||
 		!is_canonical(&c))
 	{
 		cc_column_add_nulls(whole, row);
@@ -163,10 +171,7 @@ split_array(Splitter *s, uint32 row, const StStr *value)
 		StJsonbItem item;
 
 		(void) st_jsonb_next(&c, &at, &item);
-		if (item.type == ST_JSONB_CONTAINER)
-			cc_column_add_bytes(elements, item.data, item.len);
-		else
-			add_scalar(s, &item);
+		add_element(s, &item);
 	}
 	s->lengths[row] = (int64) c.count + 1;
 }
@@ -190,6 +195,7 @@ split_column(Splitter *s, const CcColumn *col, const StStr *values)
 			s->lengths[i] = i > 0 ? s->lengths[i - 1] : 0;
 	}
 	cc_column_add_nulls(&s->parts[CC_ARRAY_WHOLE], col->nrows);
+	cc_column_borrow(&s->parts[CC_ARRAY_ELEMENTS], s->elements, s->nelements);
 }
 
 /* ---- the chunk ---- */
@@ -255,8 +261,8 @@ bool
 cc_array_encode(CcColumn *col, CcChunkWriter *w, const StStr *values, uint64 limit,
 				StringInfo extra)
 {
-	/* The copies of elements go before the next column makes its own. */
-	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "arrays of a column",
+	/* What elements take goes before the next column takes as much. */
+	MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "elements of a column",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(mcxt);
 	CcFooterColumn entries[CC_ARRAY_PARTS];

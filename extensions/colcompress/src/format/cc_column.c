@@ -278,6 +278,18 @@ cc_column_add_numeric(CcColumn *col, const void *data, Size len)
 }
 
 void
+cc_column_borrow(CcColumn *col, StStr *values, uint32 n)
+{
+	Size		bitmap = ((Size) n + 63) / 64 * sizeof(uint64);
+
+	Assert(col->storage == SF_STORE_BYTES && col->capacity == 0);
+	col->strings = values;
+	col->nrows = n;
+	col->valid = MemoryContextAllocHuge(col->mcxt, bitmap);
+	memset(col->valid, 0xff, bitmap);
+}
+
+void
 cc_column_free(CcColumn *col)
 {
 	if (col->capacity > 0)

@@ -42,7 +42,8 @@ typedef struct CcColumn
 	}			u;
 	uint8	   *arena;
 	uint64		arena_cap;
-	StStr	   *strings;		/* while encoding: BYTES, */
+	StStr	   *strings;		/* while encoding, or borrowed: BYTES, */
+	uint64		nbytes;			/* all of theirs, */
 	uint32	   *codes;			/* codes by sorted dictionary, */
 	StStr	   *entries;		/* if that was taken */
 	uint32		nentries;
@@ -65,6 +66,13 @@ extern void cc_column_add_bytes(CcColumn *col, const void *data, Size len);
 
 /* A numeric with a plain header, at any address. */
 extern void cc_column_add_numeric(CcColumn *col, const void *data, Size len);
+
+/*
+ * All values of a column of bytes at once, none of them null.  The bytes are the
+ * caller's, and stay where they are until the column is encoded; the array of
+ * values becomes the column's.
+ */
+extern void cc_column_borrow(CcColumn *col, StStr *values, uint32 n);
 
 /* Frees the buffered values. */
 extern void cc_column_free(CcColumn *col);

@@ -158,6 +158,11 @@ path_behind(StReader *r, const VxPath *path, int n, VxPath *behind)
 											  ALLOCSET_SMALL_SIZES);
 	behind->words = palloc0(ST_VECTOR_SIZE * sizeof(int64));
 	behind->codes = palloc0(ST_VECTOR_SIZE * sizeof(uint32));
+	/* what a path keeps between vectors is its own */
+	memset(&behind->v, 0, sizeof(behind->v));
+	memset(&behind->integers, 0, sizeof(behind->integers));
+	memset(&behind->dictionary, 0, sizeof(behind->dictionary));
+	behind->coded = false;
 	memset(&behind->text, 0, sizeof(behind->text));
 }
 

@@ -60,8 +60,8 @@ encode_dictionary(CcColumn *col, CcChunkWriter *w, const StStr *values,
 	int64	   *wide;
 	StIntHint	hint = {0};
 
-	if (!sf_dictionary_build(values, col->nrows, col->u.end[col->nrows - 1],
-							 DICT_MAX_BYTES, &col->codes, &col->entries, &col->nentries))
+	if (!sf_dictionary_build(values, col->nrows, col->nbytes, DICT_MAX_BYTES,
+							 &col->codes, &col->entries, &col->nentries))
 		return false;
 	wide = palloc(ST_VECTOR_SIZE * sizeof(int64));
 	for (uint32 first = 0; first < col->nrows; first += ST_VECTOR_SIZE)
@@ -210,7 +210,7 @@ choose_scheme(const CcColumn *col, CcChunkWriter *w, const StStr *values,
 	}
 	pfree(raw);
 	pfree(sample);
-	return (double) size / Max(1, sample_bytes) * col->u.end[col->nrows - 1];
+	return (double) size / Max(1, sample_bytes) * col->nbytes;
 }
 
 static void
@@ -254,19 +254,22 @@ encode_documents_or_strings(CcColumn *col, CcChunkWriter *w, const StStr *values
 static CcEncoding
 encode_values(CcColumn *col, CcChunkWriter *w, const StStr *values, StringInfo extra)
 {
-	bool		large = col->u.end[col->nrows - 1] / (col->nrows - col->nnulls) >
-		CC_BLOB_AVERAGE;
-	bool		arrays = col->type.typid == JSONBOID && col->depth < CC_ARRAY_MAX_DEPTH &&
-		cc_array_likely(col, values);
-	StStrScheme *scheme = palloc(sizeof(StStrScheme));
-	uint64		plain = large && !arrays ? 0 : choose_scheme(col, w, values, scheme);
-	uint64		limit = plain + plain / SHRED_MAX_LOSS;
-	CcEncoding	encoding = CC_ENC_BLOB;
+	StStrScheme *scheme;
+	uint64		plain;
+	uint64		limit;
+	CcEncoding	encoding;
 
-	if (arrays && cc_array_encode(col, w, values, limit, extra))
-		encoding = CC_ENC_ARRAY;
-	else if (large)
+	if (col->nbytes / (col->nrows - col->nnulls) > CC_BLOB_AVERAGE)
+	{
 		encode_blobs(col, w, values);
+		return CC_ENC_BLOB;
+	}
+	scheme = palloc(sizeof(StStrScheme));
+	plain = choose_scheme(col, w, values, scheme);
+	limit = plain + plain / SHRED_MAX_LOSS;
+	if (col->type.typid == JSONBOID && col->depth < CC_ARRAY_MAX_DEPTH &&
+		cc_array_likely(col, values) && cc_array_encode(col, w, values, limit, extra))
+		encoding = CC_ENC_ARRAY;
 	else
 		encoding = encode_documents_or_strings(col, w, values, scheme, limit, extra);
 	pfree(scheme);
@@ -276,16 +279,16 @@ encode_values(CcColumn *col, CcChunkWriter *w, const StStr *values, StringInfo e
 CcEncoding
 cc_encode_bytes(CcColumn *col, CcChunkWriter *w, StringInfo extra)
 {
-	StStr	   *values = MemoryContextAllocHuge(CurrentMemoryContext,
-												col->nrows * sizeof(StStr));
-	CcEncoding	encoding;
-
+	if (col->strings == NULL)
+	{
+		col->strings = MemoryContextAllocHuge(CurrentMemoryContext,
+											  col->nrows * sizeof(StStr));
+		for (uint32 i = 0; i < col->nrows; i++)
+			col->strings[i] = cc_column_bytes(col, i);
+	}
 	for (uint32 i = 0; i < col->nrows; i++)
-		values[i] = cc_column_bytes(col, i);
-	if (encode_dictionary(col, w, values, extra))
-		encoding = CC_ENC_DICT;
-	else
-		encoding = encode_values(col, w, values, extra);
-	col->strings = values;
-	return encoding;
+		col->nbytes += col->strings[i].len;
+	if (encode_dictionary(col, w, col->strings, extra))
+		return CC_ENC_DICT;
+	return encode_values(col, w, col->strings, extra);
 }
