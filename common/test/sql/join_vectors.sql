@@ -189,6 +189,18 @@ SELECT jv_compare('SELECT a.t, count(*), sum(length(b.w)) FROM TBL a JOIN OTH b 
 SELECT jv_compare('SELECT a.id, c.label, b.w FROM TBL a JOIN jb_heap c ON a.k = c.b JOIN OTH b ON a.id = b.k', 'jl()');
 -- the same key in all rows
 SELECT jv_compare('SELECT a.k2, count(*), sum(length(b.w)) FROM TBL a JOIN OTH b ON a.k = b.k GROUP BY 1', 'jsame()');
+-- rows that meet nothing are not written: all of these are 20 MB
+CREATE TABLE jm_heap AS SELECT i * 7 AS id, repeat('x', 200) || i AS t FROM generate_series(1, 100000) i;
+CREATE TABLE jm (LIKE jm_heap) USING @am@;
+INSERT INTO jm SELECT * FROM jm_heap;
+ANALYZE jm, jm_heap;
+SELECT jv_compare('SELECT a.id, a.t, b.w FROM OTH a JOIN jl() b ON a.id = b.k', 'jm');
+SELECT jv_compare('SELECT a.id, a.t FROM OTH a WHERE EXISTS (SELECT FROM jl() b WHERE a.id = b.k AND b.t <> a.t)', 'jm');
+SELECT count(*) AS on_disk FROM jv_plan('SELECT count(a.t) FROM jm a JOIN jl() b ON a.id = b.k', ', ANALYZE, BUFFERS OFF') p WHERE p LIKE '%Parts On Disk: n';
+SET temp_file_limit = '8MB';
+SELECT count(*), sum(length(a.t)), sum(length(b.w)) FROM jm a JOIN jl() b ON a.id = b.k;
+RESET temp_file_limit;
+DROP TABLE jm, jm_heap;
 RESET work_mem;
 RESET hash_mem_multiplier;
 

@@ -220,8 +220,14 @@ extern void vx_join_look_at_memory(VxJoinState *state);
 /* In place of the hash of a null key: any part will do. */
 extern uint64 vx_join_spread(VxJoinState *state);
 
-/* All of the build side is on disk: a row of the probe side's batch goes there. */
-extern void vx_join_spill_probe(VxJoinState *state, uint64 hash, bool has_key, int row);
+/*
+ * All of the build side is on disk: takes rows of the probe side's batch that meet
+ * nothing there out of the selection, by their hashes.
+ */
+extern void vx_join_spill_filter(VxJoinState *state, uint64 *rows);
+
+/* A row of the probe side's batch goes there. */
+extern void vx_join_spill_probe(VxJoinState *state, uint64 hash, int row);
 
 /* What was written becomes parts to be joined. */
 extern void vx_join_spill_finish(VxJoinState *state);

@@ -214,7 +214,21 @@ read_build(VxJoinState *state)
 	return !state->overflown;
 }
 
-/* The build side is on disk; so is all of the probe side then. */
+/*
+ * Rows of the probe side's batch with a key that the build side may have.  The
+ * others are done with, before their columns are decoded.
+ */
+static void
+leave_out_unmatched(VxJoinState *state, uint64 *keyed)
+{
+	vx_join_spill_filter(state, keyed);
+	state->stats->unmatched += vx_selection_count(state->rows, state->nrows) -
+		vx_selection_count(keyed, state->nrows);
+	memcpy(state->rows, keyed, sizeof(state->rows));
+	vx_join_probe_narrow(state, keyed);
+}
+
+/* The build side is on disk; so is what the probe side has for it then. */
 static void
 spill_probe(VxJoinState *state)
 {
@@ -231,8 +245,10 @@ spill_probe(VxJoinState *state)
 												 state->rows);
 		vx_hash_of_vectors(state->hash, state->key_vectors, true, state->nrows, keyed,
 						   state->hashes);
+		if (!vx_join_keeps_probe(state))
+			leave_out_unmatched(state, keyed);
 		VX_FOREACH_ROW(row, state->rows, (state->nrows + 63) / 64)
-			vx_join_spill_probe(state, state->hashes[row], vx_rows_isset(keyed, row), row);
+			vx_join_spill_probe(state, vx_rows_isset(keyed, row) ? state->hashes[row] : 0, row);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->batch_mcxt);
 	}

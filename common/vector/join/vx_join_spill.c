@@ -9,6 +9,9 @@
  * bits.  A part whose rows all fell into one is not divided any more: they are
  * equal, and kept in memory like the server's hash join keeps them.
  *
+ * Of the hashes of the whole build side there is a Bloom filter while the probe
+ * side is read: rows that meet nothing are not written.
+ *
  * Rows on disk are tuples of the inner plan, and of the probe side's columns,
  * with the columns that are needed and nulls for the others.
  *
@@ -37,6 +40,11 @@
 #define CHECK_ROWS	256
 #define CHECK_BYTES	(64 * 1024)
 
+/* The Bloom filter: rows of the build side for each of its words, and its share of memory. */
+#define WORD_ROWS	4
+#define MIN_WORDS	1024
+#define MEMORY_SHARE	4
+
 typedef struct Part
 {
 	Tuplestorestate *build;		/* NULL: no rows */
@@ -52,6 +60,8 @@ struct VxJoinSpill
 	List	   *pending;		/* of Part, to be joined */
 	Part	   *input;			/* being joined, or NULL: the plans below are */
 	bool		used;			/* rows have gone to disk since the last reset */
+	uint64	   *bloom;			/* words of hashes of the build side, or NULL */
+	uint64		bloom_mask;
 
 	TupleTableSlot *build_write;	/* virtual */
 	TupleTableSlot *build_read; /* minimal tuples */
@@ -93,6 +103,48 @@ static int
 input_level(const VxJoinState *state)
 {
 	return state->spill && state->spill->input ? state->spill->input->level : 0;
+}
+
+/* ---- the Bloom filter ---- */
+
+/*
+ * The table is about to be given up, so there is room.  How many rows the build
+ * side has is not known yet: twice those that had room, or what was expected.
+ */
+static void
+make_bloom(VxJoinState *state)
+{
+	VxJoinSpill *spill = state->spill;
+	double		rows = Max(2.0 * state->hash->nrows, state->inner->plan->plan_rows);
+	uint64		most = get_hash_memory_limit() / MEMORY_SHARE / sizeof(uint64);
+	uint64		words = MIN_WORDS;
+
+	while (words < rows / WORD_ROWS && words * 2 <= most)
+		words *= 2;
+	spill->bloom = MemoryContextAllocExtended(spill->mcxt, words * sizeof(uint64),
+											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	spill->bloom_mask = words - 1;
+}
+
+/* Two bits of one word, by bits of the hash that the parts do not take. */
+static inline uint64
+bloom_bits(uint64 hash)
+{
+	return (UINT64CONST(1) << (hash & 63)) | (UINT64CONST(1) << ((hash >> 6) & 63));
+}
+
+static inline uint64 *
+bloom_word(const VxJoinSpill *spill, uint64 hash)
+{
+	return &spill->bloom[(hash >> 12) & spill->bloom_mask];
+}
+
+static void
+free_bloom(VxJoinSpill *spill)
+{
+	if (spill->bloom)
+		pfree(spill->bloom);
+	spill->bloom = NULL;
 }
 
 /* ---- writing parts ---- */
@@ -144,6 +196,8 @@ spill_row(VxJoinState *state, uint64 hash, const Datum *values, const bool *isnu
 	ExecStoreVirtualTuple(slot);
 	write_slot(spill, &part->build, slot);
 	part->nbuild++;
+	if (spill->bloom)
+		*bloom_word(spill, hash) |= bloom_bits(hash);
 	ExecClearTuple(slot);
 }
 
@@ -159,6 +213,9 @@ spill_table(VxJoinState *state)
 	if (state->spill == NULL)
 		state->spill = create(state);
 	state->spill->used = true;
+	/* rows of a part have passed the filter of all */
+	if (state->spill->input == NULL && !vx_join_keeps_probe(state))
+		make_bloom(state);
 	for (uint64 i = 0; i < hash->nrows; i++)
 	{
 		VxHashRow  *row = vx_hash_row(hash, i);
@@ -239,13 +296,28 @@ write_probe_row(VxJoinState *state, Part *part, int row)
 }
 
 void
-vx_join_spill_probe(VxJoinState *state, uint64 hash, bool has_key, int row)
+vx_join_spill_filter(VxJoinState *state, uint64 *rows)
 {
-	Part	   *part = part_of_hash(state, has_key ? hash : 0);
+	const VxJoinSpill *spill = state->spill;
+	int			nwords = (state->nrows + 63) / 64;
 
-	/* one that has nothing to meet is left out */
-	if (vx_join_keeps_probe(state) || (has_key && part->nbuild > 0))
-		write_probe_row(state, part, row);
+	if (spill->bloom)
+		VX_FOREACH_ROW(row, rows, nwords)
+			__builtin_prefetch(bloom_word(spill, state->hashes[row]));
+	VX_FOREACH_ROW(row, rows, nwords)
+	{
+		uint64		hash = state->hashes[row];
+
+		if (part_of_hash(state, hash)->nbuild == 0 ||
+			(spill->bloom && (bloom_bits(hash) & ~*bloom_word(spill, hash)) != 0))
+			vx_rows_clear(rows, row);
+	}
+}
+
+void
+vx_join_spill_probe(VxJoinState *state, uint64 hash, int row)
+{
+	write_probe_row(state, part_of_hash(state, hash), row);
 }
 
 static void
@@ -278,6 +350,7 @@ vx_join_spill_finish(VxJoinState *state)
 	uint64		total = 0;
 	MemoryContext old = MemoryContextSwitchTo(spill->mcxt);
 
+	free_bloom(spill);
 	for (int i = 0; i < PARTS; i++)
 		total += spill->parts[i].nbuild;
 	for (int i = 0; i < PARTS; i++)
@@ -360,6 +433,7 @@ vx_join_spill_reset(VxJoinState *state)
 	if (spill == NULL)
 		return;
 	spill->used = false;
+	free_bloom(spill);
 	end_input(spill);
 	for (int i = 0; i < PARTS; i++)
 		free_part(&spill->parts[i]);
