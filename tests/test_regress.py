@@ -28,6 +28,7 @@ GRIDS = {
     "join_parallel",
     "setop_vectors",
     "sort_parts",
+    "sort_strings",
     "topn",
     "window_vectors",
 }

@@ -257,8 +257,8 @@ def test_parts_of_rows_that_come_nearly_in_order(conn, am, key):
 
 
 def test_sorts_that_stay_the_servers(conn, am):
-    """Few rows may be wanted, large values are pointers to it, strings are compared by
-    a function; windows of strings go to parts all the same."""
+    """Few rows may be wanted, large values are pointers to it, rows by strings are wide;
+    other sorts and windows by strings go to parts."""
     conn.execute(EVENTS.format(am=am))
     conn.execute(
         "SET plan_cache_mode = force_generic_plan;"
@@ -267,12 +267,16 @@ def test_sorts_that_stay_the_servers(conn, am):
     for sql in (
         "EXECUTE few(10)",
         "SELECT * FROM (SELECT id, late FROM events ORDER BY late, id OFFSET 0) s LIMIT 10",
-        "SELECT id, word FROM events ORDER BY word",
+        "SELECT id, word, word || late, word || id, word || apart, repeat(word, 2) FROM events"
+        " ORDER BY word",
     ):
         assert sorted_in(conn, am, sql) == "server"
     sql = (
         "SELECT id, large FROM events WHERE id <= 300 AND id + 0 = id ORDER BY late, id"
     )
     assert sorted_in(conn, am, sql) in ("left", "server")
-    sql = "SELECT id, count(*) OVER (PARTITION BY word ORDER BY id) FROM events"
-    assert sorted_in(conn, am, sql) == "parts"
+    for sql in (
+        "SELECT id, count(*) OVER (PARTITION BY word ORDER BY id) FROM events",
+        "SELECT id, word FROM events ORDER BY word",
+    ):
+        assert sorted_in(conn, am, sql) == "parts"

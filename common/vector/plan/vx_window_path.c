@@ -62,6 +62,9 @@
 #define ROW_BYTES		40
 #define KEY_BYTES		16
 
+/* Rows of more bytes are read and written, which the server does as fast, longer than sorted. */
+#define WIDE_ROW		160
+
 /* Rows of a partition that are looked for before the sort, at most. */
 #define MAX_FIRST		64
 
@@ -487,7 +490,7 @@ may_end_early(PlannerInfo *root, const VxSortQuery *stack, double rows)
 
 /* Of rows that have no room in memory: may they be sorted in parts of ranges of a key? */
 static bool
-fits_in_parts(PlannerInfo *root, const VxSortQuery *stack, double rows, double bytes)
+fits_in_parts(PlannerInfo *root, const VxSortQuery *stack, double rows, double bytes, int width)
 {
 	double		memory = work_mem * 1024.0;
 	double		nvalues;
@@ -498,8 +501,7 @@ fits_in_parts(PlannerInfo *root, const VxSortQuery *stack, double rows, double b
 	foreach(lc, stack->clauses)
 		if (list_nth_int(lfirst(lc), VX_WINDOW_NPARTITION) == 0)
 			return false;
-	/* what is compared by a function is compared twice */
-	if (stack->clauses == NIL && stack->distinct == 0 &&
+	if (stack->clauses == NIL && stack->distinct == 0 && width > WIDE_ROW &&
 		!vx_is_number_type(getBaseType(exprType(linitial(stack->key_exprs)))))
 		return false;
 	return bytes * vx_most_common_share(root, linitial(stack->key_exprs), 1.0, &nvalues) <
@@ -524,7 +526,7 @@ vx_sort_make_path(PlannerInfo *root, RelOptInfo *rel, VxSortQuery *stack, Path *
 	kept = kept_rows(root, stack, below->rows);
 	bytes = kept * row_bytes(stack, below->pathtarget);
 	on_disk = bytes > work_mem * 1024.0;
-	if (on_disk && !fits_in_parts(root, stack, kept, bytes))
+	if (on_disk && !fits_in_parts(root, stack, kept, bytes, below->pathtarget->width))
 		return NULL;
 	foreach(lc, stack->keys)
 	{

@@ -14,6 +14,7 @@ typedef struct VxSortItem
 {
 	uint64		word;
 	uint32		row;
+	bool		same;			/* as the item before: for who knows more than words */
 } VxSortItem;
 
 /*

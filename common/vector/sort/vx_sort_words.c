@@ -4,9 +4,9 @@
  *	  Sort keys as words whose unsigned order is the keys'.
  *
  * First each key becomes an int64 a row: what is ordered as a number is it
- * already; of anything else the entries are sorted by the type's own
- * comparison, whatever the collation, and their ranks taken, with one
- * rank for those that compare equal.  So all that follows knows only integers.
+ * already; of anything else the entries are sorted (vx_sort_entries.c) and their
+ * ranks taken, with one rank for those that compare equal.  So all that follows knows
+ * only integers.
  *
  * Then the keys, less their least value, are packed side by side into as few
  * words as their bits need, the first key on top, a bit for null in front of
@@ -21,7 +21,6 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
-#include "utils/sortsupport.h"
 
 #include "vx_sorter.h"
 #include "st_compat.h"
@@ -38,70 +37,6 @@ vx_sort_is_integral(Oid type, Oid sortop, bool *descending)
 }
 
 /* ---- ranks of entries ---- */
-
-typedef struct Entry
-{
-	Datum		datum;			/* what is compared first */
-	uint32		number;
-} Entry;
-
-typedef struct EntrySort
-{
-	SortSupportData ssup;
-	const Datum *entries;
-} EntrySort;
-
-static int
-compare_entries(const void *a, const void *b, void *arg)
-{
-	EntrySort  *sort = arg;
-	const Entry *left = a;
-	const Entry *right = b;
-	int			result = ApplySortComparator(left->datum, false, right->datum, false,
-											 &sort->ssup);
-
-	CHECK_FOR_INTERRUPTS();
-	if (result == 0 && sort->ssup.abbrev_converter != NULL)
-		result = ApplySortAbbrevFullComparator(sort->entries[left->number], false,
-											   sort->entries[right->number], false,
-											   &sort->ssup);
-	return result;
-}
-
-/* Rank of each entry. */
-static uint32 *
-rank_entries(VxSorter *sorter, const VxSortKey *key, const Datum *entries, uint32 n)
-{
-	Entry	   *sorted = MemoryContextAllocHuge(sorter->mcxt, sizeof(Entry) * Max(n, 1));
-	uint32	   *ranks = MemoryContextAllocHuge(sorter->mcxt, sizeof(uint32) * Max(n, 1));
-	EntrySort	sort = {.entries = entries};
-	uint32		rank = 0;
-
-	sort.ssup.ssup_cxt = AllocSetContextCreate(sorter->mcxt, "vector sort comparison",
-											   ALLOCSET_DEFAULT_SIZES);
-	sort.ssup.ssup_collation = key->collation;
-	sort.ssup.ssup_attno = 1;
-	sort.ssup.abbreviate = true;
-	PrepareSortSupportFromOrderingOp(key->sortop, &sort.ssup);
-	for (uint32 i = 0; i < n; i++)
-	{
-		if (i % ST_VECTOR_SIZE == 0)
-			CHECK_FOR_INTERRUPTS();
-		sorted[i].number = i;
-		sorted[i].datum = sort.ssup.abbrev_converter ?
-			sort.ssup.abbrev_converter(entries[i], &sort.ssup) : entries[i];
-	}
-	qsort_arg(sorted, n, sizeof(Entry), compare_entries, &sort);
-	for (uint32 i = 0; i < n; i++)
-	{
-		if (i > 0 && compare_entries(&sorted[i - 1], &sorted[i], &sort) != 0)
-			rank++;
-		ranks[sorted[i].number] = rank;
-	}
-	pfree(sorted);
-	MemoryContextDelete(sort.ssup.ssup_cxt);
-	return ranks;
-}
 
 /* By-value types without an order of numbers: each row is an entry. */
 static Datum *
@@ -137,7 +72,7 @@ ranks_of_rows(VxSorter *sorter, const VxSortKey *key)
 		for (uint32 row = 0; row < sorter->nrows; row++)
 			if (!vx_store_isnull(store, row))
 				entries[n++] = entries[row];
-	ranks = rank_entries(sorter, key, entries, n);
+	ranks = vx_sorter_rank_entries(sorter, key, entries, n);
 	n = 0;
 	for (uint32 row = 0; row < sorter->nrows; row++)
 		if (!vx_store_isnull(store, row))

@@ -30,6 +30,9 @@
 #define FIRST_ROWS		ST_VECTOR_SIZE
 #define FIRST_ENTRIES	1024
 
+/* Room for values is taken by so many bytes, which are no part of a context's larger blocks. */
+#define VALUES_BYTES	(2 * 8192)
+
 static VxStoreForm
 first_form(const VxStore *store)
 {
@@ -97,6 +100,7 @@ vx_sorter_reset(VxSorter *sorter)
 	MemoryContextReset(sorter->mcxt);
 	sorter->nrows = 0;
 	sorter->max_rows = 0;
+	sorter->values_left = 0;
 	sorter->peak = 0;
 	sorter->order = NULL;
 	sorter->nwords = 0;
@@ -139,6 +143,40 @@ make_room(VxSorter *sorter, int n)
 		sorter->limit;
 }
 
+/* Values stand side by side: as chunks of the context they would take half as much again. */
+static char *
+value_room(VxSorter *sorter, Size size)
+{
+	char	   *result;
+
+	size = MAXALIGN(size);
+	if (size > VALUES_BYTES / 2)
+		return MemoryContextAllocHuge(sorter->mcxt, size);
+	if (size > sorter->values_left)
+	{
+		sorter->values = MemoryContextAlloc(sorter->mcxt, VALUES_BYTES);
+		sorter->values_left = VALUES_BYTES;
+	}
+	result = sorter->values;
+	sorter->values += size;
+	sorter->values_left -= size;
+	return result;
+}
+
+static Datum
+copy_value(VxSorter *sorter, const VxStore *store, Datum value)
+{
+	Size		size;
+	char	   *copy;
+
+	if (store->typlen == -1)
+		value = PointerGetDatum(PG_DETOAST_DATUM(value));
+	size = datumGetSize(value, false, store->typlen);
+	copy = value_room(sorter, size);
+	memcpy(copy, DatumGetPointer(value), size);
+	return PointerGetDatum(copy);
+}
+
 static uint32
 add_entry(VxSorter *sorter, VxStore *store, Datum value)
 {
@@ -148,15 +186,7 @@ add_entry(VxSorter *sorter, VxStore *store, Datum value)
 		store->entries = grow(sorter, store->entries, sizeof(Datum) * store->max_entries);
 	}
 	if (!store->byval)
-	{
-		MemoryContext old = MemoryContextSwitchTo(sorter->mcxt);
-
-		if (store->typlen == -1)
-			value = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
-		else
-			value = datumCopy(value, false, store->typlen);
-		MemoryContextSwitchTo(old);
-	}
+		value = copy_value(sorter, store, value);
 	store->entries[store->nentries] = value;
 	return store->nentries++;
 }
@@ -477,7 +507,12 @@ vx_sorter_gather(const VxSorter *sorter, int column, const uint32 *rows, int n, 
 			continue;
 		value = store->values[rows[i]];
 		if (store->form == VX_STORE_ENTRY)
+		{
 			v->u.datum[i] = store->entries[value];
+			/* values stand anywhere, and will be asked for one after the other */
+			if (!store->byval)
+				__builtin_prefetch(DatumGetPointer(v->u.datum[i]));
+		}
 		else if (v->rep == VX_REP_FLOAT4)
 		{
 			memcpy(&x, &value, sizeof(x));

@@ -5,6 +5,7 @@
  *
  *	 vx_sorter.c		rows go in and come out as vectors
  *	 vx_sort_words.c	keys as words whose unsigned order is the keys'
+ *	 vx_sort_entries.c	ranks of values that are compared by a function
  *	 vx_radix.c			the sort of words
  *
  * Rows are numbered as they come.  After vx_sorter_sort() a position is that
@@ -74,6 +75,8 @@ typedef struct VxSorter
 	VxSortKey  *keys;
 	uint32		nrows;
 	uint32		max_rows;
+	char	   *values;			/* room for values by reference, */
+	Size		values_left;	/* bytes */
 	Size		peak;			/* bytes of memory while it sorted */
 
 	/* sorted */
@@ -149,5 +152,11 @@ extern int	vx_sorter_bits(const VxSorter *sorter, int word);
 
 /* Does the operator order a type as its numbers?  Sets whether it is >. */
 extern bool vx_sort_is_integral(Oid type, Oid sortop, bool *descending);
+
+/* ---- vx_sort_entries.c ---- */
+
+/* The rank of each of n values of the key's column, one for those that agree; to be freed. */
+extern uint32 *vx_sorter_rank_entries(VxSorter *sorter, const VxSortKey *key,
+									  const Datum *entries, uint32 n);
 
 #endif							/* VX_SORTER_H */

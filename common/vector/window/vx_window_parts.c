@@ -48,7 +48,7 @@
 #define CHUNK_BYTES		((Size) 1024 * 1024)
 
 /* Bytes in memory for each value by reference, beside its own. */
-#define VALUE_BYTES		40
+#define VALUE_BYTES		24
 
 /* Strings of few values, with this many rows for each, are written as codes. */
 #define ROWS_PER_CODE	8
@@ -368,7 +368,7 @@ put_chunk(VxWindowState *state, Part *part, uint32 position, int n)
 	BufFileWrite(part->file, bytes->data, bytes->used);
 	part->nchunks++;
 	/* arrays grow by halves */
-	size = bytes->used * 1.25 + (double) VALUE_BYTES * nvalues +
+	size = bytes->used + (double) VALUE_BYTES * nvalues +
 		(double) n * (sorter->row_bytes + sizeof(int64) / 2 * sorter->ncolumns);
 	part->bytes += size;
 	parts->written += size;
