@@ -1,6 +1,6 @@
 -- Sorts and windows by strings: by bytes, by the collation's comparison behind that, or by abbreviated keys.
 CREATE COLLATION ss_nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE COLLATION ss_numbers (provider = icu, locale = 'en-u-kn-true');
+CREATE COLLATION ss_numbers (provider = icu, locale = 'en-u-kn');
 CREATE DOMAIN ss_domain AS varchar;
 CREATE TABLE ss_heap AS SELECT i AS id, i % 7 AS g, s AS near, CASE WHEN i % 19 = 0 THEN NULL WHEN i % 23 = 0 THEN '' ELSE far END AS far, (far || repeat(' ', i % 3))::char(30) AS padded, left(far, 40)::name AS name, s::ss_domain AS domain,
 	repeat('all rows begin so, ', 60) || s || repeat('x', i % 500) AS long, repeat('x', i * 7919 % 40) AS growing, repeat('ab', i * 7919 % 700) || i % 3 AS deep, convert_to(far, 'UTF8') || substr('\x0000'::bytea, 1, i % 3) AS bytes, md5((i % 999)::text)::uuid AS uuid, (i * 7919 % 1009) / 7.0 AS n
