@@ -275,6 +275,7 @@ sf_library_init(const SfLibrary *library)
 	RegisterCustomScanMethods(&vx_scan_methods);
 	RegisterCustomScanMethods(&vx_agg_methods);
 	RegisterCustomScanMethods(&vx_join_methods);
+	RegisterCustomScanMethods(&vx_append_methods);
 	RegisterCustomScanMethods(&vx_setop_methods);
 	RegisterCustomScanMethods(&vx_lookup_methods);
 	RegisterCustomScanMethods(&vx_window_methods);

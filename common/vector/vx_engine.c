@@ -23,6 +23,8 @@ vx_init(const VxFormat *format)
 	vx_agg_init();
 	vx_paths_init();
 	vx_agg_path_init();
+	vx_append_init();
+	vx_append_path_init();
 	vx_join_init();
 	vx_join_path_init();
 	vx_lookup_init();

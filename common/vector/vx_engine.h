@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include "vx_agg.h"
+#include "vx_append.h"
 #include "vx_format.h"
 #include "vx_join.h"
 #include "vx_join_link.h"

@@ -98,6 +98,7 @@ typedef struct VxFormat
 	const char *aggregate_name;
 	const char *setop_name;
 	const char *join_name;
+	const char *append_name;
 	const char *lookup_name;
 	const char *window_name;
 	const char *vectors_name;	/* "Vectors", for EXPLAIN */

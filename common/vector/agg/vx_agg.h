@@ -296,18 +296,6 @@ extern void vx_agg_feed_rescan(VxAggFeed *feed);
 /* The column of the rows that is the expression's value. */
 extern AttrNumber vx_agg_feed_column(const VxAggFeed *feed, const Expr *expr);
 
-/*
- * A copy of expressions with those of a target list in place of the Vars of varno;
- * NIL: they use something else than its columns.
- */
-extern List *vx_agg_substitute(List *exprs, int varno, const List *tlist);
-
-/* Does the node compute something for each row that vectors would call more, or less, often? */
-extern bool vx_agg_is_bound_to_rows(const PlanState *ps);
-
-/* Do expressions use system columns or whole rows? */
-extern bool vx_agg_needs_row(List *exprs, Index varno);
-
 /* ---- vx_agg_unnest.c ---- */
 
 /*

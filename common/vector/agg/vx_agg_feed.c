@@ -15,12 +15,8 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 
 #include "vx_agg.h"
 #include "vx_row_vectors.h"
@@ -99,60 +95,6 @@ scan_expr(const PlanState *child, int n)
 	return scan_expr(below, ((Var *) expr)->varattno - 1);
 }
 
-/* System columns and whole rows are no vectors. */
-bool
-vx_agg_needs_row(List *exprs, Index varno)
-{
-	Bitmapset  *attrs = NULL;
-	int			first;
-
-	pull_varattnos((Node *) exprs, varno, &attrs);
-	first = bms_next_member(attrs, -1);
-	return first >= 0 && first + FirstLowInvalidHeapAttributeNumber <= 0;
-}
-
-typedef struct Substitution
-{
-	int			varno;
-	const List *tlist;			/* its columns */
-	bool		failed;
-} Substitution;
-
-static Node *
-substitute(Node *node, void *context)
-{
-	Substitution *s = context;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var) && ((Var *) node)->varno == s->varno)
-	{
-		AttrNumber	attno = ((Var *) node)->varattno;
-
-		if (attno > 0 && attno <= list_length(s->tlist))
-			return copyObject((Node *) list_nth_node(TargetEntry, s->tlist, attno - 1)->expr);
-		s->failed = true;
-		return node;
-	}
-	return expression_tree_mutator(node, substitute, context);
-}
-
-List *
-vx_agg_substitute(List *exprs, int varno, const List *tlist)
-{
-	Substitution s = {varno, tlist, false};
-
-	exprs = (List *) substitute((Node *) exprs, &s);
-	return s.failed ? NIL : exprs;
-}
-
-bool
-vx_agg_is_bound_to_rows(const PlanState *ps)
-{
-	return contain_volatile_functions((Node *) ps->plan->targetlist) ||
-		contain_subplans((Node *) ps->plan->targetlist);
-}
-
 PlanState *
 vx_agg_fuse(VxAggState *state, PlanState *child, List *operands, List *columns)
 {
@@ -164,7 +106,7 @@ vx_agg_fuse(VxAggState *state, PlanState *child, List *operands, List *columns)
 	while (IsA(below, SubqueryScanState) && below->qual == NULL)
 		below = ((SubqueryScanState *) below)->subplan;
 	producer = vx_producer(below);
-	if (producer == NULL || vx_agg_is_bound_to_rows(below))
+	if (producer == NULL || vx_is_bound_to_rows(below))
 		return NULL;
 	foreach(lc, columns)
 	{
@@ -175,7 +117,7 @@ vx_agg_fuse(VxAggState *state, PlanState *child, List *operands, List *columns)
 		if (expr)
 			fused = lappend(fused, expr);
 	}
-	if (vx_agg_needs_row(fused, producer->varno))
+	if (vx_needs_row(fused, producer->varno))
 		return NULL;
 	state->operands = operands;
 	state->fused = fused;

@@ -254,7 +254,7 @@ vx_agg_unnest_create(VxAggState *state, PlanState *child, List *operands, List *
 		contain_subplans((Node *) shape.exprs))
 		return NULL;
 	source = vx_producer(shape.below);
-	if (vx_agg_needs_row(lappend(list_copy(shape.exprs), shape.call), source->varno))
+	if (vx_needs_row(lappend(list_copy(shape.exprs), shape.call), source->varno))
 		return NULL;
 	u = palloc0(sizeof(VxAggUnnest));
 	u->child = child;

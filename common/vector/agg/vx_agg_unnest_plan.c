@@ -68,7 +68,7 @@ set_source(VxUnnestShape *shape, PlanState *below, FuncExpr *call)
 {
 	VxProducer *producer = vx_producer(below);
 
-	if (producer == NULL || vx_agg_is_bound_to_rows(below))
+	if (producer == NULL || vx_is_bound_to_rows(below))
 		return false;
 	shape->below = below;
 	shape->call = copyObject(call);
@@ -133,13 +133,13 @@ is_nested_loop(VxUnnestShape *shape, PlanState *ps)
 		(!IsA(linitial_node(TargetEntry, inner->targetlist)->expr, Var) ||
 		 ((Var *) linitial_node(TargetEntry, inner->targetlist)->expr)->varattno != 1))
 		return false;
-	quals = vx_agg_substitute(inner->qual, scan->scan.scanrelid, output);
+	quals = vx_substitute(inner->qual, scan->scan.scanrelid, output);
 	if (list_length(quals) != list_length(inner->qual))
 		return false;
 	add_conditions(shape, loop->join.plan.qual);
 	add_conditions(shape, loop->join.joinqual);
 	add_conditions(shape, quals);
-	shape->exprs = vx_agg_substitute(shape->exprs, INNER_VAR, output);
+	shape->exprs = vx_substitute(shape->exprs, INNER_VAR, output);
 	shape->exprs = (List *) replace_params((Node *) shape->exprs, loop->nestParams);
 	shape->call = (FuncExpr *) replace_params((Node *) shape->call, loop->nestParams);
 	return shape->exprs != NIL;
@@ -161,34 +161,34 @@ vx_unnest_find_shape(VxUnnestShape *shape, PlanState *child, const List *columns
 	if (shape->exprs == NIL)
 		shape->exprs = list_make1(makeBoolConst(true, false));
 	shape->ncolumns = list_length(shape->exprs);
-	while (shape->exprs != NIL && !vx_agg_is_bound_to_rows(ps))
+	while (shape->exprs != NIL && !vx_is_bound_to_rows(ps))
 	{
 		if (IsA(ps, SubqueryScanState))
 		{
 			SubqueryScan *scan = (SubqueryScan *) ps->plan;
 
 			add_conditions(shape, ps->plan->qual);
-			shape->exprs = vx_agg_substitute(shape->exprs, scan->scan.scanrelid,
+			shape->exprs = vx_substitute(shape->exprs, scan->scan.scanrelid,
 											 scan->subplan->targetlist);
 			ps = ((SubqueryScanState *) ps)->subplan;
 		}
 		else if (IsA(ps, ResultState) && outerPlanState(ps) != NULL && ps->qual == NULL &&
 				 ((ResultState *) ps)->resconstantqual == NULL)
 		{
-			shape->exprs = vx_agg_substitute(shape->exprs, OUTER_VAR,
+			shape->exprs = vx_substitute(shape->exprs, OUTER_VAR,
 											 outerPlan(ps->plan)->targetlist);
 			ps = outerPlanState(ps);
 		}
 		else
 			break;
 	}
-	if (shape->exprs == NIL || vx_agg_is_bound_to_rows(ps) ||
+	if (shape->exprs == NIL || vx_is_bound_to_rows(ps) ||
 		!(IsA(ps, ProjectSetState) ? is_projectset(shape, ps) :
 		  IsA(ps, NestLoopState) && is_nested_loop(shape, ps)))
 		return false;
-	shape->exprs = vx_agg_substitute(shape->exprs, OUTER_VAR,
+	shape->exprs = vx_substitute(shape->exprs, OUTER_VAR,
 									 shape->below->plan->targetlist);
-	call = vx_agg_substitute(list_make1(shape->call), OUTER_VAR,
+	call = vx_substitute(list_make1(shape->call), OUTER_VAR,
 							 shape->below->plan->targetlist);
 	if (shape->exprs == NIL || call == NIL)
 		return false;

@@ -22,6 +22,7 @@
 #include "optimizer/optimizer.h"
 
 #include "vx_agg.h"
+#include "vx_append.h"
 #include "vx_join.h"
 #include "vx_join_filter.h"
 #include "vx_join_link.h"
@@ -161,6 +162,8 @@ follow(const Link *link, PlanState *ps, AttrNumber attno)
 			if (join && column->varno == INDEX_VAR && column->varattno <= join->nouter &&
 				!vx_join_keeps_build(join))
 				follow(link, join->outer, column->varattno);
+			if (vx_append_child(ps) && column->varno == INDEX_VAR)
+				follow(link, vx_append_child(ps), column->varattno);
 			agg = vx_agg_state(ps);
 			if (agg && column->varno == INDEX_VAR)
 				follow_aggregate(link, agg, column->varattno - 1);

@@ -4,8 +4,8 @@
  *	  Offers the planner hash joins whose probe side hands out vectors.
  *
  * For set_join_pathlist_hook, which is called for either order of two
- * relations.  The probe side is a table of ours, or the best such join of its
- * relations; the build side is any plan, and best hands out vectors, too.  At
+ * relations.  The probe side is a table of ours, the best such join of its
+ * relations, or an Append of what hands out vectors (vx_append_path.c).  The build side is any plan, and best hands out vectors, too.  At
  * least one equality must be hashable; what else the join says are conditions
  * on its rows.
  *
@@ -377,12 +377,8 @@ sort_clauses(PlannerInfo *root, JoinQuery *query, List *restrictlist)
 	return query->keys != NIL;
 }
 
-/*
- * The node above may stop before it has all rows, although nothing here
- * shows it that a limit does so anywhere above.
- */
-static bool
-may_stop_early(PlannerInfo *root)
+bool
+vx_may_stop_early(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
 
@@ -399,7 +395,7 @@ static bool
 is_safe_ahead(PlannerInfo *root, Node *exprs)
 {
 	return !contain_volatile_functions(exprs) &&
-		!(may_stop_early(root) && contain_leaked_vars(exprs));
+		!(vx_may_stop_early(root) && contain_leaked_vars(exprs));
 }
 
 static bool
@@ -424,9 +420,9 @@ all_safe_ahead(PlannerInfo *root, const JoinQuery *query)
 }
 
 static bool
-is_ours(PlannerInfo *root, const JoinQuery *query)
+is_known_type(JoinType type)
 {
-	switch (query->type)
+	switch (type)
 	{
 		case JOIN_INNER:
 		case JOIN_LEFT:
@@ -434,19 +430,31 @@ is_ours(PlannerInfo *root, const JoinQuery *query)
 		case JOIN_FULL:
 		case JOIN_SEMI:
 		case JOIN_ANTI:
-			break;
+			return true;
 		default:
 			return false;
 	}
-	return (root->parse->commandType == CMD_SELECT ||
-			root->parse->commandType == CMD_INSERT) &&
-		root->rowMarks == NIL && query->joinrel->lateral_relids == NULL &&
-		query->inner->lateral_relids == NULL && query->outer->lateral_relids == NULL &&
-		list_length(query->inner->reltarget->exprs) < VX_HASH_MAX_COLUMNS / 2 &&
-		has_columns_only(query->outer) &&
-		!vx_has_records((Node *) query->outer->reltarget->exprs) &&
-		!vx_has_records((Node *) query->inner->reltarget->exprs) &&
-		!needs_placeholder((Node *) query->joinrel->reltarget->exprs, unconstify(JoinQuery *, query));
+}
+
+/* Why the two sides are not to be joined by us; NULL: they may be. */
+static const char *
+trouble_of_sides(PlannerInfo *root, const JoinQuery *query)
+{
+	if ((root->parse->commandType != CMD_SELECT && root->parse->commandType != CMD_INSERT) ||
+		root->rowMarks != NIL)
+		return "rows may be locked or changed";
+	if (query->joinrel->lateral_relids != NULL || query->inner->lateral_relids != NULL ||
+		query->outer->lateral_relids != NULL)
+		return "LATERAL references";
+	if (list_length(query->inner->reltarget->exprs) >= VX_HASH_MAX_COLUMNS / 2)
+		return "too many columns";
+	if (!has_columns_only(query->outer) ||
+		vx_has_records((Node *) query->outer->reltarget->exprs) ||
+		vx_has_records((Node *) query->inner->reltarget->exprs) ||
+		needs_placeholder((Node *) query->joinrel->reltarget->exprs,
+						  unconstify(JoinQuery *, query)))
+		return "columns that are none of the tables', or have no vectors";
+	return NULL;
 }
 
 /* ---- the two sides ---- */
@@ -459,6 +467,12 @@ join_path(const Path *path)
 		path = ((const ProjectionPath *) path)->subpath;
 	return IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &path_methods &&
 		path->param_info == NULL ? path : NULL;
+}
+
+bool
+vx_is_join_path(const Path *path)
+{
+	return join_path(path) != NULL;
 }
 
 /* What making rows of the join's vectors costs. */
@@ -506,7 +520,14 @@ vector_path(PlannerInfo *root, RelOptInfo *rel, bool partial, Cost *cost)
 	if (!IS_SIMPLE_REL(rel))
 		return NULL;
 	rte = planner_rt_fetch(rel->relid, root);
-	if (rte->rtekind != RTE_RELATION || rte->inh)
+	if (rte->inh)
+	{
+		path = vx_append_vector_path(root, rel, partial);
+		if (path)
+			*cost = path->total_cost;
+		return path;
+	}
+	if (rte->rtekind != RTE_RELATION)
 		return NULL;
 	/* The planner holds a lock on it. */
 	relation = table_open(rte->relid, NoLock);
@@ -735,6 +756,30 @@ note_trouble(PlannerInfo *root, const JoinQuery *query, const char *trouble)
 										   trouble));
 }
 
+/* The side that would be the probe side has rows of ours, and cannot be that. */
+static void
+note_probe_side(PlannerInfo *root, const JoinQuery *query, const char *trouble)
+{
+	Relids		relids = query->joinrel->relids;
+
+	if (trouble)
+		vx_fallback_of_side(root, relids,
+							psprintf("join of %s: %s", vx_fallback_names(root, relids),
+									 trouble));
+}
+
+/* No vectors come from it: why? */
+static const char *
+trouble_of_probe_side(PlannerInfo *root, RelOptInfo *rel)
+{
+	if (!IS_SIMPLE_REL(rel))
+		return NULL;
+	if (planner_rt_fetch(rel->relid, root)->inh)
+		return vx_append_trouble(root, rel);
+	return vx_query_has_table(rel->subroot) ?
+		psprintf("%s hands out no vectors", vx_fallback_names(root, rel->relids)) : NULL;
+}
+
 static void
 offer_join(PlannerInfo *root, JoinQuery *query, List *restrictlist)
 {
@@ -743,14 +788,28 @@ offer_join(PlannerInfo *root, JoinQuery *query, List *restrictlist)
 	Path	   *path;
 	Cost		outer_cost;
 	Cost		partial_cost;
+	const char *trouble;
 
-	if (!is_ours(root, query) || (query->turned && !can_be_turned(root, query)))
+	if (!is_known_type(query->type))
+		return;
+	trouble = trouble_of_sides(root, query);
+	if (trouble)
+	{
+		if (vx_explain_fallback && vx_has_table(root, query->outer))
+			note_probe_side(root, query, trouble);
+		return;
+	}
+	if (query->turned && !can_be_turned(root, query))
 		return;
 	outer = vector_path(root, query->outer, false, &outer_cost);
 	if (may_be_partial(query))
 		partial = vector_path(root, query->outer, true, &partial_cost);
 	if (outer == NULL && partial == NULL)
+	{
+		if (vx_explain_fallback)
+			note_probe_side(root, query, trouble_of_probe_side(root, query->outer));
 		return;
+	}
 	if (!sort_clauses(root, query, restrictlist))
 	{
 		note_trouble(root, query, "no equality of both sides that can be hashed");

@@ -40,6 +40,7 @@
 #include "vx_path_use.h"
 #include "vx_paths.h"
 #include "vx_rel_notes.h"
+#include "vx_rows_of_path.h"
 #include "vx_settings.h"
 #include "st_compat.h"
 #include "st_scan_columns.h"

@@ -201,6 +201,15 @@ extern void vx_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel,
 								 RelOptInfo *outerrel, RelOptInfo *innerrel,
 								 JoinType jointype, JoinPathExtraData *extra);
 
+/* It is a join of vectors, maybe below a projection. */
+extern bool vx_is_join_path(const Path *path);
+
+/*
+ * The node above may stop before it has all rows, although nothing here
+ * shows it that a limit does so anywhere above.
+ */
+extern bool vx_may_stop_early(PlannerInfo *root);
+
 /*
  * The best join of vectors among the paths of a relation, and what it costs for a
  * node that takes its vectors; or NULL.
@@ -217,14 +226,19 @@ extern void vx_join_weigh_loops(PlannerInfo *root, RelOptInfo *joinrel, RelOptIn
 /* From vx_init(). */
 extern void vx_join_path_init(void);
 
-/* ---- vx_rows_of_path.c ---- */
+/* ---- vx_append_path.c ---- */
 
 /*
- * Conditions on the relation's rows that follow from inner joins with
- * functions that return rows of its documents; they raise no error that the
- * query would not.
+ * A path that hands out vectors of all the relation's children, to the participants of a
+ * parallel plan if it is to be partial; NULL: there is none.
  */
-extern List *vx_rows_of_quals(PlannerInfo *root, RelOptInfo *rel);
+extern Path *vx_append_vector_path(PlannerInfo *root, RelOptInfo *rel, bool partial);
+
+/* Why there is none; NULL: it has no table of ours, or there is one. */
+extern const char *vx_append_trouble(PlannerInfo *root, RelOptInfo *rel);
+
+/* From vx_init(). */
+extern void vx_append_path_init(void);
 
 /* ---- vx_sort_path.c ---- */
 

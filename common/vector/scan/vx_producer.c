@@ -7,8 +7,12 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 
 #include "st_compat.h"
 #include "vx_producer.h"
@@ -84,4 +88,58 @@ vx_producer_columns(PlanState *ps)
 		columns[foreach_current_index(lc)] = var->varattno;
 	}
 	return columns;
+}
+
+/* System columns and whole rows are no vectors. */
+bool
+vx_needs_row(List *exprs, Index varno)
+{
+	Bitmapset  *attrs = NULL;
+	int			first;
+
+	pull_varattnos((Node *) exprs, varno, &attrs);
+	first = bms_next_member(attrs, -1);
+	return first >= 0 && first + FirstLowInvalidHeapAttributeNumber <= 0;
+}
+
+typedef struct Substitution
+{
+	int			varno;
+	const List *tlist;			/* its columns */
+	bool		failed;
+} Substitution;
+
+static Node *
+substitute(Node *node, void *context)
+{
+	Substitution *s = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varno == s->varno)
+	{
+		AttrNumber	attno = ((Var *) node)->varattno;
+
+		if (attno > 0 && attno <= list_length(s->tlist))
+			return copyObject((Node *) list_nth_node(TargetEntry, s->tlist, attno - 1)->expr);
+		s->failed = true;
+		return node;
+	}
+	return expression_tree_mutator(node, substitute, context);
+}
+
+List *
+vx_substitute(List *exprs, int varno, const List *tlist)
+{
+	Substitution s = {varno, tlist, false};
+
+	exprs = (List *) substitute((Node *) exprs, &s);
+	return s.failed ? NIL : exprs;
+}
+
+bool
+vx_is_bound_to_rows(const PlanState *ps)
+{
+	return contain_volatile_functions((Node *) ps->plan->targetlist) ||
+		contain_subplans((Node *) ps->plan->targetlist);
 }

@@ -61,4 +61,16 @@ extern bool vx_producer_next(PlanState *ps);
  */
 extern AttrNumber *vx_producer_columns(PlanState *ps);
 
+/*
+ * A copy of expressions with those of a target list in place of the Vars of varno;
+ * NIL: they use something else than its columns.
+ */
+extern List *vx_substitute(List *exprs, int varno, const List *tlist);
+
+/* Does the node compute something for each row that vectors would call more, or less, often? */
+extern bool vx_is_bound_to_rows(const PlanState *ps);
+
+/* Do expressions use system columns or whole rows? */
+extern bool vx_needs_row(List *exprs, Index varno);
+
 #endif							/* VX_PRODUCER_H */

@@ -78,6 +78,7 @@ const VxFormat cc_contract = {
 	.aggregate_name = "ColcompressAggregate",
 	.setop_name = "ColcompressSetOp",
 	.join_name = "ColcompressJoin",
+	.append_name = "ColcompressAppend",
 	.lookup_name = "ColcompressLookup",
 	.window_name = "ColcompressSort",
 	.vectors_name = "Vectors",

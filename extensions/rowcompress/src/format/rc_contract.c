@@ -78,6 +78,7 @@ const VxFormat rc_contract = {
 	.aggregate_name = "RowcompressAggregate",
 	.setop_name = "RowcompressSetOp",
 	.join_name = "RowcompressJoin",
+	.append_name = "RowcompressAppend",
 	.lookup_name = "RowcompressLookup",
 	.window_name = "RowcompressSort",
 	.vectors_name = "Batches",

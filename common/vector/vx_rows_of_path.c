@@ -27,7 +27,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "vx_paths.h"
+#include "vx_rows_of_path.h"
 #include "vx_settings.h"
 
 /* Is the value at a constant path of a column of the relation? */
