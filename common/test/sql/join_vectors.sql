@@ -250,6 +250,33 @@ SELECT count(*) FILTER (WHERE p LIKE '%Join)%') AS vectors FROM jv_plan('SELECT 
 SELECT count(*) FILTER (WHERE p LIKE '%Join)%') AS vectors FROM jv_plan('SELECT a.t, count(*) FROM jv a JOIN jb b ON a.k = b.b AND 10 / a.id < 100 GROUP BY 1 LIMIT 1') p;
 SELECT count(*) FILTER (WHERE p LIKE '%Join)%') AS vectors FROM jv_plan('SELECT a.id FROM jv a JOIN jb b ON a.k = b.b AND random() >= a.k - b.k') p;
 
+-- full joins of what hands out no vectors: aggregations, windows, heap beside; nulls, rows without a match on either side
+SET cpu_tuple_cost = 0.0001;
+CREATE VIEW jva AS SELECT k, sum(v) AS v, count(*) AS n FROM jv GROUP BY k;
+SELECT other, q, jv_compare('SELECT ' || q, other)
+FROM (VALUES ('jb'), ('jb_heap')) o (other), (VALUES
+	('a.k, a.v, a.n, b.label, b.s FROM (SELECT k, sum(v) AS v, count(*) AS n FROM TBL GROUP BY k) a FULL JOIN (SELECT k, max(label) AS label, sum(amount) AS s FROM OTH GROUP BY k) b ON a.k = b.k'),
+	('k, a.v, b.s FROM (SELECT k, sum(v) AS v FROM TBL GROUP BY k) a FULL JOIN (SELECT k, sum(amount) AS s FROM OTH GROUP BY k) b USING (k)'),
+	('coalesce(k % 7, -1) AS m, count(*), sum(a.v), sum(b.s), count(a.v) FROM (SELECT k, sum(v) AS v FROM TBL GROUP BY k) a FULL JOIN (SELECT k, sum(amount) AS s FROM OTH GROUP BY k) b USING (k) GROUP BY 1'),
+	('k, label, sum(a.v), count(*) FROM (SELECT k, k2, sum(v) AS v FROM TBL GROUP BY 1, 2) a FULL JOIN (SELECT k, label, count(*) AS n FROM OTH GROUP BY 1, 2) b USING (k) GROUP BY ROLLUP (1, 2)'),
+	('a.k, a.v, b.s FROM (SELECT k, sum(v) AS v FROM TBL GROUP BY k) a FULL JOIN (SELECT k, sum(amount) AS s FROM OTH GROUP BY k) b ON a.k = b.k AND a.v > b.s'),
+	('a.t, a.v, b.s FROM (SELECT t, sum(v) AS v FROM TBL GROUP BY t) a FULL JOIN (SELECT t, sum(amount) AS s FROM OTH GROUP BY t) b ON a.t = b.t WHERE a.v IS NULL OR b.s IS NULL OR a.v > b.s'),
+	('a.n, b.n AS m, a.c, b.c AS d FROM (SELECT n, count(*) AS c FROM TBL GROUP BY n) a FULL JOIN (SELECT n, count(*) AS c FROM OTH GROUP BY n) b ON a.n = b.n'),
+	('a.id, a.r, b.b, b.r AS s FROM (SELECT id, k, sum(v) OVER (PARTITION BY k ORDER BY id) AS r FROM TBL WHERE id < 900) a FULL JOIN (SELECT b, k, rank() OVER (PARTITION BY k ORDER BY b) AS r FROM OTH) b ON a.k = b.k AND a.id = b.b'),
+	('count(*), sum(x.v) FROM (SELECT k, sum(v) AS v FROM TBL GROUP BY k) x FULL JOIN (SELECT k FROM OTH GROUP BY k) y ON x.k = y.k FULL JOIN (SELECT k2, max(d) FROM OTH GROUP BY k2) z ON z.k2 = x.k')) q (q) ORDER BY 1, 2;
+SELECT p FROM jv_plan('SELECT count(*), sum(coalesce(a.v, 0)) FROM jva a FULL JOIN (SELECT k, sum(amount) AS s FROM jb GROUP BY k) b ON a.k = b.k') p WHERE p LIKE '%Join%';
+-- on disk; again and again; of rows that cannot be read ahead, and behind a limit
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT jv_compare('SELECT a.id, a.n, w.k, w.n AS m FROM (SELECT id, count(*) AS n FROM TBL GROUP BY id) a FULL JOIN (SELECT k, count(*) AS n FROM OTH GROUP BY k) w ON a.id = w.k', 'jw');
+RESET work_mem;
+RESET hash_mem_multiplier;
+SELECT jv_compare('SELECT c.b, (SELECT sum(coalesce(a.v, 1) + coalesce(b.s, c.b)) FROM (SELECT k, sum(v) AS v FROM TBL WHERE k2 < c.b GROUP BY k) a FULL JOIN (SELECT k, sum(amount) AS s FROM OTH GROUP BY k) b ON a.k = b.k) AS x FROM OTH c WHERE c.b < 30', 'jb');
+SELECT jv_compare('SELECT count(*) FROM (SELECT k, sum(v) AS v, random() AS r FROM TBL GROUP BY k) a FULL JOIN (SELECT k, random() AS r FROM OTH GROUP BY k) b ON a.k = b.k');
+SELECT count(*) FILTER (WHERE p LIKE '%Join)%') AS vectors FROM jv_plan('SELECT a.k FROM jva a FULL JOIN (SELECT k FROM jb GROUP BY k) b ON a.k = b.k LIMIT 1') p;
+RESET cpu_tuple_cost;
+DROP VIEW jva;
+
 -- a role sees nothing of rows that a policy hides from it, by an operator that tells either
 CREATE ROLE jv_reader;
 CREATE FUNCTION jv_leak(text, text) RETURNS bool IMMUTABLE COST 0.0001 LANGUAGE plpgsql AS $$

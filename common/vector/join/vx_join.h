@@ -22,6 +22,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
+#include "vx_arms.h"
 #include "vx_expr.h"
 #include "vx_hash.h"
 #include "vx_producer.h"
@@ -115,8 +116,9 @@ typedef struct VxJoinState
 	VxHash	   *into;			/* where rows go: hash, or collected */
 
 	/* probe side */
-	VxProducer *probe;
-	AttrNumber *probe_columns;	/* of its batch */
+	VxProducer *probe;			/* NULL: any plan, */
+	VxArms	   *probe_arms;		/* which is the only arm of these */
+	AttrNumber *probe_columns;	/* of the batch */
 	uint64		probe_group;	/* its number of the batch at hand */
 	VxBatch    *probe_batch;	/* that batch, or one from disk */
 	MemoryContext batch_mcxt;	/* while a batch of it is worked on */

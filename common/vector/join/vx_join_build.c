@@ -285,12 +285,16 @@ vx_join_probe_batch(VxJoinState *state)
 	}
 	else
 	{
-		if (!vx_producer_next(state->outer))
+		VxArms	   *arms = state->probe_arms;
+		uint64		group;
+
+		if (!(arms ? vx_arms_next(arms) : vx_producer_next(state->outer)))
 			return false;
-		batch = state->probe->batch;
-		if (state->probe_group != state->probe->group)
+		batch = arms ? arms->batch : state->probe->batch;
+		group = arms ? arms->group : state->probe->group;
+		if (state->probe_group != group)
 			state->producer.group++;
-		state->probe_group = state->probe->group;
+		state->probe_group = group;
 		state->stats->probed += vx_selection_count(batch->selection, batch->nrows);
 	}
 	state->probe_batch = batch;

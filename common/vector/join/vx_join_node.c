@@ -3,7 +3,8 @@
  * vx_join_node.c
  *	  The custom node that joins vectors to rows by hash.
  *
- * The probe side hands out vectors: a scan of ours, or another such join.
+ * The probe side hands out vectors: a scan of ours, another such join, an Append of
+ * them; of full joins it may be any plan, whose rows become vectors.
  * The build side is any plan.  A node above that takes vectors gets the
  * join's; for any other, rows are made of them one by one.
  *
@@ -143,6 +144,22 @@ init_keys(VxJoinState *state)
 	}
 }
 
+/* A node that hands out vectors; anything else becomes that as an arm. */
+static void
+init_probe_side(VxJoinState *state)
+{
+	state->probe = vx_producer(state->outer);
+	if (state->probe)
+		state->probe_columns = vx_producer_columns(state->outer);
+	if (state->probe_columns)
+		return;
+	state->probe_arms = vx_arms_create(list_make1(state->outer), state->nouter, false);
+	vx_arms_begin(state->probe_arms, 0);
+	state->probe_columns = palloc(sizeof(AttrNumber) * (state->nouter + 1));
+	for (int i = 0; i < state->nouter; i++)
+		state->probe_columns[i] = i + 1;
+}
+
 static void
 begin_join(CustomScanState *node, EState *estate, int eflags)
 {
@@ -161,18 +178,13 @@ begin_join(CustomScanState *node, EState *estate, int eflags)
 	state->nkeys = nkeys;
 	state->clauses = list_copy_head(plan->custom_exprs, nkeys);
 	state->desc = node->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
-	state->probe = vx_producer(state->outer);
-	if (state->probe == NULL)
-		elog(ERROR, "a join of vectors needs a source of vectors");
 	state->stats = &state->own_stats;
 	state->producer = (VxProducer) {vx_join_next_batch, INDEX_VAR, state->desc, NULL, 1};
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
-	state->probe_columns = vx_producer_columns(state->outer);
-	if (state->probe_columns == NULL)
-		elog(ERROR, "a join of vectors needs columns of a source of vectors");
 	state->needed = needed_columns(plan);
+	init_probe_side(state);
 	state->exprs = vx_exprs_create(state->desc, INDEX_VAR, &node->ss.ps);
 	state->joinquals = init_quals(state, list_copy_tail(plan->custom_exprs, nkeys),
 								  &state->njoinquals);
@@ -234,6 +246,8 @@ rescan_join(CustomScanState *node)
 		ExecReScan(state->inner);
 	/* vectors do not come by ExecProcNode(), which would rescan with new parameters */
 	ExecReScan(state->outer);
+	if (state->probe_arms)
+		vx_arms_rescan(state->probe_arms);
 	vx_exprs_rescan(state->exprs);
 	state->step = VX_JOIN_NEXT_BATCH;
 	state->done = false;

@@ -5,7 +5,8 @@
  *
  * For set_join_pathlist_hook, which is called for either order of two
  * relations.  The probe side is a table of ours, the best such join of its
- * relations, or an Append of what hands out vectors (vx_append_path.c).  The build side is any plan, and best hands out vectors, too.  At
+ * relations, or an Append of what hands out vectors (vx_append_path.c); of full joins
+ * it may be any plan.  The build side is any plan, and best hands out vectors, too.  At
  * least one equality must be hashable; what else the join says are conditions
  * on its rows.
  *
@@ -52,6 +53,7 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
+#include "vx_agg_path_int.h"
 #include "vx_fallback.h"
 #include "vx_format.h"
 #include "vx_join_spec.h"
@@ -459,6 +461,21 @@ trouble_of_sides(PlannerInfo *root, const JoinQuery *query)
 
 /* ---- the two sides ---- */
 
+/* A table of ours, or a subquery above such. */
+static bool
+reads_ours(PlannerInfo *root, RelOptInfo *rel)
+{
+	int			relid = -1;
+
+	if (vx_has_table(root, rel))
+		return true;
+	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
+		if (root->simple_rel_array[relid] != NULL &&
+			vx_query_has_table(root->simple_rel_array[relid]->subroot))
+			return true;
+	return false;
+}
+
 /* The path, maybe below a projection, if it is one of ours; or NULL. */
 static const Path *
 join_path(const Path *path)
@@ -540,6 +557,47 @@ vector_path(PlannerInfo *root, RelOptInfo *rel, bool partial, Cost *cost)
 	table_close(relation, NoLock);
 	if (path)
 		*cost = path->total_cost;
+	return path;
+}
+
+/* What is below may be read ahead of the rows that are asked for. */
+static bool
+can_be_read_ahead(PlannerInfo *root, const RelOptInfo *rel)
+{
+	int			relid = -1;
+
+	if (vx_may_stop_early(root))
+		return false;
+	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
+	{
+		RelOptInfo *base = root->simple_rel_array[relid];
+
+		if (base == NULL)
+			continue;
+		if (base->subroot ? contain_volatile_functions((Node *) base->subroot->parse) :
+			base->rtekind != RTE_RELATION)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Full joins of aggregations and the like: where neither side hands out vectors, and rows of
+ * ours are read below, rows of any plan are put into vectors.  NULL: not so.
+ */
+static Path *
+row_path(PlannerInfo *root, const JoinQuery *query, Cost *cost)
+{
+	Path	   *path = query->outer->cheapest_total_path;
+	Cost		other;
+
+	if (query->type != JOIN_FULL || path == NULL || path->param_info != NULL ||
+		!(reads_ours(root, query->outer) || reads_ours(root, query->inner)) ||
+		!can_be_read_ahead(root, query->outer) ||
+		vector_path(root, query->inner, false, &other) != NULL)
+		return NULL;
+	*cost = path->total_cost + VX_AGG_FEED_COST * cpu_tuple_cost *
+		list_length(path->pathtarget->exprs) * path->rows;
 	return path;
 }
 
@@ -802,6 +860,8 @@ offer_join(PlannerInfo *root, JoinQuery *query, List *restrictlist)
 	if (query->turned && !can_be_turned(root, query))
 		return;
 	outer = vector_path(root, query->outer, false, &outer_cost);
+	if (outer == NULL)
+		outer = row_path(root, query, &outer_cost);
 	if (may_be_partial(query))
 		partial = vector_path(root, query->outer, true, &partial_cost);
 	if (outer == NULL && partial == NULL)

@@ -5,8 +5,8 @@
  *
  * A node of a join:
  *
- *	 plan->custom_plans			the probe side, a node that hands out vectors, and
- *								the build side, any plan
+ *	 plan->custom_plans			the probe side, a node that hands out vectors (of full
+ *								joins any plan), and the build side, any plan
  *	 plan->custom_scan_tlist	columns of the one, then of the other
  *	 plan->custom_exprs			equalities of the keys, the probe side's on the
  *								left; then the other conditions of the join

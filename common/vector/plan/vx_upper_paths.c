@@ -143,7 +143,7 @@ add_paths_of_table(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 
 /*
  * Partitions, children by inheritance, arms of UNION ALL, joins, security
- * barriers: with a table of ours among them.
+ * barriers: with a table of ours among them, or a join of vectors.
  */
 static void
 add_paths_of_many(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
@@ -151,7 +151,11 @@ add_paths_of_many(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 {
 	ListCell   *lc;
 
-	if (IS_OTHER_REL(input_rel) || !vx_has_table(root, input_rel))
+	Cost		cost;
+
+	if (IS_OTHER_REL(input_rel) ||
+		!(vx_has_table(root, input_rel) ||
+		  (IS_JOIN_REL(input_rel) && vx_join_vector_path(input_rel->pathlist, &cost))))
 		return;
 	if (stage == UPPERREL_ORDERED)
 	{
