@@ -22,6 +22,10 @@ typedef struct VxRelNotes
 	BitmapHeapPath *bitmap;		/* the server's cheapest, or NULL */
 	double		sorted_share;	/* of the rows that stand in sorted row groups; -1: not asked */
 
+	/* of a table: its scan by vectors for joins, serial and partial */
+	bool		scan_known[2];
+	Path	   *scan[2];
+
 	/* of a parent: what vx_append_path.c has found, serial and partial */
 	bool		append_known[2];
 	Path	   *append[2];

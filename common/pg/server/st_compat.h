@@ -656,4 +656,11 @@ st_zone_knows(const char *abbreviation)
 #endif
 }
 
+/* All relations of a query, and from 16 on outer joins, which have numbers, too. */
+#if PG_VERSION_NUM >= 160000
+#define st_all_query_rels(root) ((root)->all_query_rels)
+#else
+#define st_all_query_rels(root) ((root)->all_baserels)
+#endif
+
 #endif							/* ST_COMPAT_H */

@@ -117,14 +117,6 @@ is_computable(const RelOptInfo *child, List *exprs)
 	return true;
 }
 
-/* For all rows of a vector before the first one is handed out. */
-static bool
-is_safe_ahead(PlannerInfo *root, Node *exprs)
-{
-	return !contain_volatile_functions(exprs) &&
-		!(vx_may_stop_early(root) && contain_leaked_vars(exprs));
-}
-
 /* workers: that share it, or 0. */
 static Path *
 table_path(PlannerInfo *root, RelOptInfo *child, PathTarget *target, int workers)
@@ -163,7 +155,7 @@ relation_path(PlannerInfo *root, RelOptInfo *rel, List *columns, bool partial)
 	if (rte->inh)
 		return query_path(&query, partial);
 	if (rte->rtekind != RTE_RELATION || !is_computable(rel, columns) ||
-		!is_safe_ahead(root, (Node *) quals) || (partial && rel->partial_pathlist == NIL))
+		!vx_is_safe_ahead(root, (Node *) quals) || (partial && rel->partial_pathlist == NIL))
 		return NULL;
 	return table_path(root, rel, make_target(root, columns), partial ?
 					  ((Path *) linitial(rel->partial_pathlist))->parallel_workers : 0);
@@ -269,8 +261,8 @@ trouble_of_columns(const AppendQuery *query, RelOptInfo *child)
 	if (!is_computable(child, exprs))
 		return psprintf("%s has columns that vectors cannot have",
 						name_of(query->root, query->rel));
-	if (!is_safe_ahead(query->root, (Node *) exprs) ||
-		!is_safe_ahead(query->root, (Node *) quals))
+	if (!vx_is_safe_ahead(query->root, (Node *) exprs) ||
+		!vx_is_safe_ahead(query->root, (Node *) quals))
 		return psprintf("%s has what is volatile, or may tell what it sees",
 						name_of(query->root, query->rel));
 	return NULL;

@@ -58,6 +58,7 @@
 #include "vx_format.h"
 #include "vx_join_spec.h"
 #include "vx_paths.h"
+#include "vx_rel_notes.h"
 #include "vx_settings.h"
 #include "st_compat.h"
 
@@ -107,7 +108,8 @@ typedef enum PathField
 	PATH_KINDS,					/* of them: VxKeyKind */
 	PATH_CONDITIONS,			/* of the join, beside */
 	PATH_FILTERS,				/* on its result */
-	PATH_TYPE,					/* list of the JoinType, is it turned, is the build shared? */
+	PATH_TYPE,					/* list of the JoinType, is it turned, is the build shared, and
+								 * does its cost have that of rows? */
 	PATH_ABOVE					/* columns that are needed above */
 } PathField;
 
@@ -281,8 +283,11 @@ key_clause(const JoinQuery *query, const RestrictInfo *rinfo)
 static bool
 keeps_type(Node *expr)
 {
-	Oid			type = getBaseType(exprType(expr));
+	Oid			type;
 
+	if (!IsA(expr, RelabelType))
+		return true;
+	type = getBaseType(exprType(expr));
 	while (IsA(expr, RelabelType))
 		expr = (Node *) ((RelabelType *) expr)->arg;
 	return getBaseType(exprType(expr)) == type;
@@ -389,33 +394,35 @@ vx_may_stop_early(PlannerInfo *root)
 		parse->distinctClause == NIL && !parse->hasWindowFuncs;
 }
 
-/*
- * Conditions run for all rows of a vector before the first one is handed out: none
- * of them may tell.
- */
-static bool
-is_safe_ahead(PlannerInfo *root, Node *exprs)
+bool
+vx_is_safe_ahead(PlannerInfo *root, Node *exprs)
 {
 	return !contain_volatile_functions(exprs) &&
 		!(vx_may_stop_early(root) && contain_leaked_vars(exprs));
 }
 
+/* The same of RestrictInfos, which know whether they are volatile. */
 static bool
-all_safe_ahead(PlannerInfo *root, const JoinQuery *query)
+are_safe_ahead(PlannerInfo *root, List *rinfos)
+{
+	return !contain_volatile_functions((Node *) rinfos) &&
+		!(vx_may_stop_early(root) &&
+		  contain_leaked_vars((Node *) extract_actual_clauses(rinfos, false)));
+}
+
+static bool
+all_safe_ahead(PlannerInfo *root, const JoinQuery *query, List *restrictlist)
 {
 	int			relid = -1;
 
-	if (!is_safe_ahead(root, (Node *) query->keys) ||
-		!is_safe_ahead(root, (Node *) query->conditions) ||
-		!is_safe_ahead(root, (Node *) query->filters))
+	if (!are_safe_ahead(root, restrictlist))
 		return false;
 	while ((relid = bms_next_member(query->outer->relids, relid)) >= 0)
 	{
 		RelOptInfo *rel = root->simple_rel_array[relid];
 
 		/* from 16 on, outer joins have numbers, too */
-		if (rel && !is_safe_ahead(root, (Node *) extract_actual_clauses(rel->baserestrictinfo,
-																		false)))
+		if (rel && !are_safe_ahead(root, rel->baserestrictinfo))
 			return false;
 	}
 	return true;
@@ -492,12 +499,23 @@ vx_is_join_path(const Path *path)
 	return join_path(path) != NULL;
 }
 
-/* What making rows of the join's vectors costs. */
+/* What making rows of the join's vectors costs, if it is in the path's cost. */
 static Cost
 made_rows_cost(const Path *path)
 {
-	return cpu_tuple_cost * path->rows *
+	List	   *type = list_nth(((const CustomPath *) path)->custom_private, PATH_TYPE);
+
+	return !lfourth_int(type) ? 0 : cpu_tuple_cost * path->rows *
 		(VX_MADE_ROW_COST + VX_MADE_COLUMN_COST * list_length(path->pathtarget->exprs));
+}
+
+/* Aggregation right above takes the vectors of all joins together. */
+static bool
+makes_rows(PlannerInfo *root, const RelOptInfo *joinrel)
+{
+	return !(vx_enable_vector_aggregate &&
+			 (root->parse->hasAggs || root->parse->groupClause != NIL) &&
+			 bms_equal(joinrel->relids, st_all_query_rels(root)));
 }
 
 Path *
@@ -518,6 +536,44 @@ vx_join_vector_path(List *paths, Cost *cost)
 	return best;
 }
 
+/* A scan of a table of ours, or NULL. */
+static Path *
+make_scan(PlannerInfo *root, RelOptInfo *rel, bool partial)
+{
+	int			workers = partial ?
+		((Path *) linitial(rel->partial_pathlist))->parallel_workers : 0;
+	/* The planner holds a lock on it. */
+	Relation	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	Path	   *path = NULL;
+
+	if (st_relation_format(relation) == vx_format->store)
+		path = (Path *) vx_make_vector_scan_path(root, rel, relation, rel->reltarget, workers);
+	table_close(relation, NoLock);
+	return path;
+}
+
+/* The same, made once: every join that is tried asks for it. */
+static Path *
+scan_path(PlannerInfo *root, RelOptInfo *rel, bool partial)
+{
+	/* GEQO has contexts of its own, of joins that it tries */
+	MemoryContext old = MemoryContextSwitchTo(root->planner_cxt);
+	VxRelNotes *notes = rel->fdwroutine == NULL ? vx_rel_notes(rel, true) : NULL;
+	Path	   *path;
+
+	if (notes == NULL)
+		path = make_scan(root, rel, partial);
+	else
+	{
+		if (!notes->scan_known[partial])
+			notes->scan[partial] = make_scan(root, rel, partial);
+		notes->scan_known[partial] = true;
+		path = notes->scan[partial];
+	}
+	MemoryContextSwitchTo(old);
+	return path;
+}
+
 /*
  * A path that hands out vectors of the relation's columns, to all participants
  * of a parallel plan if it is to be partial, and what it costs so; or NULL.
@@ -526,9 +582,7 @@ static Path *
 vector_path(PlannerInfo *root, RelOptInfo *rel, bool partial, Cost *cost)
 {
 	RangeTblEntry *rte;
-	Relation	relation;
 	Path	   *path = NULL;
-	int			workers = 0;
 
 	if (partial && rel->partial_pathlist == NIL)
 		return NULL;
@@ -538,23 +592,9 @@ vector_path(PlannerInfo *root, RelOptInfo *rel, bool partial, Cost *cost)
 		return NULL;
 	rte = planner_rt_fetch(rel->relid, root);
 	if (rte->inh)
-	{
 		path = vx_append_vector_path(root, rel, partial);
-		if (path)
-			*cost = path->total_cost;
-		return path;
-	}
-	if (rte->rtekind != RTE_RELATION)
-		return NULL;
-	/* The planner holds a lock on it. */
-	relation = table_open(rte->relid, NoLock);
-	if (st_relation_format(relation) == vx_format->store)
-	{
-		if (partial)
-			workers = ((Path *) linitial(rel->partial_pathlist))->parallel_workers;
-		path = (Path *) vx_make_vector_scan_path(root, rel, relation, rel->reltarget, workers);
-	}
-	table_close(relation, NoLock);
+	else if (rte->rtekind == RTE_RELATION)
+		path = scan_path(root, rel, partial);
 	if (path)
 		*cost = path->total_cost;
 	return path;
@@ -777,8 +817,8 @@ make_join(PlannerInfo *root, const JoinQuery *query, Path *outer, Cost outer_cos
 	cpath->custom_paths = list_make2(outer, side.path);
 	cpath->custom_private = list_make5(query->keys, query->kinds, query->conditions,
 									   query->filters,
-									   list_make3_int(query->type, query->turned,
-													  side.shared));
+									   list_make4_int(query->type, query->turned, side.shared,
+													  makes_rows(root, joinrel)));
 	/* the relation's target may be replaced by what the query puts out */
 	cpath->custom_private = lappend(cpath->custom_private, joinrel->reltarget->exprs);
 	cost_join(root, &cpath->path, query, outer, outer_cost, &side);
@@ -875,7 +915,7 @@ offer_join(PlannerInfo *root, JoinQuery *query, List *restrictlist)
 		note_trouble(root, query, "no equality of both sides that can be hashed");
 		return;
 	}
-	if (!all_safe_ahead(root, query))
+	if (!all_safe_ahead(root, query, restrictlist))
 	{
 		note_trouble(root, query, "conditions that are volatile, or may tell what they see");
 		return;

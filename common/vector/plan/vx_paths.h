@@ -211,6 +211,12 @@ extern bool vx_is_join_path(const Path *path);
 extern bool vx_may_stop_early(PlannerInfo *root);
 
 /*
+ * Conditions run for all rows of a vector before the first one is handed out: may
+ * these, that is, is none of them volatile, and may none tell what it sees?
+ */
+extern bool vx_is_safe_ahead(PlannerInfo *root, Node *exprs);
+
+/*
  * The best join of vectors among the paths of a relation, and what it costs for a
  * node that takes its vectors; or NULL.
  */
