@@ -62,7 +62,7 @@
 #define ROW_BYTES		40
 #define KEY_BYTES		16
 
-/* Rows of more bytes are read and written, which the server does as fast, longer than sorted. */
+/* Wider rows take longer to write and to read than to sort, and the server writes as fast. */
 #define WIDE_ROW		160
 
 /* Rows of a partition that are looked for before the sort, at most. */

@@ -23,7 +23,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_opfamily_d.h"
-#include "catalog/pg_type_d.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "port/pg_bswap.h"
@@ -37,12 +37,12 @@
 /* Fewer words than this are sorted by comparison. */
 #define FEW_WORDS		2048
 
-/* Strings that agree in so many words, which are not the same in others, are compared. */
-#define MOST_WORDS		256
+/* Strings that so many sorts by a word have not told apart are compared. */
+#define MOST_WORDS		32
 
-/* Values of a sample, and its pairs in another order than their bytes', at most. */
+/* Values of a sample, and comparisons that put it in order after its bytes, at most. */
 #define SAMPLE			512
-#define FEW_PAIRS		(SAMPLE / 16)
+#define FEW_COMPARISONS (SAMPLE + SAMPLE / 2)
 
 typedef struct EntrySort
 {
@@ -53,6 +53,7 @@ typedef struct EntrySort
 	bool		abbreviated;	/* words are abbreviated keys, */
 	bool		by_word;		/* which are sorted as words */
 	VxSortItem *spare;			/* as many as there are entries */
+	uint64		ncompared;
 } EntrySort;
 
 #define ST_SORT sort_few_words
@@ -98,6 +99,7 @@ compare(EntrySort *sort, const VxSortItem *a, const VxSortItem *b)
 	int			order = 0;
 
 	CHECK_FOR_INTERRUPTS();
+	sort->ncompared++;
 	if (sort->abbreviated && !sort->by_word)
 		order = ApplySortComparator((Datum) a->word, false, (Datum) b->word, false, &sort->ssup);
 	return order != 0 ? order :
@@ -267,7 +269,9 @@ prepare(EntrySort *sort, const VxSortKey *key, Oid type, MemoryContext mcxt)
 	/* so this is the one that compares values */
 	if (ssup->abbrev_converter == NULL)
 		ssup->abbrev_full_comparator = ssup->comparator;
-	sort->is_string = type == BPCHAROID || IsBinaryCoercible(type, TEXTOID);
+	/* bytea may be cast to text so, but has zeros */
+	sort->is_string = type == BPCHAROID ||
+		(IsBinaryCoercible(type, TEXTOID) && TypeCategory(type) == TYPCATEGORY_STRING);
 	sort->by_bytes = sort->is_string &&
 		st_is_ordering_op(key->sortop, &opfamily, &opcintype, &descending) &&
 		opcintype == TEXTOID &&
@@ -283,20 +287,19 @@ start_items(VxSortItem *items, uint32 n, double step)
 		items[i] = (VxSortItem) {.row = (uint32) (i * step)};
 }
 
-/* Is the order of most values that of their bytes? */
+/* Do few comparisons put values in order that stand in the order of their bytes? */
 static bool
 is_near_bytes(EntrySort *sort, uint32 n)
 {
 	VxSortItem	sample[SAMPLE];
-	int			npairs = 0;
 
 	if (n < SAMPLE)
 		return true;
 	start_items(sample, SAMPLE, (double) n / SAMPLE);
 	sort_bytes(sort, sample, SAMPLE, 0, 0);
-	for (int i = 1; i < SAMPLE; i++)
-		npairs += compare(sort, &sample[i - 1], &sample[i]) > 0;
-	return npairs < FEW_PAIRS;
+	sort->ncompared = 0;
+	merge_sort(sort, sample, SAMPLE);
+	return sort->ncompared < FEW_COMPARISONS;
 }
 
 static void
