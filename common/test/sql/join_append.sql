@@ -128,6 +128,18 @@ COMMIT;
 
 -- policies hold, and what may tell runs behind them
 CREATE ROLE ja_user;
+-- an arm's results by value become more from batch to batch: what is computed of them follows
+CREATE TABLE jl_heap AS SELECT i AS id, i AS k, CASE WHEN i % 50 <> 0 THEN 'v' || least(i / 20, 2000) END AS t, i * 0.5 AS n FROM generate_series(1, 20000) i;
+CREATE TABLE jl (LIKE jl_heap) USING @am@;
+INSERT INTO jl SELECT * FROM jl_heap;
+CREATE TABLE jlo_heap AS SELECT i AS b, CASE WHEN i % 30 <> 0 THEN 'v' || i END AS t FROM generate_series(1, 600) i;
+CREATE TABLE jlo (LIKE jlo_heap) USING @am@;
+INSERT INTO jlo SELECT * FROM jlo_heap;
+VACUUM ANALYZE jl, jl_heap, jlo, jlo_heap;
+SELECT kind, ja_compare(format('SELECT a.id, a.t, b.b FROM (SELECT id, t || '''' AS t FROM TBL UNION ALL SELECT id, upper(t) FROM TBL WHERE id < 10) a %s JOIN OTH b ON a.t || '''' = b.t', kind), 'jl', 'jlo')
+FROM (VALUES ('INNER'), ('LEFT'), ('RIGHT'), ('FULL')) j (kind) ORDER BY 1;
+SELECT ja_compare('SELECT lower(a.t) AS t, count(*), max(upper(a.t)) AS top, count(DISTINCT a.t || ''x'') AS different FROM (SELECT id, upper(t) AS t FROM TBL UNION ALL SELECT id, t FROM TBL WHERE id < 10) a JOIN OTH b ON lower(a.t) = b.t AND lower(a.t) || '''' <> ''v3'' WHERE right(a.t, 1) <> ''7'' GROUP BY 1', 'jl', 'jlo');
+DROP TABLE jl, jl_heap, jlo, jlo_heap;
 CREATE FUNCTION ja_tell(int) RETURNS bool LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN IF $1 % 2 = 1 THEN RAISE 'seen'; END IF; RETURN true; END $$;
 ALTER TABLE jai ENABLE ROW LEVEL SECURITY;
 CREATE POLICY jai_even ON jai USING (k % 2 = 0);

@@ -61,8 +61,12 @@ code_of(VxExprSet *set, VxMemo *memo, Datum value)
 	return code;
 }
 
+/*
+ * Of results for the source's codes, and for null: so many at most.  Who gets codes of it
+ * may get more with the next batch.
+ */
 static void
-start_dictionary(VxNode *node, VxMemo *memo)
+start_dictionary(VxNode *node, VxMemo *memo, const VxDictionary *source)
 {
 	static uint64 last_made = 0;
 	MemoryContext old = MemoryContextSwitchTo(node->expr->set->mcxt);
@@ -75,6 +79,7 @@ start_dictionary(VxNode *node, VxMemo *memo)
 		vx_intern_reset(memo->images);
 	memo->dict.values = vx_intern_values(memo->images, &memo->dict.nvalues);
 	memo->dict.made = ++last_made;
+	memo->dict.capacity = vx_dict_limit(source) + 1;
 	MemoryContextSwitchTo(old);
 }
 
@@ -122,7 +127,7 @@ memo_of(VxNode *node, const VxDictionary *source)
 	memo->is_true = node->type == BOOLOID ?
 		MemoryContextAllocZero(memo->mcxt, nvalues) : NULL;
 	if (memo_rep(node) == VX_REP_CODE)
-		start_dictionary(node, memo);
+		start_dictionary(node, memo, source);
 	memo->group = vx_batch_group(expr->batch);
 	memo->generation = expr->set->generation;
 	memo->source = source;

@@ -150,7 +150,6 @@ add_paths_of_many(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 				  RelOptInfo *output_rel, void *extra)
 {
 	ListCell   *lc;
-
 	Cost		cost;
 
 	if (IS_OTHER_REL(input_rel) ||

@@ -17,7 +17,7 @@
 #include "st_compat.h"
 #include "vx_producer.h"
 
-#define MAX_KINDS	4
+#define MAX_KINDS	8
 
 static const CustomExecMethods *kinds[MAX_KINDS];
 static int	nkinds = 0;
