@@ -59,7 +59,8 @@ BEGIN
 	END LOOP;
 	EXECUTE 'CREATE TEMP TABLE ja_ours AS ' || replace(replace(query, 'OTH', other), 'TBL', ours);
 	GET DIAGNOSTICS nrows = ROW_COUNT;
-	EXECUTE 'CREATE TEMP TABLE ja_theirs AS ' || replace(replace(query, 'OTH', 'jao_heap'), 'TBL', 'ja_heap');
+	EXECUTE 'CREATE TEMP TABLE ja_theirs AS ' || replace(replace(query, 'OTH', coalesce(to_regclass(other || '_heap')::text, 'jao_heap')),
+		'TBL', coalesce(to_regclass(ours || '_heap')::text, 'ja_heap'));
 	EXECUTE 'SELECT count(*) FROM (SELECT r FROM (SELECT o::text AS r, 1 AS n FROM ja_ours o
 			 UNION ALL SELECT h::text, -1 FROM ja_theirs h) c GROUP BY r HAVING sum(n) <> 0) d' INTO differences;
 	DROP TABLE ja_ours, ja_theirs;
