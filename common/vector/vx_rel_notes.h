@@ -23,7 +23,6 @@ typedef struct VxRelNotes
 	double		sorted_share;	/* of the rows that stand in sorted row groups; -1: not asked */
 
 	/* of a table: its scan by vectors for joins, serial and partial */
-	bool		scan_known[2];
 	Path	   *scan[2];
 
 	/* of a parent: what vx_append_path.c has found, serial and partial */

@@ -50,9 +50,6 @@
 #define TRIAL_ROWS		32768
 #define MIN_SHARE		16
 
-/* Of a batch with so few rows, no column is decoded to be tested. */
-#define SPARSE_ROWS		32
-
 struct VxJoinFilter
 {
 	HashJoinState *join;		/* NULL: of a join of vectors */
@@ -511,12 +508,11 @@ is_testable(VxJoinFilter *filter, const VxVector *v, uint64 group)
 static uint64
 filter_batch(VxJoinFilter *filter, VxBatch *batch, uint64 group)
 {
-	VxBatchColumn *column = vx_batch_column(batch, filter->attno);
 	int			before = vx_selection_count(batch->selection, batch->nrows);
 	int			after;
 	const VxVector *v;
 
-	if (before == 0 || (before <= SPARSE_ROWS && column->access == VX_ACCESS_NONE))
+	if (before == 0)
 		return 0;
 	v = vx_batch_vector(batch, filter->attno);
 	if (!is_testable(filter, v, group))

@@ -536,41 +536,35 @@ vx_join_vector_path(List *paths, Cost *cost)
 	return best;
 }
 
-/* A scan of a table of ours, or NULL. */
+/* A scan of a table of ours, made once: every join that is tried asks for it. */
 static Path *
-make_scan(PlannerInfo *root, RelOptInfo *rel, bool partial)
+scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation, bool partial)
 {
 	int			workers = partial ?
 		((Path *) linitial(rel->partial_pathlist))->parallel_workers : 0;
-	/* The planner holds a lock on it. */
-	Relation	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
-	Path	   *path = NULL;
+	/* GEQO has contexts of its own, of joins that it tries */
+	MemoryContext old = MemoryContextSwitchTo(root->planner_cxt);
+	VxRelNotes *notes = vx_rel_notes(rel, true);
+	Path	   *path = notes ? notes->scan[partial] : NULL;
 
-	if (st_relation_format(relation) == vx_format->store)
+	if (path == NULL)
 		path = (Path *) vx_make_vector_scan_path(root, rel, relation, rel->reltarget, workers);
-	table_close(relation, NoLock);
+	if (notes)
+		notes->scan[partial] = path;
+	MemoryContextSwitchTo(old);
 	return path;
 }
 
-/* The same, made once: every join that is tried asks for it. */
+/* NULL: the table is not ours. */
 static Path *
-scan_path(PlannerInfo *root, RelOptInfo *rel, bool partial)
+table_path(PlannerInfo *root, RelOptInfo *rel, bool partial)
 {
-	/* GEQO has contexts of its own, of joins that it tries */
-	MemoryContext old = MemoryContextSwitchTo(root->planner_cxt);
-	VxRelNotes *notes = rel->fdwroutine == NULL ? vx_rel_notes(rel, true) : NULL;
-	Path	   *path;
+	/* The planner holds a lock on it. */
+	Relation	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	Path	   *path = st_relation_format(relation) == vx_format->store ?
+		scan_path(root, rel, relation, partial) : NULL;
 
-	if (notes == NULL)
-		path = make_scan(root, rel, partial);
-	else
-	{
-		if (!notes->scan_known[partial])
-			notes->scan[partial] = make_scan(root, rel, partial);
-		notes->scan_known[partial] = true;
-		path = notes->scan[partial];
-	}
-	MemoryContextSwitchTo(old);
+	table_close(relation, NoLock);
 	return path;
 }
 
@@ -594,7 +588,7 @@ vector_path(PlannerInfo *root, RelOptInfo *rel, bool partial, Cost *cost)
 	if (rte->inh)
 		path = vx_append_vector_path(root, rel, partial);
 	else if (rte->rtekind == RTE_RELATION)
-		path = scan_path(root, rel, partial);
+		path = table_path(root, rel, partial);
 	if (path)
 		*cost = path->total_cost;
 	return path;
