@@ -386,6 +386,7 @@ def test_a_swath_of_deleted_rows(make_cluster, am, rng):
 
 
 DAMAGED_COPIES = 48
+DAMAGED_BITS = 4
 
 
 def test_bytes_of_arrays_that_nobody_wrote(make_cluster, rng):
@@ -420,7 +421,7 @@ def test_bytes_of_arrays_that_nobody_wrote(make_cluster, rng):
                 )
             )
     cluster.stop("fast")
-    for _, path, start, size in files:
+    for _, path, start, size in DAMAGED_BITS * files:
         at = rng.randrange(size)
         with open(path, "r+b") as file:
             file.seek((start + at // PAYLOAD) * BLOCK)
