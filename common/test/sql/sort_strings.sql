@@ -34,6 +34,11 @@ CREATE TABLE ss_query AS SELECT format(form, key, ord) AS query FROM ss_key, unn
 WHERE (length(key) + i + j) % 6 = 0 OR form ~ 'ORDER BY %1.s%2.s, id$' AND i < 3;
 SELECT r, count(*) FROM ss_query, ss_compare(query) r GROUP BY r ORDER BY r;
 SELECT ss_compare('SELECT id FROM TBL ORDER BY far USING ~<~, id'), ss_compare('SELECT id FROM TBL ORDER BY far USING ~>~, id'), ss_compare('SELECT id FROM TBL ORDER BY padded USING ~<~, id');
+-- a cast does not make bytes with zeros strings
+CREATE CAST (bytea AS text) WITHOUT FUNCTION AS IMPLICIT;
+SELECT ss_compare('SELECT DISTINCT ON (b) b, id FROM (SELECT decode(''61'' || repeat(''00'', id % 9), ''hex'') AS b, id FROM TBL) q ORDER BY b, id'),
+	ss_compare('SELECT id, dense_rank() OVER (ORDER BY b) FROM (SELECT decode(''61'' || repeat(''00'', id % 9), ''hex'') AS b, id FROM TBL) q ORDER BY id');
+DROP CAST (bytea AS text);
 -- parts on disk, but of wide rows
 SET work_mem = '128kB';
 SELECT count(*) FILTER (WHERE r ~ '^ours') > count(*) / 2 AS ours, count(*) FILTER (WHERE r !~ 'same') AS others FROM ss_query, ss_compare(query) r;
