@@ -117,17 +117,16 @@ is_computable(const RelOptInfo *child, List *exprs)
 	return true;
 }
 
-/* workers: that share it, or 0. */
-static Path *
-table_path(PlannerInfo *root, RelOptInfo *child, PathTarget *target, int workers)
+Path *
+vx_table_vector_path(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, int workers)
 {
 	Relation	relation;
 	Path	   *path = NULL;
 
 	/* The planner holds a lock on it. */
-	relation = table_open(planner_rt_fetch(child->relid, root)->relid, NoLock);
+	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
 	if (st_relation_format(relation) == vx_format->store)
-		path = (Path *) vx_make_vector_scan_path(root, child, relation, target, workers);
+		path = (Path *) vx_make_vector_scan_path(root, rel, relation, target, workers);
 	table_close(relation, NoLock);
 	return path;
 }
@@ -157,8 +156,8 @@ relation_path(PlannerInfo *root, RelOptInfo *rel, List *columns, bool partial)
 	if (rte->rtekind != RTE_RELATION || !is_computable(rel, columns) ||
 		!vx_is_safe_ahead(root, (Node *) quals) || (partial && rel->partial_pathlist == NIL))
 		return NULL;
-	return table_path(root, rel, make_target(root, columns), partial ?
-					  ((Path *) linitial(rel->partial_pathlist))->parallel_workers : 0);
+	return vx_table_vector_path(root, rel, make_target(root, columns), partial ?
+								((Path *) linitial(rel->partial_pathlist))->parallel_workers : 0);
 }
 
 /* It reads a relation, and does nothing else. */
@@ -237,7 +236,7 @@ child_path(const AppendQuery *query, RelOptInfo *child, bool partial)
 	switch (planner_rt_fetch(child->relid, query->root)->rtekind)
 	{
 		case RTE_RELATION:
-			return table_path(query->root, child, target, workers);
+			return vx_table_vector_path(query->root, child, target, workers);
 		case RTE_SUBQUERY:
 			return subquery_path(query->root, child, target, partial);
 		default:

@@ -38,7 +38,6 @@
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
@@ -538,33 +537,23 @@ vx_join_vector_path(List *paths, Cost *cost)
 
 /* A scan of a table of ours, made once: every join that is tried asks for it. */
 static Path *
-scan_path(PlannerInfo *root, RelOptInfo *rel, Relation relation, bool partial)
+table_path(PlannerInfo *root, RelOptInfo *rel, bool partial)
 {
 	int			workers = partial ?
 		((Path *) linitial(rel->partial_pathlist))->parallel_workers : 0;
 	/* GEQO has contexts of its own, of joins that it tries */
 	MemoryContext old = MemoryContextSwitchTo(root->planner_cxt);
-	VxRelNotes *notes = vx_rel_notes(rel, true);
+	VxRelNotes *notes = vx_rel_notes(rel, false);
 	Path	   *path = notes ? notes->scan[partial] : NULL;
 
 	if (path == NULL)
-		path = (Path *) vx_make_vector_scan_path(root, rel, relation, rel->reltarget, workers);
-	if (notes)
-		notes->scan[partial] = path;
+	{
+		path = vx_table_vector_path(root, rel, rel->reltarget, workers);
+		notes = path ? vx_rel_notes(rel, true) : NULL;
+		if (notes)
+			notes->scan[partial] = path;
+	}
 	MemoryContextSwitchTo(old);
-	return path;
-}
-
-/* NULL: the table is not ours. */
-static Path *
-table_path(PlannerInfo *root, RelOptInfo *rel, bool partial)
-{
-	/* The planner holds a lock on it. */
-	Relation	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
-	Path	   *path = st_relation_format(relation) == vx_format->store ?
-		scan_path(root, rel, relation, partial) : NULL;
-
-	table_close(relation, NoLock);
 	return path;
 }
 

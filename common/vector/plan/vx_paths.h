@@ -243,6 +243,13 @@ extern Path *vx_append_vector_path(PlannerInfo *root, RelOptInfo *rel, bool part
 /* Why there is none; NULL: it has no table of ours, or there is one. */
 extern const char *vx_append_trouble(PlannerInfo *root, RelOptInfo *rel);
 
+/*
+ * A scan of a table by vectors of these columns, shared by so many workers, or 0.
+ * NULL: the table is not ours.
+ */
+extern Path *vx_table_vector_path(PlannerInfo *root, RelOptInfo *rel, PathTarget *target,
+								  int workers);
+
 /* From vx_init(). */
 extern void vx_append_path_init(void);
 
