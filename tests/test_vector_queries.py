@@ -204,12 +204,24 @@ class Errors:
         return f"nothing in the query raises {state}"
 
 
+def without_limit(query: str) -> str:
+    return re.sub(r" LIMIT .*", "", query)
+
+
+def is_order_partial(conn, query: str) -> bool:
+    """Before 18 the server takes a key of grouping sets that is a constant, or equal
+    to another key, out of ORDER BY, although it is NULL in some sets: which rows a
+    LIMIT leaves is chance."""
+    sets = re.search(r"(ROLLUP|CUBE|GROUPING SETS) \(", query)
+    return bool(sets) and " LIMIT " in query and conn.info.server_version < 180000
+
+
 def fails_without_limit(conn, table: str, query: str, state: str) -> bool:
     """A plan of the server in order of the groups ends at the LIMIT, before rows
     that raise errors. DISTINCT of constants is LIMIT 1 from 16 on."""
     query = query.replace("TBL", table)
     plan = "\n".join(line for (line,) in conn.execute(f"EXPLAIN {query}"))
-    whole = re.sub(r" LIMIT .*", "", query)
+    whole = without_limit(query)
     if whole == query and plan.startswith("Limit"):
         whole = query.replace("DISTINCT ", "", 1)
     if whole == query:
@@ -261,6 +273,8 @@ def compare(conn, generator: Generator, query: str) -> str | None:
         ours, heap = without_scale(ours), without_scale(heap)
     if same_rows(ours, heap):
         return None
+    if is_order_partial(conn, query):
+        return compare(conn, generator, without_limit(query))
     lost = Counter(map(repr, heap)) - Counter(map(repr, ours))
     more = Counter(map(repr, ours)) - Counter(map(repr, heap))
     return f"lost {list(lost)[:3]}, more {list(more)[:3]}"
