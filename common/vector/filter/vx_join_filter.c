@@ -33,6 +33,7 @@
 #include "utils/memutils.h"
 
 #include "vx_join_filter.h"
+#include "vx_select.h"
 #include "st_checksum.h"
 
 /* Beyond these the table's keys are known by their range alone. */
@@ -44,11 +45,20 @@
 /* Bits of a bitmap of the whole range, and of a Bloom filter, per key. */
 #define BITMAP_BITS		64
 #define BLOOM_BITS		16
-#define MIN_BITS		(1 << 16)
+#define MIN_BITMAP_BITS	(1 << 20)
+#define MIN_BLOOM_BITS	(1 << 16)
+
+/* After so many rows a filter's use is known. */
+#define TRIAL_ROWS		32768
 
 /* A filter that takes less than one row of so many is not asked any more. */
-#define TRIAL_ROWS		32768
 #define MIN_SHARE		16
+
+/*
+ * A filter that lets so many times fewer rows through than the scan's own quals goes
+ * before them: its column is decoded for all rows then, and the quals' for few.
+ */
+#define LEAD			4
 
 struct VxJoinFilter
 {
@@ -66,6 +76,7 @@ struct VxJoinFilter
 	bool		built;			/* the table that stands has been looked at */
 	bool		active;
 	bool		useless;		/* for rows; zones are still tested */
+	bool		leads;			/* goes before the scan's quals */
 	uint64		nkeys;			/* not null, with duplicates */
 	int64	   *keys;			/* sorted, each once; NULL: too many */
 	uint64		capacity;
@@ -79,7 +90,8 @@ struct VxJoinFilter
 	const VxDictionary *dict;
 	char	   *dict_passes;	/* by code: 0 not known, 1 yes, 2 no */
 
-	uint64		tested;			/* rows, since the last table */
+	uint64		seen;			/* rows before the scan's quals, since the last table */
+	uint64		tested;			/* behind them */
 	uint64		removed;
 	uint64		total_keys;		/* that were read, and rows that were tested, */
 	uint64		total_tested;	/* for all tables */
@@ -274,9 +286,10 @@ make_bits(VxJoinFilter *filter)
 	uint64		nbits;
 
 	filter->exact = filter->kind == VX_KEY_INT &&
-		span < Max(filter->nkeys * BITMAP_BITS, MIN_BITS);
-	nbits = filter->exact ? span + 1 :
-		pg_nextpower2_64(Max(filter->nkeys * BLOOM_BITS, MIN_BITS));
+		span < Max(filter->nkeys * BITMAP_BITS, MIN_BITMAP_BITS);
+	/* of a bitmap, one bit for all that lies outside */
+	nbits = filter->exact ? span + 2 :
+		pg_nextpower2_64(Max(filter->nkeys * BLOOM_BITS, MIN_BLOOM_BITS));
 	filter->mask = nbits - 1;
 	filter->bits = MemoryContextAllocZero(filter->mcxt, (nbits + 63) / 64 * sizeof(uint64));
 	for (uint64 i = 0; i < filter->nkeys; i++)
@@ -367,8 +380,8 @@ is_ready(VxJoinFilter *filter)
 	filter->bits = NULL;
 	filter->dict = NULL;
 	filter->dict_passes = NULL;
-	filter->useless = false;
-	filter->tested = filter->removed = 0;
+	filter->useless = filter->leads = false;
+	filter->seen = filter->tested = filter->removed = 0;
 	old = MemoryContextSwitchTo(filter->mcxt);
 	if (filter->hash && filter->hash->nrows > MAX_SORTED && has_all_between(filter->hash))
 		take_bounds(filter, filter->hash);
@@ -505,6 +518,35 @@ is_testable(VxJoinFilter *filter, const VxVector *v, uint64 group)
 	return v->rep == VX_REP_CODE || v->rep == VX_REP_DATUM;
 }
 
+static void
+filter_rows(VxJoinFilter *filter, const VxVector *v, uint64 *selection)
+{
+	for (int w = 0; w < (v->n + 63) / 64; w++)
+	{
+		uint64		passed = 0;
+
+		for (uint64 left = selection[w]; left != 0; left &= left - 1)
+		{
+			int			bit = __builtin_ctzll(left);
+
+			passed |= (uint64) row_may_match(filter, v, w * 64 + bit) << bit;
+		}
+		selection[w] = passed;
+	}
+}
+
+static void
+filter_integers(const VxJoinFilter *filter, const VxVector *v, uint64 *selection)
+{
+	if (v->has_nulls)
+		for (int w = 0; w < (v->n + 63) / 64; w++)
+			selection[w] &= v->valid[w];
+	if (filter->bits == NULL)
+		vx_select_int64(v->u.i64, v->n, filter->min, filter->max, false, selection);
+	else
+		vx_select_bits(v->u.i64, v->n, filter->min, filter->mask, filter->bits, selection);
+}
+
 static uint64
 filter_batch(VxJoinFilter *filter, VxBatch *batch, uint64 group)
 {
@@ -517,29 +559,33 @@ filter_batch(VxJoinFilter *filter, VxBatch *batch, uint64 group)
 	v = vx_batch_vector(batch, filter->attno);
 	if (!is_testable(filter, v, group))
 		return 0;
-	for (int w = 0; w < (batch->nrows + 63) / 64; w++)
-	{
-		uint64		passed = 0;
-
-		for (uint64 left = batch->selection[w]; left != 0; left &= left - 1)
-		{
-			int			bit = __builtin_ctzll(left);
-
-			passed |= (uint64) row_may_match(filter, v, w * 64 + bit) << bit;
-		}
-		batch->selection[w] = passed;
-	}
+	if (filter->kind == VX_KEY_INT && (filter->exact || filter->bits == NULL))
+		filter_integers(filter, v, batch->selection);
+	else
+		filter_rows(filter, v, batch->selection);
 	after = vx_selection_count(batch->selection, batch->nrows);
 	filter->tested += before;
 	filter->total_tested += before;
 	filter->removed += before - after;
-	filter->useless = filter->tested > TRIAL_ROWS &&
-		filter->removed < filter->tested / MIN_SHARE;
 	return before - after;
 }
 
+/* What is known of the filter once it has tested rows behind the scan's quals. */
+static void
+rank(VxJoinFilter *filter)
+{
+	uint64		passed = filter->tested - filter->removed;
+
+	if (filter->tested >= TRIAL_ROWS)
+		filter->useless = filter->removed < filter->tested / MIN_SHARE;
+	/* it passes passed / tested, the quals tested / seen; one more, for too few rows */
+	if (filter->seen >= TRIAL_ROWS)
+		filter->leads = (double) (passed + 1) * filter->seen * LEAD <
+			(double) filter->tested * filter->tested;
+}
+
 uint64
-vx_join_filters_batch(List *filters, VxBatch *batch, uint64 group)
+vx_join_filters_first(List *filters, VxBatch *batch, uint64 group)
 {
 	uint64		removed = 0;
 	ListCell   *lc;
@@ -548,8 +594,27 @@ vx_join_filters_batch(List *filters, VxBatch *batch, uint64 group)
 	{
 		VxJoinFilter *filter = lfirst(lc);
 
-		if (is_ready(filter) && !filter->useless)
+		if (is_ready(filter) && filter->leads)
 			removed += filter_batch(filter, batch, group);
+	}
+	return removed;
+}
+
+uint64
+vx_join_filters_rest(List *filters, VxBatch *batch, uint64 group, int nseen)
+{
+	uint64		removed = 0;
+	ListCell   *lc;
+
+	foreach(lc, filters)
+	{
+		VxJoinFilter *filter = lfirst(lc);
+
+		if (!is_ready(filter) || filter->leads || filter->useless)
+			continue;
+		removed += filter_batch(filter, batch, group);
+		filter->seen += nseen;
+		rank(filter);
 	}
 	return removed;
 }

@@ -40,10 +40,12 @@ extern void vx_join_filters_rescan(List *filters);
 extern bool vx_join_filters_may_pass(List *filters, StReader *reader, int64 vecno);
 
 /*
- * Takes rows that cannot find a match out of the batch's selection; group: a
- * number that tells row groups apart.  Returns how many.
+ * Take rows that cannot find a match out of the batch's selection, before the scan's
+ * quals and behind them; group: a number that tells row groups apart, nseen: how many
+ * rows the quals saw.  Return how many they took.
  */
-extern uint64 vx_join_filters_batch(List *filters, VxBatch *batch, uint64 group);
+extern uint64 vx_join_filters_first(List *filters, VxBatch *batch, uint64 group);
+extern uint64 vx_join_filters_rest(List *filters, VxBatch *batch, uint64 group, int nseen);
 
 /* For EXPLAIN. */
 extern Expr *vx_join_filter_column(const VxJoinFilter *filter);

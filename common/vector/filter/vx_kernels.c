@@ -92,6 +92,15 @@ SELECT_RANGE(vx_select_int128, int128)
 SELECT_RANGE(vx_select_code, uint32)
 
 /* x is NaN where x != x */
+VX_KERNEL void
+vx_select_bits(const int64 *values, int n, int64 lo, uint64 nbits, const uint64 *bits,
+			   uint64 *selection)
+{
+#define PLACE(x) Min((uint64) (x) - (uint64) lo, nbits)
+	SELECT_LOOP(int64, (bits[PLACE(x) / 64] >> (PLACE(x) % 64)) & 1);
+#undef PLACE
+}
+
 #define SELECT_FLOATS(name, type) \
 VX_KERNEL void \
 name(const type *values, int n, double lo, double hi, bool nan, bool outside, \

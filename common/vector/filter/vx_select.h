@@ -57,4 +57,8 @@ extern void vx_select_int64_set(const int64 *values, int n,
 								const int64 *set, int nset,
 								bool outside, uint64 *selection);
 
+/* Keeps rows whose value, less lo, is a bit that is set; bit nbits must not be. */
+extern void vx_select_bits(const int64 *values, int n, int64 lo, uint64 nbits,
+						   const uint64 *bits, uint64 *selection);
+
 #endif							/* VX_SELECT_H */

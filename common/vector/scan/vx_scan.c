@@ -450,17 +450,20 @@ static void
 begin_batch(VxScanState *state)
 {
 	VxBatch    *batch = state->batch;
-	int			before = vx_selection_count(batch->selection, batch->nrows);
+	List	   *joins = state->filter->joins;
+	uint64	   *removed = &state->source->stats->join_removed;
+	uint64		group = state->source->nopened;
+	int			before;
 
 	state->nbatches++;
 	if (!slot_is_ready(state))
 		prepare_slot(state);
+	*removed += vx_join_filters_first(joins, batch, group);
+	before = vx_selection_count(batch->selection, batch->nrows);
 	vx_filter_batch(state->filter, batch);
 	InstrCountFiltered1(&state->css, before -
 						vx_selection_count(batch->selection, batch->nrows));
-	if (state->filter->joins)
-		state->source->stats->join_removed +=
-			vx_join_filters_batch(state->filter->joins, batch, state->source->nopened);
+	*removed += vx_join_filters_rest(joins, batch, group, before);
 	state->word = -1;
 	state->left = 0;
 	state->outputs_ready = false;

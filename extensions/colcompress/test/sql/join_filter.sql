@@ -123,6 +123,36 @@ SELECT jf_lines('SELECT sum(id) FROM jp l JOIN jd USING (bp)');
 SET colcompress.enable_join_filter = off;
 SELECT jf_lines('SELECT sum(id) FROM jf JOIN jd USING (k) WHERE jd.x < 10');
 RESET colcompress.enable_join_filter;
+-- a filter that lets much less through than the scan's conditions goes before them
+CREATE TABLE jl (id int, k int, s text, h int) USING colcompress;
+INSERT INTO jl SELECT i, CASE WHEN i % 7 <> 0 THEN i % 3000 - 1500 END, 's' || i % 3000, i % 2 FROM generate_series(1, 200000) i;
+INSERT INTO jl VALUES (0, NULL, 's9', 0), (0, 2000000000, NULL, 0);
+CREATE TABLE jl_heap AS SELECT * FROM jl;
+CREATE TABLE js AS SELECT k, 's' || k AS s FROM unnest(ARRAY[-1500, 31, 0, NULL, 1499, 5000000]) k;
+ANALYZE jl, jl_heap, js;
+CREATE FUNCTION jl_removed(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'Removed by Filter' THEN
+			RETURN CASE WHEN substring(line, '\d+')::int < 50000 THEN 'few' ELSE 'many' END;
+		END IF;
+	END LOOP;
+END $$;
+SELECT jl_removed('SELECT sum(id) FROM jl JOIN js USING (k) WHERE h = 0');
+SELECT jl_removed('SELECT sum(id) FROM jl JOIN js USING (s) WHERE h = 0');
+-- conditions that leave less than the filter
+SELECT jl_removed('SELECT sum(id) FROM jl JOIN (SELECT DISTINCT k FROM jl_heap WHERE k < 300) d USING (k) WHERE h = 0');
+SELECT count(*), sum(id), count(k) FROM jl JOIN js USING (k) WHERE h = 0;
+SELECT count(*), sum(id), count(k) FROM jl_heap JOIN js USING (k) WHERE h = 0;
+SELECT count(*), sum(id) FROM jl JOIN js USING (s) WHERE h = 0;
+SELECT count(*), sum(id) FROM jl_heap JOIN js USING (s) WHERE h = 0;
+-- another hash table for every row outside: what was known of the filter is forgotten
+SELECT x, (SELECT count(*) FROM jl JOIN js ON js.k BETWEEN x AND jl.k AND jl.k = js.k WHERE h = 0) FROM unnest(ARRAY[31, -1500]) x;
+SELECT x, (SELECT count(*) FROM jl_heap jl JOIN js ON js.k BETWEEN x AND jl.k AND jl.k = js.k WHERE h = 0) FROM unnest(ARRAY[31, -1500]) x;
+DROP TABLE jl, jl_heap, js;
+DROP FUNCTION jl_removed;
 -- a function that is to see every row
 CREATE SEQUENCE jf_seq;
 SELECT count(*) FROM jf JOIN jd USING (k) WHERE nextval('jf_seq') > jf.k2 - 1000;
