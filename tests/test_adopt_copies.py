@@ -9,6 +9,7 @@ import time
 import psycopg
 import pytest
 from strata import replica
+from strata.stages import STAGES, check_stages, end_stages, make_stages
 from strata.switch import method
 from strata.twin import Session, Twin
 from strata.wait import wait_until
@@ -185,3 +186,65 @@ def test_subscriber(make_cluster, am):
             )
         conn.execute("DROP SUBSCRIPTION sub")
     is_heap(twin)
+
+
+@pytest.mark.slow
+def test_copies_of_every_stage(make_cluster, am):
+    """By pg_basebackup and by pg_dump: there the way goes on."""
+    database = crash_database(make_cluster, am, "stages")
+    source = database.cluster
+    twin = Twin(database, am)
+    make_stages(twin)
+    copy = make_cluster("copy", data=False, start=False)
+    replica.base_backup(source, copy, "-X", "stream").start()
+    there = Twin(CrashDatabase(copy, am), am)
+    check_stages(there, am)
+    end_stages(there)
+
+    dump = copy.directory / "dump"
+    source.run("pg_dump", "-Fd", "-f", dump, database.name)
+    with source.connect() as conn:
+        conn.execute("CREATE DATABASE restored")
+    source.run("pg_restore", "-e", "-d", "restored", dump)
+    database = CrashDatabase(source, am)
+    database.name = "restored"
+    restored = Session(database, am)
+    for table in STAGES:
+        restored.check(table)
+        expected = "heap" if table == "released" else am
+        assert method(restored.ours, table) == expected
+    check_stages(twin, am)
+
+
+@pytest.mark.slow
+def test_rewind_of_every_stage(make_cluster, am):
+    """The old primary went to the end, the new one stayed: there it goes on."""
+    settings = {"wal_keep_size": "256MB", "wal_log_hints": "on"}
+    database = crash_database(make_cluster, am, "primary", **settings)
+    old = database.cluster
+    twin = Twin(database, am)
+    make_stages(twin)
+    new = make_cluster("standby", data=False, **settings)
+    replica.make_standby(old, new)
+    replica.catch_up(old, new)
+    with new.connect() as conn:
+        conn.execute("SELECT pg_promote()")
+        conn.execute("CHECKPOINT")
+    end_stages(twin)
+    for conn in twin.conns.values():
+        conn.close()
+    old.stop()
+    old.server.run(
+        "pg_rewind", "-D", old.data, f"--source-server={new.dsn('postgres')}",
+        "--no-sync",
+    )  # fmt: skip
+    replica.follow(new, old)
+    old.start()
+    replica.catch_up(new, old)
+    there = Session(database, am)
+    check_stages(there, am)
+    end_stages(Twin(CrashDatabase(new, am), am))
+    replica.catch_up(new, old)
+    for table in STAGES:
+        there.check(table)
+        assert method(there.ours, table) == "heap"

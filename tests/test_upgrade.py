@@ -11,6 +11,7 @@ import os
 import pytest
 from conftest import STORE_AMS
 from strata.server import Server
+from strata.stages import check_stages, end_stages, make_stages
 from strata.twin import Session, Twin
 
 BULK = 20_000
@@ -59,6 +60,7 @@ def fill(twin: Twin, am: str) -> None:
     )
     twin.ok("CREATE UNLOGGED TABLE u AS SELECT i FROM generate_series(1, 5000) i")
     twin.ok("VACUUM (FREEZE) t")
+    make_stages(twin)
 
 
 def check(cluster, am: str) -> None:
@@ -184,3 +186,5 @@ def test_pg_upgrade(make_cluster, server, workdir, mode):
         check(new, am)
         after.ok("VACUUM FULL t")
         check(new, am)
+        check_stages(after, am)
+        end_stages(after)

@@ -41,7 +41,9 @@ def nothing_left(conn: psycopg.Connection, table: str) -> None:
     if conn.execute(
         "SELECT FROM pg_available_extensions WHERE name = 'amcheck'"
     ).fetchall():
-        conn.execute("CREATE EXTENSION IF NOT EXISTS amcheck SCHEMA public")
+        # on a standby the primary's
+        if not conn.execute("SELECT FROM pg_extension WHERE extname = 'amcheck'").rowcount:
+            conn.execute("CREATE EXTENSION amcheck SCHEMA public")
         assert (
             conn.execute(
                 "SELECT * FROM verify_heapam(%s::regclass)", [table]
