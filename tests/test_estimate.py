@@ -110,6 +110,16 @@ def test_size(conn, am, shape):
     assert close(guess["table"][None], size(conn, "t"))
 
 
+def test_size_of_a_small_table(conn, am):
+    conn.execute("SET default_table_access_method = heap")
+    conn.execute("CREATE TABLE t AS SELECT g, 'nation ' || g FROM generate_series(1, 25) g")
+    guess = estimated(conn, am, "t")["table"][None]
+    conn.execute(f"SELECT {am}.adopt('t')")
+    conn.execute(f"CALL {am}.merge('t')")
+    conn.execute("VACUUM t")
+    assert close(guess, size(conn, "t"))
+
+
 def test_size_of_columns(conn, am):
     """Every column's bytes, as the views of the format show them."""
     partition(conn, am, SHAPES["events"])

@@ -65,8 +65,8 @@
 /* Orders to try, at most. */
 #define MAX_ORDERS 6
 
-/* Pages beside row groups: metapage, descriptors, their index, maps of free space. */
-#define FIXED_PAGES 9
+/* Pages beside row groups: metapage; descriptors in TOAST, its index and maps; maps. */
+#define FIXED_PAGES (1 + 7 + 4)
 
 /* The stronger setting to compare with. */
 #define STRONG_CODEC "zstd"
