@@ -48,12 +48,17 @@ add_quals(List *quals, Node *node)
 	}
 	if (IsA(node, JoinExpr))
 	{
-		quals = add_quals(quals, ((JoinExpr *) node)->larg);
-		quals = add_quals(quals, ((JoinExpr *) node)->rarg);
-		if (((JoinExpr *) node)->jointype == JOIN_SEMI ||
-			((JoinExpr *) node)->jointype == JOIN_ANTI)
+		const JoinExpr *join = (const JoinExpr *) node;
+
+		quals = add_quals(quals, join->larg);
+		quals = add_quals(quals, join->rarg);
+		/*
+		 * A join without a number was a sublink.  It is INNER here if it finds at
+		 * most one row and the planner, as 17.12 does, begins again because of that.
+		 */
+		if (join->rtindex == 0 || join->jointype == JOIN_ANTI)
 			return quals;
-		return add_quals(quals, ((JoinExpr *) node)->quals);
+		return add_quals(quals, join->quals);
 	}
 	if (IsA(node, List))
 		return list_concat(quals, (List *) node);
