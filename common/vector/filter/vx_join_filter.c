@@ -77,6 +77,7 @@ struct VxJoinFilter
 	bool		active;
 	bool		useless;		/* for rows; zones are still tested */
 	bool		leads;			/* goes before the scan's quals */
+	bool		may_lead;
 	uint64		nkeys;			/* not null, with duplicates */
 	int64	   *keys;			/* sorted, each once; NULL: too many */
 	uint64		capacity;
@@ -133,6 +134,12 @@ vx_join_filter_create_for(VxHash *hash, int key, VxKeyKind kind, Expr *column)
 
 	filter->hash = hash;
 	return filter;
+}
+
+void
+vx_join_filter_may_lead(VxJoinFilter *filter)
+{
+	filter->may_lead = true;
 }
 
 Expr *
@@ -579,7 +586,7 @@ rank(VxJoinFilter *filter)
 	if (filter->tested >= TRIAL_ROWS)
 		filter->useless = filter->removed < filter->tested / MIN_SHARE;
 	/* it passes passed / tested, the quals tested / seen; one more, for too few rows */
-	if (filter->seen >= TRIAL_ROWS)
+	if (filter->may_lead && filter->seen >= TRIAL_ROWS)
 		filter->leads = (double) (passed + 1) * filter->seen * LEAD <
 			(double) filter->tested * filter->tested;
 }

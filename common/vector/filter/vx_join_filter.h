@@ -33,6 +33,12 @@ extern VxJoinFilter *vx_join_filter_create(HashJoinState *join, AttrNumber inner
 extern VxJoinFilter *vx_join_filter_create_for(VxHash *hash, int key, VxKeyKind kind,
 											   Expr *column);
 
+/*
+ * The filter may go before the scan's quals where it takes more rows away.  Not where
+ * these hide rows from a role: EXPLAIN tells how many rows a filter took.
+ */
+extern void vx_join_filter_may_lead(VxJoinFilter *filter);
+
 /* The hash table may be another one. */
 extern void vx_join_filters_rescan(List *filters);
 

@@ -28,6 +28,7 @@
 #include "vx_join_link.h"
 #include "vx_join_spec.h"
 #include "vx_lookup.h"
+#include "vx_paths.h"
 #include "vx_scan.h"
 #include "vx_settings.h"
 #include "st_compat.h"
@@ -83,6 +84,8 @@ link_scan(const Link *link, VxScanState *scan, Var *column)
 		vx_join_filter_create_for(link->hash, link->key, kind, (Expr *) column) :
 		vx_join_filter_create(link->join, link->inner->varattno, link->inner->vartype, kind,
 							  (Expr *) column);
+	if (!intVal(list_nth(plan->custom_private, VX_SCAN_HIDES)))
+		vx_join_filter_may_lead(filter);
 	scan->filter->joins = lappend(scan->filter->joins, filter);
 }
 

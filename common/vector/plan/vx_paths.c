@@ -86,6 +86,26 @@ document_parts(PlannerInfo *root, RelOptInfo *rel)
 	return parts;
 }
 
+/*
+ * May quals of this part of the query hide rows from a role?  Those of policies do,
+ * and those of views that are security barriers, which are planned on their own.
+ */
+static bool
+may_hide_rows(PlannerInfo *root)
+{
+	for (; root != NULL; root = root->parent_root)
+	{
+		ListCell   *lc;
+
+		if (root->qual_security_level > 0)
+			return true;
+		foreach(lc, root->parse->rtable)
+			if (lfirst_node(RangeTblEntry, lc)->security_barrier)
+				return true;
+	}
+	return false;
+}
+
 static Plan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		  List *tlist, List *clauses, List *custom_plans)
@@ -107,8 +127,9 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		cscan->custom_exprs = list_concat(cscan->custom_exprs,
 										  copyObject(linitial(best_path->custom_private)));
 	}
-	cscan->custom_private = list_make3(topn, document_parts(root, rel),
-									   vx_fallback_take(root, rel));
+	cscan->custom_private = list_make4(topn, document_parts(root, rel),
+									   vx_fallback_take(root, rel),
+									   makeInteger(may_hide_rows(root)));
 	if (custom_plans != NIL)
 		/* of the server's bitmap scan: what makes the bitmap */
 		cscan->custom_plans = list_make1(outerPlan(castNode(BitmapHeapScan,

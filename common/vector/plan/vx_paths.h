@@ -145,7 +145,8 @@ typedef enum VxScanPrivate
 	VX_SCAN_TOPN,				/* integers by VxTopNField, or NIL */
 	VX_SCAN_PARTS,				/* (attribute number, places): documents of which
 								 * parts are handed up (vx_path_use.h) */
-	VX_SCAN_FALLBACK			/* strings: what is not done in vectors, and why */
+	VX_SCAN_FALLBACK,			/* strings: what is not done in vectors, and why */
+	VX_SCAN_HIDES				/* integer: its quals may hide rows from a role */
 } VxScanPrivate;
 
 /* ---- vx_topn_path.c: ORDER BY ... LIMIT over one table ---- */

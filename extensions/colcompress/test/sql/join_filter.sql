@@ -151,7 +151,20 @@ SELECT count(*), sum(id) FROM jl_heap JOIN js USING (s) WHERE h = 0;
 -- another hash table for every row outside: what was known of the filter is forgotten
 SELECT x, (SELECT count(*) FROM jl JOIN js ON js.k BETWEEN x AND jl.k AND jl.k = js.k WHERE h = 0) FROM unnest(ARRAY[31, -1500]) x;
 SELECT x, (SELECT count(*) FROM jl_heap jl JOIN js ON js.k BETWEEN x AND jl.k AND jl.k = js.k WHERE h = 0) FROM unnest(ARRAY[31, -1500]) x;
+-- not where conditions hide rows from a role, which EXPLAIN would tell how many there are
+CREATE VIEW jl_even WITH (security_barrier) AS SELECT * FROM jl WHERE h = 0;
+SELECT jl_removed('SELECT sum(id) FROM jl_even JOIN js USING (k)');
+CREATE ROLE jl_reader;
+ALTER TABLE jl ENABLE ROW LEVEL SECURITY;
+CREATE POLICY jl_some ON jl USING (h = 0);
+GRANT SELECT ON jl, js TO jl_reader;
+SET ROLE jl_reader;
+SELECT jl_removed('SELECT sum(id) FROM jl JOIN js USING (k)');
+SELECT jl_removed('SELECT sum(id) FROM (SELECT k, id FROM jl OFFSET 0) l JOIN js USING (k)');
+RESET ROLE;
+DROP VIEW jl_even;
 DROP TABLE jl, jl_heap, js;
+DROP ROLE jl_reader;
 DROP FUNCTION jl_removed;
 -- a function that is to see every row
 CREATE SEQUENCE jf_seq;
