@@ -161,7 +161,6 @@ st_take_delta(StCompactSink *sink)
 		ItemPointerData tid;
 
 		CHECK_FOR_INTERRUPTS();
-		st_wal_keep_up();
 		ItemPointerSet(&tid, sink->moved[i].old >> 16, sink->moved[i].old & 0xffff);
 		if (st_delete_quietly(sink->rel, &tid))
 			continue;

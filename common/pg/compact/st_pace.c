@@ -15,7 +15,6 @@
 #include "utils/wait_event.h"
 
 #include "st_compact.h"
-#include "st_wal.h"
 
 /* At most, so that a step of release() need not be paid for as a whole. */
 #define MAX_REST_MS	200
@@ -43,7 +42,6 @@ st_pace_rest(void)
 {
 	double		ms;
 
-	st_wal_keep_up();
 	if (VacuumCostDelay <= 0 || VacuumCostBalance < VacuumCostLimit)
 		return;
 	ms = Min(VacuumCostDelay * VacuumCostBalance / VacuumCostLimit, MAX_REST_MS);
