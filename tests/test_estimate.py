@@ -112,7 +112,9 @@ def test_size(conn, am, shape):
 
 def test_size_of_a_small_table(conn, am):
     conn.execute("SET default_table_access_method = heap")
-    conn.execute("CREATE TABLE t AS SELECT g, 'nation ' || g FROM generate_series(1, 25) g")
+    conn.execute(
+        "CREATE TABLE t AS SELECT g, 'nation ' || g FROM generate_series(1, 25) g"
+    )
     guess = estimated(conn, am, "t")["table"][None]
     conn.execute(f"SELECT {am}.adopt('t')")
     conn.execute(f"CALL {am}.merge('t')")

@@ -42,7 +42,9 @@ def nothing_left(conn: psycopg.Connection, table: str) -> None:
         "SELECT FROM pg_available_extensions WHERE name = 'amcheck'"
     ).fetchall():
         # on a standby the primary's
-        if not conn.execute("SELECT FROM pg_extension WHERE extname = 'amcheck'").rowcount:
+        if not conn.execute(
+            "SELECT FROM pg_extension WHERE extname = 'amcheck'"
+        ).rowcount:
             conn.execute("CREATE EXTENSION amcheck SCHEMA public")
         assert (
             conn.execute(
