@@ -60,7 +60,6 @@ def fill(twin: Twin, am: str) -> None:
     )
     twin.ok("CREATE UNLOGGED TABLE u AS SELECT i FROM generate_series(1, 5000) i")
     twin.ok("VACUUM (FREEZE) t")
-    make_stages(twin)
 
 
 def check(cluster, am: str) -> None:
@@ -154,6 +153,7 @@ def test_pg_upgrade(make_cluster, server, workdir, mode):
             conn.execute(f"CREATE EXTENSION {am}")
         twin = Twin(database, am)
         fill(twin, am)
+        make_stages(twin)
         check(old, am)
         if am == ams[0]:
             fill_zson(database)

@@ -52,6 +52,7 @@ def make_stages(twin: Twin) -> None:
         twin.ok(f"DELETE FROM {table} WHERE id % 9 = 0")
         for stage in STAGES[: number + 1]:
             reach(twin, table, stage)
+    twin.ours.execute(f"SET default_table_access_method = {twin.am}")
     check_stages(twin, twin.am)
 
 
