@@ -233,14 +233,7 @@ def test_rewind_of_every_stage(make_cluster, am):
     end_stages(twin)
     for conn in twin.conns.values():
         conn.close()
-    old.stop()
-    old.server.run(
-        "pg_rewind", "-D", old.data, f"--source-server={new.dsn('postgres')}",
-        "--no-sync",
-    )  # fmt: skip
-    replica.follow(new, old)
-    old.start()
-    replica.catch_up(new, old)
+    replica.rewind(old, new)
     there = Session(database, am)
     check_stages(there, am)
     end_stages(Twin(CrashDatabase(new, am), am))

@@ -248,14 +248,7 @@ def test_rewind_of_the_old_primary(make_database, make_cluster, am):
         conn.close()
 
     old = primary.cluster
-    old.stop()
-    old.server.run(
-        "pg_rewind", "-D", old.data, f"--source-server={standby.dsn('postgres')}",
-        "--no-sync",
-    )  # fmt: skip
-    replica.follow(standby, old)
-    old.start()
-    replica.catch_up(standby, old)
+    replica.rewind(old, standby)
     check(old, am)
     with primary.connect() as conn:
         assert conn.execute("SELECT count(*) FROM ours.t WHERE k = 9").fetchone() == (

@@ -30,6 +30,18 @@ def follow(source: Cluster, target: Cluster) -> None:
     target.server.touch(target.data / "standby.signal")
 
 
+def rewind(old: Cluster, new: Cluster) -> None:
+    """Make a primary that was left behind a standby of the new one, caught up."""
+    old.stop()
+    old.server.run(
+        "pg_rewind", "-D", old.data, f"--source-server={new.dsn('postgres')}",
+        "--no-sync",
+    )  # fmt: skip
+    follow(new, old)
+    old.start()
+    catch_up(new, old)
+
+
 def lsn(cluster: Cluster) -> str:
     """Where the WAL of a primary ends."""
     with cluster.connect() as conn:

@@ -77,7 +77,7 @@ struct VxJoinFilter
 	bool		active;
 	bool		useless;		/* for rows; zones are still tested */
 	bool		leads;			/* goes before the scan's quals */
-	bool		may_lead;
+	bool		may_lead;		/* no role is kept from seeing rows */
 	uint64		nkeys;			/* not null, with duplicates */
 	int64	   *keys;			/* sorted, each once; NULL: too many */
 	uint64		capacity;
@@ -92,7 +92,7 @@ struct VxJoinFilter
 	char	   *dict_passes;	/* by code: 0 not known, 1 yes, 2 no */
 
 	uint64		seen;			/* rows before the scan's quals, since the last table */
-	uint64		tested;			/* behind them */
+	uint64		tested;			/* behind them, and before them once it leads */
 	uint64		removed;
 	uint64		total_keys;		/* that were read, and rows that were tested, */
 	uint64		total_tested;	/* for all tables */

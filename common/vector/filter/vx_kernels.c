@@ -91,7 +91,6 @@ name(const type *values, int n, type lo, type hi, bool outside, uint64 *selectio
 SELECT_RANGE(vx_select_int128, int128)
 SELECT_RANGE(vx_select_code, uint32)
 
-/* x is NaN where x != x */
 VX_KERNEL void
 vx_select_bits(const int64 *values, int n, int64 lo, uint64 nbits, const uint64 *bits,
 			   uint64 *selection)
@@ -101,6 +100,7 @@ vx_select_bits(const int64 *values, int n, int64 lo, uint64 nbits, const uint64 
 #undef PLACE
 }
 
+/* x is NaN where x != x */
 #define SELECT_FLOATS(name, type) \
 VX_KERNEL void \
 name(const type *values, int n, double lo, double hi, bool nan, bool outside, \
