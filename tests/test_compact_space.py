@@ -71,7 +71,7 @@ def test_pages_that_merge_keeps_rows_away_from_are_offered_again(database, am):
         conn.execute("CREATE EXTENSION pg_freespacemap")
         conn.execute(
             "CREATE TABLE t WITH (autovacuum_enabled = off) AS"
-            " SELECT i, md5(i::text) AS v FROM generate_series(1, 60000) i"
+            " SELECT i, md5(i::text) AS v FROM generate_series(1, 20000) i"
         )
         conn.execute(f"SELECT {am}.adopt('t')")
         conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
@@ -88,6 +88,40 @@ def test_pages_that_merge_keeps_rows_away_from_are_offered_again(database, am):
             60_000,
             30_000 * 60_001,
         )
+
+
+@pytest.mark.slow
+def test_merge_ends_what_writers_kept_one_before_from(database, am):
+    """Free extents near the end are enough, but only the front makes the file short."""
+    with database.connect() as conn, database.connect() as merging:
+        conn.execute(
+            "CREATE TABLE t WITH (autovacuum_enabled = off) AS SELECT i,"
+            " md5(i::text) || md5((i + 1)::text) || md5((i + 2)::text) AS v"
+            " FROM generate_series(1, 20000) i"
+        )
+        conn.execute("CREATE UNIQUE INDEX ON t (i)")
+        conn.execute(f"SELECT {am}.adopt('t')")
+        conn.execute(
+            f"SELECT {am}.set_options('t', auto_compact => false, row_group_rows => 2000)"
+        )
+        merging.execute("SET vacuum_cost_delay = 1; SET vacuum_cost_limit = 50")
+        call = threading.Thread(target=merging.execute, args=[f"CALL {am}.merge('t')"])
+        call.start()
+        key = 0
+        while call.is_alive():
+            key = (key + 7919) % 20000
+            conn.execute("UPDATE t SET v = v WHERE i = %s", [key + 1])
+        call.join()
+        conn.execute(f"CALL {am}.merge('t')")
+        size = conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
+        conn.execute(f"CREATE TABLE fresh USING {am} AS SELECT * FROM t")
+        fresh = conn.execute("SELECT pg_relation_size('fresh')").fetchone()[0]
+        assert size < 1.5 * fresh, f"{size / fresh:.2f} times the fresh size"
+        assert conn.execute("SELECT count(*), sum(i) FROM t").fetchone() == (
+            20_000,
+            10_000 * 20_001,
+        )
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
 @pytest.mark.slow

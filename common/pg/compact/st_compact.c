@@ -308,7 +308,7 @@ with_catalog(Relation rel, StCompactJob *job, LOCKMODE lockmode, bool run)
 			plan_step(rel, &catalog, job, run, &plan, &extents);
 		if (found && run && !released)
 			run_plan(rel, &catalog, job, &plan, &extents);
-		if (!found && run && ((job->to_the_end && job->steps > 0) || job->tidy))
+		if (!found && run && job->tidy)
 			st_empty_pages_wanted(&catalog);
 		st_catalog_close(&catalog);
 	}
@@ -387,4 +387,20 @@ st_compact_wastes(Relation rel, StCompactJob *job)
 		table_close(toast, AccessShareLock);
 	}
 	return wasted >= Max(MIN_WASTED_PAGES, pages * WASTED_SHARE);
+}
+
+bool
+st_compact_want_pages(Relation rel, StCompactJob *job)
+{
+	StCatalog	catalog;
+
+	Assert(CheckRelationLockedByMe(rel, ShareUpdateExclusiveLock, true));
+	if (!st_compact_wastes(rel, job))
+		return false;
+	if (st_catalog_open(&catalog, rel, RowExclusiveLock))
+	{
+		st_empty_pages_wanted(&catalog);
+		st_catalog_close(&catalog);
+	}
+	return true;
 }

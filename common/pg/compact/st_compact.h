@@ -109,6 +109,9 @@ extern bool st_compact_needed(Relation rel, StCompactJob *job);
  */
 extern bool st_compact_wastes(Relation rel, StCompactJob *job);
 
+/* A step that asks the same, and if so, has the next VACUUM make the file short. */
+extern bool st_compact_want_pages(Relation rel, StCompactJob *job);
+
 /*
  * One more: have steps replaced row groups that VACUUM has not done with yet?
  * It can once no older snapshot is left.

@@ -319,6 +319,19 @@ vacuum_table(CompactCall *call, Oid relid)
 		elog(ERROR, "SPI_connect failed");
 }
 
+/* When all steps are taken: is VACUUM worth it?  A merge asks it for a short file. */
+static bool
+wastes(CompactCall *call, Oid relid)
+{
+	bool		result;
+
+	if (!call->to_the_end)
+		return ask(call, relid, st_compact_wastes);
+	result = run_step(call, relid, st_compact_want_pages);
+	SPI_commit();
+	return result;
+}
+
 /*
  * A worker may have done all steps before, and a snapshot of a moment, the
  * worker's own for one, may keep VACUUM from freeing what they have left.
@@ -335,9 +348,9 @@ run_steps_and_vacuum(CompactCall *call, Oid relid)
 		if (!call->unfinished)
 		{
 			if (!call->may_vacuum || vacuums == MAX_VACUUMS ||
-				!ask(call, relid, st_compact_wastes) ||
 				(vacuums > 0 && !moved &&
-				 (call->held || !ask(call, relid, st_compact_waits))))
+				 (call->held || !ask(call, relid, st_compact_waits))) ||
+				!wastes(call, relid))
 				return;
 			vacuums++;
 		}
@@ -400,7 +413,7 @@ compact_table(CompactCall *call, Oid relid)
 	}
 	XLogFlush(XactLastCommitEnd);	/* when the command ends, its last step is safe */
 	st_progress_end(call->to_the_end ? ST_COMMAND_MERGE : ST_COMMAND_COMPACT);
-	if (call->to_the_end && !call->may_vacuum && ask(call, relid, st_compact_wastes))
+	if (call->to_the_end && !call->may_vacuum && wastes(call, relid))
 		(void) ask(call, relid, hand_vacuum_on);
 }
 

@@ -7,7 +7,9 @@
  * on it.  st_delete_quietly() decides that without waiting: it refuses a tuple that
  * a running transaction locks, in whatever mode, or changes.  Mostly that comes
  * last (st_compact_take.c).  Until then the step's snapshot keeps the tuple from
- * being pruned.  Its bytes do not change.
+ * being pruned.  Its bytes do not change.  The image of its page goes to the WAL
+ * when it is copied, at the step's pace: all rows are deleted at once, and commits
+ * of others would wait for the images of all pages together.
  *
  *-------------------------------------------------------------------------
  */
@@ -175,6 +177,8 @@ move_page(Relation rel, Buffer buffer, StCompactSink *sink, Datum *values,
 		sink->bytes_taken += tuple_bytes(&tuple, RelationGetDescr(rel), values, isnull);
 		st_sink_add(sink, values, isnull, st_delta_position(&tuple.t_self));
 	}
+	if (n > 0 && sink->copies)
+		st_wal_image_ahead(rel, buffer);
 }
 
 BlockNumber
@@ -197,6 +201,8 @@ st_delta_move(Relation rel, const StExtentRanges *extents,
 									strategy);
 		move_page(rel, buffer, sink, values, isnull);
 		ReleaseBuffer(buffer);
+		if (sink->indexes.rests)
+			st_pace_rest();
 		block = next_delta_block(extents, &pos, block + 1);
 	}
 	FreeAccessStrategy(strategy);

@@ -79,6 +79,26 @@ st_wal_write_page(Relation rel, Buffer buffer, const char *image, bool wal,
 }
 
 /*
+ * RM_XLOG XLOG_FPI (log_newpage_buffer), of a page that stays as it is, which
+ * redo puts back.  One that somebody changes meanwhile has its image from him.
+ */
+void
+st_wal_image_ahead(Relation rel, Buffer buffer)
+{
+	if (!RelationNeedsWAL(rel) || !XLogCheckBufferNeedsBackup(buffer))
+		return;
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if (XLogCheckBufferNeedsBackup(buffer))
+	{
+		START_CRIT_SECTION();
+		MarkBufferDirty(buffer);
+		log_newpage_buffer(buffer, true);
+		END_CRIT_SECTION();
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+}
+
+/*
  * RM_XLOG XLOG_FPI (log_newpage): redo puts the whole page back.  Of an
  * unlogged relation's init fork, too: recovery copies it over the main fork.
  */

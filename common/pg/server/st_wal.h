@@ -27,6 +27,12 @@ extern void st_wal_write_page(Relation rel, Buffer buffer, const char *image,
 							  bool wal, Buffer vmbuffer);
 
 /*
+ * Logs the image of a pinned page now that the first change since a checkpoint would
+ * carry: many changes that are made at once later on carry less.
+ */
+extern void st_wal_image_ahead(Relation rel, Buffer buffer);
+
+/*
  * Writes the first page of a new fork past the buffer pool; sets the page's
  * checksum.  The file is fsynced if the page is logged: a checkpoint may have
  * passed between the record and the write.

@@ -20,7 +20,7 @@
  * After a merge those that stay are the first of the file, and the free space map
  * offers none behind: rows that are written meanwhile would else lie all over the
  * file, and the next VACUUM could not cut it off.  A note says from where on.  The
- * first VACUUM that no merge has called offers again what is left of these pages.
+ * next VACUUM offers again what is left of these pages, and looks at them anew.
  *
  * Crashes: a page is one of an extent at once, but in the directory only if
  * the transaction commits.  So before the first page is written, those from
@@ -94,6 +94,8 @@ typedef struct Pages
 	BufferAccessStrategy strategy;
 	BlockNumber nblocks;
 	StExtentRanges known;		/* extents, sorted; may overlap */
+	StExtentRange *free_extents;	/* sorted */
+	int			nfree;
 	BlockNumber groups;			/* pages in use */
 	BlockNumber free;			/* pages of free extents */
 	BlockNumber empty;			/* pages of the delta that seem empty */
@@ -170,13 +172,11 @@ count_pages(Pages *p)
 {
 	StExtentRange run = {0};
 	BlockNumber end = 0;
-	int			nfree;
 	int			pos = 0;
-	StExtentRange *free_extents = st_free_extent_all(p->cat, SnapshotSelf, &nfree);
 
-	for (int i = 0; i < nfree; i++)
-		p->free += free_extents[i].end - free_extents[i].start;
-	pfree(free_extents);
+	p->free_extents = st_free_extent_all(p->cat, SnapshotSelf, &p->nfree);
+	for (int i = 0; i < p->nfree; i++)
+		p->free += p->free_extents[i].end - p->free_extents[i].start;
 	for (int i = 0; i < p->known.n; i++)
 	{
 		const StExtentRange *r = &p->known.v[i];
@@ -190,14 +190,45 @@ count_pages(Pages *p)
 		p->empty += run.end - run.start;
 }
 
-/* Returns how many of the empty pages shall become free extents. */
+/* How many of the file's first so many pages that are free or empty are empty? */
+static BlockNumber
+empty_among_first(const Pages *p, BlockNumber pages)
+{
+	StExtentRange run = {0};
+	BlockNumber free = 0;
+	BlockNumber empty = 0;
+	int			next = 0;
+	int			pos = 0;
+
+	while (next_run(p, &pos, run.end, &run))
+	{
+		for (; next < p->nfree && p->free_extents[next].start < run.start; next++)
+			free += p->free_extents[next].end - p->free_extents[next].start;
+		if (free + empty >= pages)
+			break;
+		empty += Min(run.end - run.start, pages - free - empty);
+	}
+	return empty;
+}
+
+/*
+ * Returns how many of the empty pages shall become free extents.  After a merge
+ * it is the first pages of the file that are to be free: what is free behind them
+ * is no place to move to the front to.
+ */
 static BlockNumber
 wanted_pages(const Pages *p)
 {
 	BlockNumber want = p->groups / FREE_SHARE;
+	BlockNumber first;
 
 	if (p->all || p->empty > p->groups / MANY_EMPTY_SHARE)
 		want = p->groups + Max(p->groups / 8, MIN_RUN);
+	if (p->all)
+	{
+		first = empty_among_first(p, want + p->stay);
+		return first - Min(first, p->stay);
+	}
 	if (p->free >= want || p->empty <= p->stay)
 		return 0;
 	return Min(want - p->free, p->empty - p->stay);
@@ -400,8 +431,7 @@ st_free_empty_pages(Relation rel, BlockNumber settled, bool may_cut,
 	p.nblocks = Min(RelationGetNumberOfBlocks(rel), settled);
 	(void) st_known_extents(rel, &cat, oldest_xmin, &p.known);
 	p.all = find_wanted(&cat, &tid);
-	if (!p.all)
-		offer_again(&p);
+	offer_again(&p);
 	count_pages(&p);
 	p.stay = staying_pages(&p);
 	wanted = wanted_pages(&p);
