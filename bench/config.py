@@ -83,7 +83,7 @@ class Config:
     tpcb: int = 3
     live: Live = field(default_factory=Live)
     switch_rate: int = 1000
-    switch_cost: int = 2000
+    switch_cost: int = 200
     clickbench: Path | None = None
     hits: Path | None = None
     tpch: Path | None = None
@@ -154,7 +154,7 @@ def _on_demand(env: dict[str, str], datasets: tuple[str, ...]) -> dict:
             held=_positive(env, "LIVE_SNAPSHOT", base.held, float),
         ),
         "switch_rate": _positive(env, "SWITCH_RATE", 1000, int),
-        "switch_cost": _positive(env, "SWITCH_COST", 2000, int),
+        "switch_cost": _positive(env, "SWITCH_COST", 200, int),
         "scale": _positive(env, "SF", 1.0, float),
     }
     if "clickbench" in datasets:

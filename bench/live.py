@@ -4,7 +4,7 @@ Events rows with a primary key and a btree on user_id. Two sessions of pgbench r
 rounds (see bench.rounds) at a given rate; probes at intervals ask five queries in one
 snapshot. Then the table rests, is probed once more, and its rows are loaded anew into
 a table beside it. Heap and the systems of ours run one after the other, on a server
-with autovacuum.
+with autovacuum and workers of auto_compact.
 
 Every result is compared: a twin in heap is brought to where the writers were in the
 probe's snapshot, and asked the same.
@@ -46,12 +46,13 @@ from bench.sections import (
 )
 from bench.systems import System
 from bench.twin import Held, Probe, Twin, queries, take
+from strata.cluster import WORKERS
 
 DATA = replace(EVENTS_DATA, name=LIVE)
 BASE = "live_base"  # database of the rows before and of the twin
 INDEXES = (Index("(id)", primary=True), Index("btree (user_id)"))
 REPEATS = 5  # of a query while nobody writes
-SERVER = {"autovacuum": "on", "autovacuum_naptime": "15s"}
+SERVER = {"autovacuum": "on", "autovacuum_naptime": "15s"} | WORKERS
 SETTINGS = {"synchronous_commit": "off"}
 
 
