@@ -18,6 +18,8 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
+from strata.cluster import WORKERS
+
 from bench import rounds
 from bench.bars_live import BYTES
 from bench.compare import Result
@@ -46,7 +48,6 @@ from bench.sections import (
 )
 from bench.systems import System
 from bench.twin import Held, Probe, Twin, queries, take
-from strata.cluster import WORKERS
 
 DATA = replace(EVENTS_DATA, name=LIVE)
 BASE = "live_base"  # database of the rows before and of the twin
