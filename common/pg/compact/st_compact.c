@@ -395,12 +395,9 @@ st_compact_want_pages(Relation rel, StCompactJob *job)
 	StCatalog	catalog;
 
 	Assert(CheckRelationLockedByMe(rel, ShareUpdateExclusiveLock, true));
-	if (!st_compact_wastes(rel, job))
+	if (!st_catalog_open(&catalog, rel, RowExclusiveLock))
 		return false;
-	if (st_catalog_open(&catalog, rel, RowExclusiveLock))
-	{
-		st_empty_pages_wanted(&catalog);
-		st_catalog_close(&catalog);
-	}
+	st_empty_pages_wanted(&catalog);
+	st_catalog_close(&catalog);
 	return true;
 }

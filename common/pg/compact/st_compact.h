@@ -109,7 +109,7 @@ extern bool st_compact_needed(Relation rel, StCompactJob *job);
  */
 extern bool st_compact_wastes(Relation rel, StCompactJob *job);
 
-/* A step that asks the same, and if so, has the next VACUUM make the file short. */
+/* A step after which the next VACUUM makes the file short, if there are row groups. */
 extern bool st_compact_want_pages(Relation rel, StCompactJob *job);
 
 /*

@@ -323,13 +323,14 @@ vacuum_table(CompactCall *call, Oid relid)
 static bool
 wastes(CompactCall *call, Oid relid)
 {
-	bool		result;
-
-	if (!call->to_the_end)
-		return ask(call, relid, st_compact_wastes);
-	result = run_step(call, relid, st_compact_want_pages);
-	SPI_commit();
-	return result;
+	if (!ask(call, relid, st_compact_wastes))
+		return false;
+	if (call->to_the_end)
+	{
+		(void) run_step(call, relid, st_compact_want_pages);
+		SPI_commit();
+	}
+	return true;
 }
 
 /*
