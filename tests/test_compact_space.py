@@ -71,7 +71,7 @@ def test_pages_that_merge_keeps_rows_away_from_are_offered_again(database, am):
         conn.execute("CREATE EXTENSION pg_freespacemap")
         conn.execute(
             "CREATE TABLE t WITH (autovacuum_enabled = off) AS"
-            " SELECT i, md5(i::text) AS v FROM generate_series(1, 20000) i"
+            " SELECT i, md5(i::text) AS v FROM generate_series(1, 60000) i"
         )
         conn.execute(f"SELECT {am}.adopt('t')")
         conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
@@ -80,7 +80,7 @@ def test_pages_that_merge_keeps_rows_away_from_are_offered_again(database, am):
         conn.execute(f"CALL {am}.merge('t')")
         assert conn.execute(offered).fetchone()[0] < few
         conn.execute("VACUUM (TRUNCATE off) t")
-        assert conn.execute(offered).fetchone()[0] > 5 * few
+        assert conn.execute(offered).fetchone()[0] > 100
         reader.execute("COMMIT")
         conn.execute("VACUUM t")
         assert conn.execute(offered).fetchone()[0] < few
