@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -105,13 +106,13 @@ def test_merge_ends_what_writers_kept_one_before_from(database, am):
             f"SELECT {am}.set_options('t', auto_compact => false, row_group_rows => 2000)"
         )
         merging.execute("SET vacuum_cost_delay = 1; SET vacuum_cost_limit = 50")
-        call = threading.Thread(target=merging.execute, args=[f"CALL {am}.merge('t')"])
-        call.start()
-        key = 0
-        while call.is_alive():
-            key = (key + 7919) % 20000
-            conn.execute("UPDATE t SET v = v WHERE i = %s", [key + 1])
-        call.join()
+        with ThreadPoolExecutor(1) as pool:
+            call = pool.submit(merging.execute, f"CALL {am}.merge('t')")
+            key = 0
+            while not call.done():
+                key = (key + 7919) % 20000
+                conn.execute("UPDATE t SET v = v WHERE i = %s", [key + 1])
+            call.result()
         conn.execute(f"CALL {am}.merge('t')")
         size = conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
         conn.execute(f"CREATE TABLE fresh USING {am} AS SELECT * FROM t")

@@ -47,7 +47,7 @@ def git(*args: str, **kwargs) -> subprocess.CompletedProcess:
     )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def old_server(server, workdir) -> Server:
     """A copy of the server under test that has the extensions of BASE."""
     if shutil.which("git") is None or git("cat-file", "-e", BASE).returncode != 0:

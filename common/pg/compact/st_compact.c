@@ -395,7 +395,8 @@ st_compact_want_pages(Relation rel, StCompactJob *job)
 	StCatalog	catalog;
 
 	Assert(CheckRelationLockedByMe(rel, ShareUpdateExclusiveLock, true));
-	if (!st_catalog_open(&catalog, rel, RowExclusiveLock))
+	if (!st_meta_has_row_groups(rel, NULL) || st_meta_leaving(rel) ||
+		!st_catalog_open(&catalog, rel, RowExclusiveLock))
 		return false;
 	st_empty_pages_wanted(&catalog);
 	st_catalog_close(&catalog);

@@ -348,12 +348,13 @@ run_steps_and_vacuum(CompactCall *call, Oid relid)
 
 		if (!call->unfinished)
 		{
-			if (!call->may_vacuum || vacuums == MAX_VACUUMS ||
+			/* steps behind the last VACUUM have the next one make the file short */
+			if (!call->may_vacuum ||
 				(vacuums > 0 && !moved &&
-				 (call->held || !ask(call, relid, st_compact_waits))) ||
-				!wastes(call, relid))
+				 (call->held || vacuums == MAX_VACUUMS ||
+				  !ask(call, relid, st_compact_waits))) ||
+				!wastes(call, relid) || vacuums++ == MAX_VACUUMS)
 				return;
-			vacuums++;
 		}
 		vacuum_table(call, relid);
 	}
@@ -414,7 +415,8 @@ compact_table(CompactCall *call, Oid relid)
 	}
 	XLogFlush(XactLastCommitEnd);	/* when the command ends, its last step is safe */
 	st_progress_end(call->to_the_end ? ST_COMMAND_MERGE : ST_COMMAND_COMPACT);
-	if (call->to_the_end && !call->may_vacuum && wastes(call, relid))
+	if (call->to_the_end && !call->may_vacuum &&
+		(call->steps > 0 ? wastes(call, relid) : ask(call, relid, st_compact_wastes)))
 		(void) ask(call, relid, hand_vacuum_on);
 }
 

@@ -178,7 +178,10 @@ move_page(Relation rel, Buffer buffer, StCompactSink *sink, Datum *values,
 		st_sink_add(sink, values, isnull, st_delta_position(&tuple.t_self));
 	}
 	if (n > 0 && sink->copies)
+	{
 		st_wal_image_ahead(rel, buffer);
+		st_wal_keep_up_beside_writers();
+	}
 }
 
 BlockNumber

@@ -100,6 +100,7 @@ typedef struct Pages
 	BlockNumber free;			/* pages of free extents */
 	BlockNumber empty;			/* pages of the delta that seem empty */
 	BlockNumber stay;			/* how many of these are for new rows */
+	BlockNumber hidden;			/* pages from here on were kept out of the free space map */
 	bool		all;			/* a merge wants the file to become short */
 } Pages;
 
@@ -344,12 +345,15 @@ offer_none(Pages *p, BlockNumber from)
 		if (GetRecordedFreeSpace(p->rel, block) > 0)
 			RecordPageWithFreeSpace(p->rel, block, 0);
 	}
-	FreeSpaceMapVacuumRange(p->rel, from, p->nblocks);
+	FreeSpaceMapVacuumRange(p->rel, Min(from, p->hidden), p->nblocks);
 }
 
-/* Offers pages again that offer_none() has hidden. */
+/*
+ * Looks again at pages that offer_none() has hidden, and offers them, unless they
+ * are to be hidden again: then the note stays, whatever becomes of the transaction.
+ */
 static void
-offer_again(Pages *p)
+offer_again(Pages *p, bool hide)
 {
 	StHiddenPayload payload;
 	ItemPointerData tid;
@@ -380,6 +384,9 @@ offer_again(Pages *p)
 		UnlockReleaseBuffer(buffer);
 		RecordPageWithFreeSpace(p->rel, block, space);
 	}
+	p->hidden = payload.from;
+	if (hide)
+		return;
 	if (payload.from < p->nblocks)
 		FreeSpaceMapVacuumRange(p->rel, payload.from, p->nblocks);
 	st_vacuum_begin_writing();
@@ -431,7 +438,8 @@ st_free_empty_pages(Relation rel, BlockNumber settled, bool may_cut,
 	p.nblocks = Min(RelationGetNumberOfBlocks(rel), settled);
 	(void) st_known_extents(rel, &cat, oldest_xmin, &p.known);
 	p.all = find_wanted(&cat, &tid);
-	offer_again(&p);
+	p.hidden = MaxBlockNumber;
+	offer_again(&p, p.all && may_cut);
 	count_pages(&p);
 	p.stay = staying_pages(&p);
 	wanted = wanted_pages(&p);
