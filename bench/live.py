@@ -21,7 +21,7 @@ from dataclasses import replace
 from strata.cluster import WORKERS
 
 from bench import rounds
-from bench.bars_live import BYTES
+from bench.bars_live import BYTES, OURS
 from bench.compare import Result
 from bench.dataset import Index
 from bench.engines import PostgresEngine, QueryFailed, QueryTimeout
@@ -69,6 +69,7 @@ class Run:
         self.during: list[Probe] = []
         self.last: Result | None = None  # all rows at the end
         self.held = ""  # how a snapshot that was held open changed
+        self.maintained = True  # by workers
         self.engine = self._load()
 
     def _cell(self, section: str, name: str, unit: str, value: float | None) -> Cell:
@@ -179,6 +180,12 @@ class Run:
         self._writers(start)
         time.sleep(self.lab.config.live.rest)
         self.probes[AFTER] = self._take(AFTER, REPEATS)
+        if self.system.name in OURS:
+            [(steps,)] = self.engine.rows(
+                f"SELECT compactions FROM {self.system.name}.stats"
+                f" WHERE relation = '{TABLE}'::regclass"
+            )
+            self.maintained = steps > 0
         self.last = self.engine.timed(digest(TABLE).sql, self.lab.config.load_timeout)[
             0
         ]
@@ -267,6 +274,8 @@ class Run:
             self._cell(LIVE, BYTES, "", worst)
         if self.held:
             wrong = wrong | {"held": self.held}
+        if not self.maintained:
+            wrong = wrong | {"maintenance": "no worker has compacted the table"}
         for label, difference in wrong.items():
             cell = self._cell(LIVE, f"results, {label}", "", None)
             cell.status, cell.note = WRONG, difference
