@@ -91,6 +91,30 @@ def test_pages_that_merge_keeps_rows_away_from_are_offered_again(database, am):
         )
 
 
+def test_images_of_the_delta_come_before_its_rows_are_deleted(database, am):
+    """Writers wait for the WAL of all these deletions at once: it has no page in it."""
+    with database.connect() as conn:
+        conn.execute("CREATE EXTENSION pg_walinspect")
+        conn.execute(
+            "CREATE TABLE t WITH (autovacuum_enabled = off) AS"
+            " SELECT i, md5(i::text) AS v FROM generate_series(1, 20000) i"
+        )
+        conn.execute(f"SELECT {am}.adopt('t')")
+        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+        conn.execute("VACUUM t")  # and no hint bit is left to be set
+        conn.execute("CHECKPOINT")
+        start = conn.execute("SELECT pg_current_wal_lsn()").fetchone()[0]
+        conn.execute(f"CALL {am}.merge('t')")
+        deletions, images = conn.execute(
+            "SELECT count(*), sum(fpi_length)"
+            " FROM pg_get_wal_records_info(%s, pg_current_wal_flush_lsn())"
+            " WHERE resource_manager = 'Heap' AND record_type ~ 'DELETE|LOCK'",
+            [start],
+        ).fetchone()
+        assert deletions >= 20_000
+        assert images < 10 * 8192  # of the TOAST relation
+
+
 @pytest.mark.slow
 def test_merge_ends_what_writers_kept_one_before_from(database, am):
     """Free extents near the end are enough, but only the front makes the file short."""

@@ -19,8 +19,9 @@
  *
  * After a merge those that stay are the first of the file, and the free space map
  * offers none behind: rows that are written meanwhile would else lie all over the
- * file, and the next VACUUM could not cut it off.  A note says from where on.  The
- * next VACUUM offers again what is left of these pages, and looks at them anew.
+ * file, and the next VACUUM could not cut it off.  A note says from where on.  Each
+ * VACUUM looks at what is left of these pages anew; the first that no merge has
+ * called offers them again.
  *
  * Crashes: a page is one of an extent at once, but in the directory only if
  * the transaction commits.  So before the first page is written, those from
