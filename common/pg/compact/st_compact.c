@@ -277,7 +277,7 @@ plan_step(Relation rel, StCatalog *catalog, StCompactJob *job, bool note,
 												  CurrentMemoryContext);
 
 	st_extent_ranges(extents, versions);
-	st_extent_ranges_add_free(extents, catalog);
+	st_extent_ranges_add_free(extents, catalog, SnapshotSelf);
 	return st_compact_plan(rel, catalog, job, versions, extents, note, plan);
 }
 

@@ -404,7 +404,7 @@ may_sort(const StCompactJob *job)
 }
 
 /*
- * Chooses groups to be sorted together.  A job that goes to the end does that
+ * Chooses groups to be sorted together.  A job that goes to the end or tidies up does that
  * first: what is written anew in order needs not be for its deleted rows.
  */
 static int
@@ -464,13 +464,13 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 		chosen += choose_deleted(&file, job, candidates, n,
 								 chosen_rows(candidates, n) + delta_rows,
 								 max_rows);
-	if (chosen == 0 && !plan->delta && job->to_the_end)
+	if (chosen == 0 && !plan->delta && (job->to_the_end || job->thorough))
 		chosen = choose_order(rel, catalog, job, candidates, n, note, plan);
 	if (chosen == 0 && !plan->delta)
 		chosen = choose_deleted(&file, job, candidates, n, 0, max_rows);
 	if (chosen == 0 && !plan->delta)
 		chosen = choose_last(&file, job, candidates, n, plan);
-	if (chosen == 0 && !plan->delta && !job->to_the_end)
+	if (chosen == 0 && !plan->delta && !job->to_the_end && !job->thorough)
 		chosen = choose_order(rel, catalog, job, candidates, n, note, plan);
 
 	plan->groups = palloc(Max(chosen, 1) * sizeof(StGroupVersion));

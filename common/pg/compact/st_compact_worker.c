@@ -17,8 +17,9 @@
  * ten minutes: an old snapshot keeps space from being free.
  *
  * After each step the worker rests as long as that took of a processor, at most
- * ten seconds, so that it takes half of one; where many want it, its share.  A round that changes nothing makes
- * it look less often.
+ * ten seconds, so that it takes half of one; where many want it, its share.  Where
+ * nobody writes in the whole server, it rests a quarter of that.  A round that
+ * changes nothing makes it look less often.
  *
  * It never waits for a table's lock, because somebody who waits makes
  * autovacuum give up: it comes again, for two minutes.
@@ -63,6 +64,7 @@
 #define FORGET_MS			10000
 
 #define MAX_NAP_MS			10000
+#define ALONE_SHARE			4
 #define BUSY_NAP_MS			1000
 #define MAX_BUSY			120
 
@@ -187,6 +189,27 @@ processor_ms(void)
 		(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
 }
 
+/* Has somebody written while the worker rested the last time? */
+static bool beside_writers = true;
+
+/*
+ * Rests for what was used of a processor, or for a part of it if nobody takes a
+ * transaction id meanwhile.  While it rests this process takes none itself.
+ */
+static void
+rest(long ms)
+{
+	TransactionId next = ReadNextTransactionId();
+	long		first;
+
+	ms = Min(ms, MAX_NAP_MS);
+	first = ms / ALONE_SHARE;
+	st_worker_nap(first);
+	beside_writers = ReadNextTransactionId() != next;
+	if (beside_writers)
+		st_worker_nap(ms - first);
+}
+
 /* Steps of a round, with rests. */
 static TurnResult
 run_steps(Oid relid, StCompactJob *job)
@@ -206,7 +229,7 @@ run_steps(Oid relid, StCompactJob *job)
 			st_progress_end(ST_COMMAND_COMPACT);
 			return result;
 		}
-		st_worker_nap(Min(processor_ms() - before, MAX_NAP_MS));
+		rest(processor_ms() - before);
 	}
 }
 
@@ -235,7 +258,7 @@ vacuum_table(Oid relid, bool quiet, MemoryContext mcxt)
 	MemoryContextReset(mcxt);
 	pgstat_report_stat(false);
 	ms = processor_ms() - ms;
-	st_worker_nap(Min(ms, MAX_NAP_MS));
+	rest(ms);
 	return ms;
 }
 
@@ -382,7 +405,8 @@ take_round(Served *t, MemoryContext mcxt)
 	{
 		t->last_progress = GetCurrentTimestamp();
 		t->idle_nap = MIN_IDLE_NAP_MS;
-		set_due(t, false, Min(Max(processor_ms() - start, MIN_ROUND_NAP_MS), MAX_NAP_MS),
+		set_due(t, false, !beside_writers ? MIN_ROUND_NAP_MS :
+				Min(Max(processor_ms() - start, MIN_ROUND_NAP_MS), MAX_NAP_MS),
 				"rests after a round of");
 	}
 	else if (may_stay(t, waits || !t->tidied))

@@ -3,22 +3,31 @@
  * st_delta.c
  *	  Scan of the delta: the heap pages between the extents.
  *
- * The main fork is cut into the gaps that visible groups leave, and those
- * into chunks, each scanned by heapam within block limits.  Extents that the
- * snapshot does not see look like empty pages to heap and are passed over.
+ * The main fork is cut into the gaps that visible groups and free extents leave,
+ * and those into chunks, each scanned by heapam within block limits.  Other
+ * extents look like empty pages to heap: they cost a look.
  * Workers of one scan share the snapshot, so they agree on the gaps; a file
  * that grew meanwhile adds chunks at the end only.
+ *
+ * Where an extent is free to an MVCC snapshot, there is no row for it.  The pages
+ * become heap's again only after the entry has been deleted by a transaction that
+ * has committed (st_give_back.c), or changed in place while nobody reads the table
+ * (st_truncate.c), so that rows there are younger than the snapshot.  A
+ * serializable transaction must meet such rows, for the conflict, and looks.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/heapam.h"
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/predicate.h"
+#include "utils/snapmgr.h"
 
 #include "st_read.h"
+#include "st_space.h"
 
 #define ST_DELTA_CHUNK	128		/* blocks */
 
@@ -54,22 +63,35 @@ add_gap(StDeltaScan *scan, BlockNumber start, BlockNumber end)
 	scan->nchunks += (end - start + ST_DELTA_CHUNK - 1) / ST_DELTA_CHUNK;
 }
 
+/* Extents without rows of the delta that the snapshot sees, sorted. */
 static void
-find_gaps(StDeltaScan *scan, const StGroupList *groups, BlockNumber start,
+find_extents(Relation rel, Snapshot snapshot, const StGroupList *groups,
+			 StExtentRanges *out)
+{
+	StCatalog	catalog;
+
+	out->v = st_list_extents(groups, &out->n);
+	if (!IsMVCCSnapshot(snapshot) || IsolationIsSerializable() ||
+		!st_meta_has_row_groups(rel, NULL) ||
+		!st_catalog_open(&catalog, rel, AccessShareLock))
+		return;
+	st_extent_ranges_add_free(out, &catalog, snapshot);
+	st_catalog_close(&catalog);
+}
+
+static void
+find_gaps(StDeltaScan *scan, const StExtentRanges *extents, BlockNumber start,
 		  BlockNumber nblocks)
 {
-	int			n;
-	StExtentRange *extents = st_list_extents(groups, &n);
 	BlockNumber next = start;
 
-	scan->gaps = palloc((n + 1) * sizeof(DeltaGap));
-	for (int i = 0; i < n; i++)
+	scan->gaps = palloc_extended((extents->n + 1) * sizeof(DeltaGap), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < extents->n; i++)
 	{
-		add_gap(scan, next, Min(extents[i].start, nblocks));
-		next = Max(next, extents[i].end);
+		add_gap(scan, next, Min(extents->v[i].start, nblocks));
+		next = Max(next, extents->v[i].end);
 	}
 	add_gap(scan, next, nblocks);
-	pfree(extents);
 }
 
 /*
@@ -81,6 +103,7 @@ StDeltaScan *
 st_delta_begin(Relation rel, Snapshot snapshot, const StGroupList *groups)
 {
 	StDeltaScan *scan = palloc0(sizeof(StDeltaScan));
+	StExtentRanges extents;
 
 	/* Not SO_TYPE_SEQSCAN: heap would count every chunk as a scan. */
 	scan->heap = heap_beginscan(rel, snapshot, 0, NULL, NULL,
@@ -88,8 +111,10 @@ st_delta_begin(Relation rel, Snapshot snapshot, const StGroupList *groups)
 								SO_ALLOW_PAGEMODE);
 	PredicateLockRelation(rel, snapshot);
 	pgstat_count_heap_scan(rel);
-	find_gaps(scan, groups, st_delta_start(rel),
+	find_extents(rel, snapshot, groups, &extents);
+	find_gaps(scan, &extents, st_delta_start(rel),
 			  ((HeapScanDesc) scan->heap)->rs_nblocks);
+	pfree(extents.v);
 	return scan;
 }
 

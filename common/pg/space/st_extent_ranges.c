@@ -21,12 +21,12 @@ add_ranges(StExtentRanges *out, const StExtentRange *ranges, int n)
 	qsort(out->v, out->n, sizeof(StExtentRange), st_compare_ranges);
 }
 
-/* Adds free extents: their pages hold no tuples. */
+/* Adds the extents that are free to the snapshot: their pages hold no tuples for it. */
 void
-st_extent_ranges_add_free(StExtentRanges *out, StCatalog *cat)
+st_extent_ranges_add_free(StExtentRanges *out, StCatalog *cat, Snapshot snapshot)
 {
 	int			n;
-	StExtentRange *extents = st_free_extent_all(cat, SnapshotSelf, &n);
+	StExtentRange *extents = st_free_extent_all(cat, snapshot, &n);
 
 	add_ranges(out, extents, n);
 	pfree(extents);
@@ -61,7 +61,7 @@ st_known_extents(Relation rel, StCatalog *cat, TransactionId oldest_xmin,
 	int			n;
 
 	st_extent_ranges(out, versions);
-	st_extent_ranges_add_free(out, cat);
+	st_extent_ranges_add_free(out, cat, SnapshotSelf);
 	extents = st_list_extents(st_group_versions_list(st_retired_read(cat,
 																	 InvalidTransactionId)),
 							  &n);

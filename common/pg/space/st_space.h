@@ -68,7 +68,8 @@ typedef struct StExtentRanges
 } StExtentRanges;
 
 extern void st_extent_ranges(StExtentRanges *out, const StGroupVersions *groups);
-extern void st_extent_ranges_add_free(StExtentRanges *out, StCatalog *cat);
+extern void st_extent_ranges_add_free(StExtentRanges *out, StCatalog *cat,
+									  Snapshot snapshot);
 
 /*
  * All extents that something refers to: of groups that are not dead to all,
