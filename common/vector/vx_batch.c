@@ -190,6 +190,31 @@ vx_batch_row_value(VxBatch *batch, AttrNumber attno, int row, Datum *value, bool
 /* 0, 1, 2, ...: the positions when all rows are selected. */
 static uint16 all_rows[ST_VECTOR_SIZE];
 
+#define MAX_COPIED_GAPS	12
+
+/*
+ * Rows 64 * word number and on of a word in which few bits are not set: runs between
+ * these, each copied with what is behind it, which the next one overwrites.  So there
+ * must be room for 64 more.
+ */
+static int
+copy_runs(uint64 word, int base, uint16 *rows)
+{
+	int			n = 0;
+	int			from = 0;
+
+	for (uint64 gaps = ~word; gaps != 0; gaps &= gaps - 1)
+	{
+		int			gap = __builtin_ctzll(gaps);
+
+		memcpy(rows + n, all_rows + base + from, 64 * sizeof(uint16));
+		n += gap - from;
+		from = gap + 1;
+	}
+	memcpy(rows + n, all_rows + base + from, 64 * sizeof(uint16));
+	return n + 64 - from;
+}
+
 int
 vx_selection_rows(const uint64 *selection, int nrows, uint16 *rows)
 {
@@ -202,14 +227,13 @@ vx_selection_rows(const uint64 *selection, int nrows, uint16 *rows)
 	{
 		uint64		word = selection[base / 64];
 
-		if (word == ~UINT64CONST(0))
-		{
-			memcpy(rows + n, all_rows + base, 64 * sizeof(uint16));
-			n += 64;
-			continue;
-		}
-		for (; word != 0; word &= word - 1)
-			rows[n++] = base + __builtin_ctzll(word);
+		if (word == ~UINT64CONST(0) ||
+			(base + 128 <= ST_VECTOR_SIZE &&
+			 __builtin_popcountll(word) >= 64 - MAX_COPIED_GAPS))
+			n += copy_runs(word, base, rows + n);
+		else
+			for (; word != 0; word &= word - 1)
+				rows[n++] = base + __builtin_ctzll(word);
 	}
 	return n;
 }

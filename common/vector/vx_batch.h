@@ -220,7 +220,10 @@ vx_selection_count(const uint64 *selection, int nrows)
 extern void vx_batch_row_value(VxBatch *batch, AttrNumber attno, int row, Datum *value,
 							   bool *isnull);
 
-/* Positions of the selected rows; returns how many there are. */
+/*
+ * Positions of the selected rows; returns how many there are.  rows has room for
+ * ST_VECTOR_SIZE of them.
+ */
 extern int	vx_selection_rows(const uint64 *selection, int nrows, uint16 *rows);
 
 #endif							/* VX_BATCH_H */

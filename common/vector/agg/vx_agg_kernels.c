@@ -120,6 +120,59 @@
 		} \
 	} while (0)
 
+/* Eight integers, which the compiler spreads over what registers there are. */
+typedef int64 Lanes __attribute__((vector_size(64)));
+typedef uint64 ULanes __attribute__((vector_size(64)));
+
+/* Eight values, or 0 where the bit of the position is not set. */
+static inline __attribute__((always_inline)) void
+mask_lanes(const int64 *values, const uint64 *selection, int base, Lanes *x)
+{
+	const Lanes bits = {1, 2, 4, 8, 16, 32, 64, 128};
+
+	memcpy(x, values + base, sizeof(*x));
+	*x &= (bits & (uint8) (selection[base / 64] >> (base % 64))) != 0;
+}
+
+/*
+ * Runs statement for all positions up to the last row's, eight at a time: x has their
+ * values, 0 where there is no row.  Where most have one, this is faster than to look
+ * up each.  Then rest is run for each of the positions that are left.
+ */
+#define EACH_MASKED(statement, rest) \
+	do { \
+		int			end = r->rows[r->n - 1] + 1; \
+		int			base = 0; \
+		for (; base + 8 <= end; base += 8) \
+		{ \
+			Lanes		x; \
+			mask_lanes(values, r->selection, base, &x); \
+			statement; \
+		} \
+		for (; base < end; base++) \
+			if (r->selection[base / 64] & (UINT64CONST(1) << (base % 64))) \
+			{ \
+				int64		x = values[base]; \
+				rest; \
+			} \
+	} while (0)
+
+static inline __attribute__((always_inline)) uint64
+add_lanes(const ULanes *x)
+{
+	uint64		sum = 0;
+
+	for (int l = 0; l < 8; l++)
+		sum += (*x)[l];
+	return sum;
+}
+
+static inline bool
+are_most_selected(const VxAggRows *r)
+{
+	return r->selection != NULL && r->n > 0 && r->n >= r->rows[r->n - 1] / 2;
+}
+
 /* Groups that are few, and lanes of these. */
 #define FEW_GROUPS	32
 #define LANES	4
@@ -203,7 +256,15 @@ sum_few(char *states, Size stride, const VxAggRows *r, const int64 *values)
 VX_KERNEL void
 vx_agg_sum_int64(char *states, Size stride, const VxAggRows *r, const int64 *values)
 {
-	if (r->gids == NULL)
+	if (r->gids == NULL && are_most_selected(r))
+	{
+		VxInt64State *s = (VxInt64State *) (states + (Size) r->only * stride);
+		ULanes		sums = {s->value};
+
+		EACH_MASKED(sums += (ULanes) x, sums[0] += (uint64) x);
+		s->value = (int64) add_lanes(&sums);
+	}
+	else if (r->gids == NULL)
 		ONE_GROUP(int64, uint64, 0, VxInt64State,
 				  acc += (uint64) x,
 				  s->value = (int64) ((uint64) s->value + x));
@@ -231,6 +292,18 @@ sum_wide(const VxAggRows *r, const int64 *values)
 			high += values[i] >> 32;
 			low += (uint32) values[i];
 		}
+	}
+	else if (are_most_selected(r))
+	{
+		Lanes		highs = {0};
+		ULanes		lows = {0};
+
+		EACH_MASKED(highs += x >> 32;
+					lows += (ULanes) x & PG_UINT32_MAX,
+					high += x >> 32;
+					low += (uint32) x);
+		high += (int64) add_lanes((const ULanes *) &highs);
+		low += add_lanes(&lows);
 	}
 	else
 	{

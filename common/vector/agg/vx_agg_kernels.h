@@ -20,6 +20,7 @@ typedef struct VxAggRows
 {
 	int			n;
 	const uint16 *rows;			/* positions; NULL: 0 .. n-1 */
+	const uint64 *selection;	/* bits of just these rows, or NULL */
 	const uint32 *gids;			/* n group numbers; NULL: all rows are of */
 	uint32		only;			/* this group */
 	uint32		ngroups;		/* numbers of groups are below; 0: not known */

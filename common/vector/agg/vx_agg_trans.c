@@ -251,6 +251,7 @@ counting_rows(VxAggState *state, VxAggTrans *trans, const VxVector *v,
 	if (trans->distinct)
 		part->n = vx_distinct_filter(state, trans, v, buffer->rows, buffer->gids, part->n);
 	part->rows = buffer->rows;
+	part->selection = NULL;
 	part->gids = all->gids ? buffer->gids : NULL;
 	part->only = all->only;
 	part->ngroups = all->ngroups;
@@ -403,6 +404,8 @@ vx_agg_advance(VxAggState *state, const uint16 *rows, int n, bool all)
 		r.gids = groups->gids;
 		r.ngroups = groups->ngroups;
 	}
+	else if (!all)
+		r.selection = state->batch->selection;
 	if (r.gids && n >= LONG_RUN && vx_agg_count_changes(r.gids, n) < n / LONG_RUN)
 		advance_runs(state, &r, rows);
 	else
