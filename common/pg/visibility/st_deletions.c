@@ -89,14 +89,12 @@ worth_loading(const StDeletions *d, BlockNumber npages)
 		left * INDEX_GROUP_COST + rows * INDEX_ROW_COST;
 }
 
-static int
-compare_rows(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return x < y ? -1 : x > y;
-}
+#define ST_SORT sort_rows
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 static void
 load(StDeletions *d, StCatalog *cat)
@@ -125,7 +123,7 @@ load(StDeletions *d, StCatalog *cat)
 	}
 	table_endscan(scan);
 	if (!sorted)
-		qsort(d->rows, d->nrows, sizeof(uint64), compare_rows);
+		sort_rows(d->rows, d->nrows);
 	d->loaded = true;
 }
 
