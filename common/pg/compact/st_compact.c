@@ -69,6 +69,7 @@ move_group(const StGroup *group, const uint64 *deleted, StCompactSink *sink)
 	for (uint32 row = 0; row < group->nrows; row++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		st_pace_rest();
 		if (deleted != NULL &&
 			(deleted[row >> 6] & (UINT64CONST(1) << (row & 63))) != 0)
 			continue;

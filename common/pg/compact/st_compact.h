@@ -155,7 +155,7 @@ typedef bool (*StCompactFunction) (Relation rel, StCompactJob *job);
 extern bool st_compact_as_owner(Relation rel, StCompactJob *job,
 								StCompactFunction function);
 
-/* st_pace.c: runs one with its cost counted; rests if it has cost so much by now. */
+/* st_pace.c: runs one with its cost counted; rests if it is time to. */
 extern bool st_paced(Relation rel, StCompactJob *job, StCompactFunction step);
 extern void st_pace_rest(void);
 

@@ -204,8 +204,7 @@ st_delta_move(Relation rel, const StExtentRanges *extents,
 									strategy);
 		move_page(rel, buffer, sink, values, isnull);
 		ReleaseBuffer(buffer);
-		if (sink->indexes.rests)
-			st_pace_rest();
+		st_pace_rest();
 		block = next_delta_block(extents, &pos, block + 1);
 	}
 	FreeAccessStrategy(strategy);

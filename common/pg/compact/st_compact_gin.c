@@ -48,7 +48,7 @@ st_gin_begin(Relation index, Size max_bytes)
 }
 
 void
-st_gin_flush(StGinEntries *e, bool rests)
+st_gin_flush(StGinEntries *e)
 {
 	MemoryContext oldcxt = MemoryContextSwitchTo(e->keys_mcxt);
 	ItemPointerData *tids;
@@ -61,8 +61,7 @@ st_gin_flush(StGinEntries *e, bool rests)
 	while ((tids = ginGetBAEntry(&e->keys, &attnum, &key, &category, &n)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (rests)
-			st_pace_rest();
+		st_pace_rest();
 		ginEntryInsert(&e->state, attnum, key, category, tids, n, NULL);
 	}
 	MemoryContextReset(e->keys_mcxt);
@@ -71,8 +70,7 @@ st_gin_flush(StGinEntries *e, bool rests)
 }
 
 void
-st_gin_put(StGinEntries *e, const Datum *values, const bool *isnull, ItemPointer tid,
-		   bool rests)
+st_gin_put(StGinEntries *e, const Datum *values, const bool *isnull, ItemPointer tid)
 {
 	for (int i = 0; i < e->state.origTupdesc->natts; i++)
 	{
@@ -88,7 +86,7 @@ st_gin_put(StGinEntries *e, const Datum *values, const bool *isnull, ItemPointer
 		MemoryContextReset(e->row_mcxt);
 	}
 	if (e->keys.allocatedMemory >= e->max_bytes)
-		st_gin_flush(e, rests);
+		st_gin_flush(e);
 }
 
 Size

@@ -202,7 +202,7 @@ st_index_row(StCompactIndexes *ix, Relation rel)
 			tuplesort_putindextuplevalues(ix->sorts[i], ix->relations[i],
 										  &ix->slot->tts_tid, values, isnull);
 		else if (ix->gins[i] != NULL)
-			st_gin_put(ix->gins[i], values, isnull, &ix->slot->tts_tid, ix->rests);
+			st_gin_put(ix->gins[i], values, isnull, &ix->slot->tts_tid);
 		else
 			insert_entry(ix, i, rel, values, isnull, &ix->slot->tts_tid);
 		MemoryContextSwitchTo(oldcxt);
@@ -237,8 +237,7 @@ insert_sorted(StCompactIndexes *ix, int i, Relation rel)
 		MemoryContext oldcxt;
 
 		CHECK_FOR_INTERRUPTS();
-		if (ix->rests)
-			st_pace_rest();
+		st_pace_rest();
 		ResetPerTupleExprContext(ix->estate);
 		oldcxt = MemoryContextSwitchTo(GetPerTupleMemoryContext(ix->estate));
 		index_deform_tuple(entry, desc, values, isnull);
@@ -257,7 +256,7 @@ st_index_finish(StCompactIndexes *ix, Relation rel)
 		if (ix->sorts[i] != NULL)
 			insert_sorted(ix, i, rel);
 		if (ix->gins[i] != NULL)
-			st_gin_flush(ix->gins[i], ix->rests);
+			st_gin_flush(ix->gins[i]);
 	}
 }
 
@@ -274,8 +273,7 @@ st_index_groups(StCompactIndexes *ix, Relation rel, const StGroup *groups, uint3
 		for (uint32 row = 0; row < groups[i].nrows; row++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (ix->rests)
-				st_pace_rest();
+			st_pace_rest();
 			st_row_reader_fetch(&rows, &groups[i], row, ix->slot);
 			st_index_row(ix, rel);
 		}

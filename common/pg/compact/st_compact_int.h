@@ -28,10 +28,10 @@ typedef struct StGinEntries StGinEntries;
 /* Memory is bounded by max_bytes, and what one row adds. */
 extern StGinEntries *st_gin_begin(Relation index, Size max_bytes);
 extern void st_gin_put(StGinEntries *e, const Datum *values, const bool *isnull,
-					   ItemPointer tid, bool rests);
+					   ItemPointer tid);
 
-/* Puts what there is into the index, at the pace of st_pace.c if asked. */
-extern void st_gin_flush(StGinEntries *e, bool rests);
+/* Puts what there is into the index. */
+extern void st_gin_flush(StGinEntries *e);
 extern Size st_gin_collected(const StGinEntries *e);
 extern void st_gin_end(StGinEntries *e);
 
@@ -48,7 +48,6 @@ typedef struct StCompactIndexes
 	StGinEntries **gins;		/* of each GIN; entries of others are made at once */
 	bool	   *needed;			/* columns, or NULL for all */
 	bool		no_order;		/* one that others check has no order of TIDs */
-	bool		rests;			/* at the pace of st_pace.c */
 } StCompactIndexes;
 
 /* Of all indexes that take entries; slot is where the row is. */
@@ -214,6 +213,23 @@ extern int	st_compact_choose_order(Relation rel, StCatalog *catalog,
 									bool note);
 
 extern void st_compact_skip(StCompactJob *job, uint64 first_row);
+
+/* ---- when to rest: st_pace.c ---- */
+
+/* Not while others wait for what a step holds; until allowed again, or its end. */
+extern void st_pace_allow(bool allow);
+
+/* From now on this process, a worker, goes by what it uses of a processor. */
+extern void st_pace_by_processor(void);
+
+/* Rests for all that has not been rested for. */
+extern void st_pace_settle(void);
+
+/* Did somebody write while this process rested the last time? */
+extern bool st_pace_beside_writers(void);
+
+/* What this process has used of a processor. */
+extern long st_processor_ms(void);
 
 /* ---- workers: st_compact_start.c ---- */
 

@@ -24,6 +24,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/pg_database.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
@@ -221,7 +222,7 @@ st_worker_nap(long ms)
 						 Min(ms, MAX_DEAF_MS), PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
-		if (ConfigReloadPending)
+		if (ConfigReloadPending && !IsTransactionState())
 		{
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);

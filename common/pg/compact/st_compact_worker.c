@@ -16,10 +16,8 @@
  * has had anything for some seconds, or when what is left has waited in vain for
  * ten minutes: an old snapshot keeps space from being free.
  *
- * After each step the worker rests as long as that took of a processor, at most
- * ten seconds, so that it takes half of one; where many want it, its share.  Where
- * nobody writes in the whole server, it rests a quarter of that.  A round that
- * changes nothing makes it look less often.
+ * It rests as long as it works (st_pace.c).  A round that changes nothing makes it
+ * look less often.
  *
  * It never waits for a table's lock, because somebody who waits makes
  * autovacuum give up: it comes again, for two minutes.
@@ -29,8 +27,6 @@
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
-
-#include <sys/resource.h>
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -46,6 +42,7 @@
 #include "storage/procarray.h"
 #include "tcop/tcopprot.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
@@ -64,7 +61,6 @@
 #define FORGET_MS			10000
 
 #define MAX_NAP_MS			10000
-#define ALONE_SHARE			4
 #define BUSY_NAP_MS			1000
 #define MAX_BUSY			120
 
@@ -178,38 +174,6 @@ show(const char *what, Oid relid)
 	pgstat_report_activity(STATE_RUNNING, text);
 }
 
-/* What this process has used of a processor. */
-static long
-processor_ms(void)
-{
-	struct rusage used;
-
-	getrusage(RUSAGE_SELF, &used);
-	return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
-		(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
-}
-
-/* Has somebody written while the worker rested the last time? */
-static bool beside_writers = true;
-
-/*
- * Rests for what was used of a processor, or for a part of it if nobody takes a
- * transaction id meanwhile.  While it rests this process takes none itself.
- */
-static void
-rest(long ms)
-{
-	TransactionId next = ReadNextTransactionId();
-	long		first;
-
-	ms = Min(ms, MAX_NAP_MS);
-	first = ms / ALONE_SHARE;
-	st_worker_nap(first);
-	beside_writers = ReadNextTransactionId() != next;
-	if (beside_writers)
-		st_worker_nap(ms - first);
-}
-
 /* Steps of a round, with rests. */
 static TurnResult
 run_steps(Oid relid, StCompactJob *job)
@@ -219,7 +183,6 @@ run_steps(Oid relid, StCompactJob *job)
 	for (;;)
 	{
 		TimestampTz start = GetCurrentTimestamp();
-		long		before = processor_ms();
 		TurnResult	result = run_turn(relid, job, st_compact_step,
 									  ShareUpdateExclusiveLock);
 
@@ -229,7 +192,7 @@ run_steps(Oid relid, StCompactJob *job)
 			st_progress_end(ST_COMMAND_COMPACT);
 			return result;
 		}
-		rest(processor_ms() - before);
+		st_pace_settle();
 	}
 }
 
@@ -242,6 +205,17 @@ ask(Oid relid, StCompactFunction question)
 	return run_turn(relid, &job, question, AccessShareLock) == TURN_DONE;
 }
 
+/* Beside writers VACUUM has the pace of autovacuum. */
+static void
+set_vacuum_pace(void)
+{
+	const char *delay = GetConfigOption("autovacuum_vacuum_cost_delay", false, false);
+
+	if (delay[0] != '-')
+		SetConfigOption("vacuum_cost_delay", st_pace_beside_writers() ? delay : "0",
+						PGC_USERSET, PGC_S_SESSION);
+}
+
 /*
  * VACUUM has transactions of its own; it frees what is behind the horizon.  Returns
  * how many milliseconds it took.
@@ -249,16 +223,17 @@ ask(Oid relid, StCompactFunction question)
 static long
 vacuum_table(Oid relid, bool quiet, MemoryContext mcxt)
 {
-	long		ms = processor_ms();
+	long		ms = st_processor_ms();
 
+	set_vacuum_pace();
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	st_compact_vacuum(relid, quiet ? ST_VACUUM_BESIDE : ST_VACUUM_BESIDE_SHORT, mcxt);
 	CommitTransactionCommand();
 	MemoryContextReset(mcxt);
 	pgstat_report_stat(false);
-	ms = processor_ms() - ms;
-	rest(ms);
+	ms = st_processor_ms() - ms;
+	st_pace_settle();
 	return ms;
 }
 
@@ -376,7 +351,7 @@ set_due(Served *t, bool done, long ms, const char *what)
 static void
 take_round(Served *t, MemoryContext mcxt)
 {
-	long		start = processor_ms();
+	long		start = st_processor_ms();
 	bool		waits;
 
 	show("compacts", t->relid);
@@ -393,7 +368,7 @@ take_round(Served *t, MemoryContext mcxt)
 		t->mark = ReadNextTransactionId();
 	if (t->job.order_steps > 0)
 		t->next_order = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-													ORDER_REST * (processor_ms() - start));
+													ORDER_REST * (st_processor_ms() - start));
 	/* what waits is for VACUUM, which does not come for a few pages */
 	waits = ask(t->relid, st_compact_waits) && ask(t->relid, st_compact_wastes);
 	vacuum_if_due(t, waits, mcxt);
@@ -405,8 +380,8 @@ take_round(Served *t, MemoryContext mcxt)
 	{
 		t->last_progress = GetCurrentTimestamp();
 		t->idle_nap = MIN_IDLE_NAP_MS;
-		set_due(t, false, !beside_writers ? MIN_ROUND_NAP_MS :
-				Min(Max(processor_ms() - start, MIN_ROUND_NAP_MS), MAX_NAP_MS),
+		set_due(t, false, !st_pace_beside_writers() ? MIN_ROUND_NAP_MS :
+				Min(Max(st_processor_ms() - start, MIN_ROUND_NAP_MS), MAX_NAP_MS),
 				"rests after a round of");
 	}
 	else if (may_stay(t, waits || !t->tidied))
@@ -604,6 +579,7 @@ st_worker_serve(Oid relid)
 	/* VACUUM's memory is a portal's, which a worker has none of. */
 	PortalContext = AllocSetContextCreate(TopMemoryContext, "compaction portal",
 										  ALLOCSET_DEFAULT_SIZES);
+	st_pace_by_processor();
 	serve(relid, mcxt);
 	serve_tables(mcxt);
 }

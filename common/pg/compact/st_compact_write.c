@@ -175,7 +175,7 @@ st_sink_begin(StCompactSink *sink, Relation rel, StCatalog *catalog,
 	sink->order_hash = st_order_hash(sink->order);
 	st_indexes_open(&sink->indexes, rel);
 	sink->copies = st_take_last && !sink->indexes.no_order;
-	sink->indexes.rests = sink->copies;
+	st_pace_allow(sink->copies);
 }
 
 static void
@@ -221,6 +221,7 @@ write_sorted(StCompactSink *sink)
 	while (tuplesort_gettupleslot(sink->sort, true, false, slot, NULL))
 	{
 		CHECK_FOR_INTERRUPTS();
+		st_pace_rest();
 		slot_getallattrs(slot);
 		write_row(sink, slot->tts_values, slot->tts_isnull,
 				  (uint64) DatumGetInt64(slot->tts_values[sink->natts]));
@@ -281,6 +282,7 @@ st_sink_link(StCompactSink *sink, const StGroupVersion *groups, int ngroups)
 void
 st_sink_end(StCompactSink *sink)
 {
+	st_pace_allow(true);
 	st_indexes_close(&sink->indexes);
 	if (sink->moved != NULL)
 		pfree(sink->moved);

@@ -210,10 +210,12 @@ st_expand_step(Relation rel, StCompactJob *job, StExpandPlace *place)
 	e.slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsVirtual);
 	st_indexes_open(&e.indexes, rel);
 	before = use_slot(&e, e.slot);
+	st_pace_allow(false);
 	expand_groups(&e);
 	more = e.moved > 0 || place->row > 0;
 	*place = is_full(&e) ? e.place : (StExpandPlace) {0};
 	st_index_finish(&e.indexes, rel);
+	st_pace_allow(true);
 	(void) use_slot(&e, before);
 	st_indexes_close(&e.indexes);
 	ExecDropSingleTupleTableSlot(e.slot);

@@ -1,23 +1,50 @@
 /*-------------------------------------------------------------------------
  *
  * st_pace.c
- *	  The pace of compact(), merge() and release(): that of VACUUM.
+ *	  The pace of compaction: when it rests, and for how long.
  *
- * The server's vacuum_cost_delay and vacuum_cost_limit say it, with the costs of
- * pages found, read and dirtied, which the buffer manager counts.  Without a delay
- * nobody counts.  A step rests where nobody waits for what it holds.
+ * compact(), merge() and release() have that of VACUUM: the server's
+ * vacuum_cost_delay and vacuum_cost_limit say it, with the costs of pages found,
+ * read and dirtied, which the buffer manager counts.  Without a delay nobody counts.
+ *
+ * A worker rests as long as it has worked, by what it has used of a processor, so
+ * that it takes half of one; where many want it, its share.  It does so in slices of
+ * some milliseconds, which queries and writers feel less than long ones.  Where
+ * nobody writes in the whole server, it rests a quarter of that.
+ *
+ * A step rests where nobody waits for what it holds.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include <sys/resource.h>
+
+#include "access/transam.h"
 #include "miscadmin.h"
 #include "utils/wait_event.h"
 
-#include "st_compact.h"
+#include "st_compact_int.h"
 
 /* At most, so that a step of release() need not be paid for as a whole. */
 #define MAX_REST_MS	200
+
+/* A worker's slices, after how many calls it looks, and its longest rest. */
+#define SLICE_MS		10
+#define CALLS			128
+#define MAX_NAP_MS		10000
+#define ALONE_SHARE		4
+
+static bool may_rest = true;
+static bool by_processor = false;
+static bool beside_writers = true;
+static long rested_at;			/* processor time up to which was rested for */
+
+void
+st_pace_allow(bool allow)
+{
+	may_rest = allow;
+}
 
 bool
 st_paced(Relation rel, StCompactJob *job, StCompactFunction step)
@@ -32,13 +59,14 @@ st_paced(Relation rel, StCompactJob *job, StCompactFunction step)
 	PG_FINALLY();
 	{
 		VacuumCostActive = false;
+		may_rest = true;
 	}
 	PG_END_TRY();
 	return result;
 }
 
-void
-st_pace_rest(void)
+static void
+rest_for_cost(void)
 {
 	double		ms;
 
@@ -50,4 +78,57 @@ st_pace_rest(void)
 	pgstat_report_wait_end();
 	VacuumCostBalance = 0;
 	CHECK_FOR_INTERRUPTS();
+}
+
+/* ---- workers ---- */
+
+long
+st_processor_ms(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
+		(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
+}
+
+bool
+st_pace_beside_writers(void)
+{
+	return beside_writers;
+}
+
+/* While it rests this process takes no transaction id. */
+void
+st_pace_settle(void)
+{
+	TransactionId next = ReadNextTransactionId();
+	long		ms = Min(st_processor_ms() - rested_at, MAX_NAP_MS);
+	long		first = ms / ALONE_SHARE;
+
+	st_worker_nap(first);
+	beside_writers = ReadNextTransactionId() != next;
+	if (beside_writers)
+		st_worker_nap(ms - first);
+	rested_at = st_processor_ms();
+}
+
+void
+st_pace_by_processor(void)
+{
+	by_processor = true;
+	rested_at = st_processor_ms();
+}
+
+void
+st_pace_rest(void)
+{
+	static int	calls = 0;
+
+	if (!may_rest)
+		return;
+	if (!by_processor)
+		rest_for_cost();
+	else if (++calls % CALLS == 0 && st_processor_ms() - rested_at >= SLICE_MS)
+		st_pace_settle();
 }
