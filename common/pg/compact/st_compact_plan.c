@@ -59,7 +59,8 @@
 #define DELETED_SHARE_TO_THE_END	(1.0 / 256)
 #define MAX_TIDY_BLOCKS		65536
 
-/* Row groups' worth of rows that are sorted together. */
+/* Row groups' worth of rows that are sorted together, beside writers and else. */
+#define ORDER_GROUPS_BESIDE	2
 #define ORDER_GROUPS	4
 
 /*
@@ -411,7 +412,8 @@ static int
 choose_order(Relation rel, StCatalog *catalog, StCompactJob *job, StCandidate *c,
 			 int n, bool note, StCompactPlan *plan)
 {
-	uint64		max_rows = plan->max_rows * ORDER_GROUPS;
+	uint64		max_rows = plan->max_rows *
+		(job->to_the_end || job->thorough ? ORDER_GROUPS : ORDER_GROUPS_BESIDE);
 	int			chosen;
 
 	if (job->order_groups == 0)

@@ -92,7 +92,7 @@
 #define MIN_ORDER_REST_MS	60000
 
 /* VACUUM rests so many times as long as it took. */
-#define VACUUM_REST			4
+#define VACUUM_REST			8
 #define MAX_VACUUM_REST_MS	60000
 
 /*
@@ -115,7 +115,7 @@ typedef struct Served
 	TransactionId job_horizon;
 	TransactionId vacuum_horizon;
 	bool		vacuum_due;
-	bool		quiet;			/* the last round has changed nothing */
+	bool		quiet;			/* nothing was left to do but to tidy up */
 	bool		tidied;
 	bool		done;			/* until due it is not looked at */
 	int			busy;			/* rounds in which somebody else had it */
@@ -375,8 +375,9 @@ take_round(Served *t, MemoryContext mcxt)
 	if (ask(t->relid, st_toast_wastes))
 		(void) run_turn(t->relid, &t->job, st_toast_pack, ShareUpdateExclusiveLock);
 	t->tidied = t->job.progress == 0 && (t->tidied || t->job.tidy);
-	t->quiet = t->job.progress == 0;
-	if (!t->quiet)
+	/* a round that tidies up and is cut short goes on where nobody writes */
+	t->quiet = t->job.progress == 0 || (t->job.tidy && !st_pace_beside_writers());
+	if (t->job.progress > 0)
 	{
 		t->last_progress = GetCurrentTimestamp();
 		t->idle_nap = MIN_IDLE_NAP_MS;
