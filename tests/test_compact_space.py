@@ -91,6 +91,89 @@ def test_pages_that_merge_keeps_rows_away_from_are_offered_again(database, am):
         )
 
 
+def pages_read(conn, query: str) -> int:
+    """Pages that the statement looks at, found in memory or read."""
+    [plan] = conn.execute(
+        f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {query}"
+    ).fetchone()[0]
+    return plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]
+
+
+def test_scans_pass_over_free_extents(database, am):
+    """But not over what is there for their snapshot, nor what comes there for it."""
+    query = "SELECT count(*), sum(id), max(v) FROM t WHERE k >= 0"
+    with database.connect() as conn, database.connect() as old:
+        size = bulk_table(conn, am)
+        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+        conn.execute("INSERT INTO t VALUES (0, 'delta', 0)")
+        conn.execute("DELETE FROM t WHERE id BETWEEN 1 AND 80000")
+        conn.execute("VACUUM t")
+        conn.execute("VACUUM t")
+        pages = size() // 8192
+        assert pages_read(conn, query) < pages / 2
+        conn.execute("BEGIN ISOLATION LEVEL SERIALIZABLE")
+        assert pages_read(conn, query) > pages * 0.8
+        conn.execute("ROLLBACK")
+
+        old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        before = old.execute(query).fetchone()
+        assert before[0] == 20001
+        conn.execute(
+            "INSERT INTO t SELECT i, md5(i::text), 1 FROM generate_series(1, 40000) i"
+        )
+        assert size() // 8192 < pages + 8, "the free extents were not used"
+        assert old.execute(query).fetchone() == before
+        assert conn.execute(query).fetchone()[0] == 60001
+        old.execute("ROLLBACK")
+
+        # the end of the file is cut off and becomes pages of the delta
+        conn.execute("DELETE FROM t")
+        conn.execute("VACUUM t")
+        conn.execute("VACUUM t")
+        assert size() // 8192 < pages / 2
+        old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        assert old.execute(query).fetchone()[0] == 0
+        for n in range(20):
+            conn.execute(
+                "INSERT INTO t SELECT i, repeat(md5(i::text), 20), 1"
+                f" FROM generate_series({n} * 500 + 1, {n} * 500 + 500) i"
+            )
+        assert conn.execute(query).fetchone()[0] == 10000
+        assert old.execute(query).fetchone()[0] == 0
+        old.execute("ROLLBACK")
+        assert old.execute(query).fetchone()[0] == 10000
+
+
+def test_scans_find_own_rows_where_the_file_was_cut(database, am):
+    """Although the snapshot still sees an entry that says the pages are free."""
+    with database.connect() as conn, database.connect() as old:
+        size = bulk_table(conn, am)
+        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+        conn.execute("DELETE FROM t")
+        conn.execute("VACUUM (TRUNCATE off) t")
+        conn.execute("VACUUM (TRUNCATE off) t")
+        pages = size() // 8192
+        old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        old.execute("SELECT count(*) FROM pg_class")
+        conn.execute(
+            "INSERT INTO t SELECT i, md5(i::text), 1 FROM generate_series(1, 11000) i"
+        )
+        conn.execute("VACUUM t")
+        assert size() // 8192 < pages / 2, "the file was not cut off"
+        for n in range(20):
+            old.execute(
+                "INSERT INTO t SELECT i, repeat(md5(i::text), 20), 1"
+                f" FROM generate_series({n} * 500 + 20001, {n} * 500 + 20500) i"
+            )
+        assert old.execute("SELECT count(*), min(id) FROM t").fetchone() == (
+            10000,
+            20001,
+        )
+        assert old.execute("UPDATE t SET k = 2").rowcount == 10000
+        old.execute("COMMIT")
+        assert conn.execute("SELECT count(*) FROM t WHERE k = 2").fetchone() == (10000,)
+
+
 def test_images_of_the_delta_come_before_its_rows_are_deleted(database, am):
     """Writers wait for the WAL of all these deletions at once: it has no page in it."""
     with database.connect() as conn:

@@ -322,6 +322,29 @@ def is_up(conn) -> bool:
     return conn.execute("SELECT true").fetchone() == (True,)
 
 
+def test_sums_where_most_rows_are_left(conn, am):
+    """Sums go over bits of rows then, in eights: with gaps anywhere, and at each end."""
+    values = (
+        "SELECT i, (hashint8extended(i, 1) >> 2)::int8 AS a, hashint8(i)::int4 AS b,"
+        " (hashint8extended(i, 2) % 100000000000)::numeric / 100 AS c,"
+        " CASE WHEN i % 11 > 0 THEN i END AS d FROM generate_series(1, 3001) i"
+    )
+    query = "SELECT count(*), sum(a), sum(b), sum(c), sum(d), avg(b), max(a) FROM {}"
+    gaps = ["i % 2 = 0", "i % 3 = 1", "i % 64 = 63", "i % 64 IN (0, 1)", "i % 7 = 0"]
+    gaps += ["i % 13 < 4", "i > 2990", "i < 20", "i BETWEEN 1000 AND 1100", "i = 3001"]
+    conn.execute(f"CREATE TABLE h AS {values}")
+    for gap in gaps:
+        conn.execute(f"CREATE TABLE t USING {am} AS {values}")
+        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+        conn.execute(f"DELETE FROM t WHERE {gap}")
+        expected = conn.execute(query.format(f"h WHERE NOT ({gap})")).fetchone()
+        assert conn.execute(query.format("t")).fetchone() == expected, gap
+        some = query.format("t WHERE b % 5 > 0")
+        expected = conn.execute(query.format(f"h WHERE NOT ({gap}) AND b % 5 > 0"))
+        assert conn.execute(some).fetchone() == expected.fetchone(), gap
+        conn.execute("DROP TABLE t")
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("sqlsmith"), reason="sqlsmith is not installed")
 def test_sqlsmith(db, conn, am, rng):

@@ -220,12 +220,12 @@ extern void st_compact_skip(StCompactJob *job, uint64 first_row);
 extern void st_pace_allow(bool allow);
 
 /* From now on this process, a worker, goes by what it uses of a processor. */
-extern void st_pace_by_processor(void);
+extern void st_pace_by_processor(void (*worker_nap) (long ms));
 
 /* Rests for all that has not been rested for. */
 extern void st_pace_settle(void);
 
-/* Did somebody write while this process rested the last time? */
+/* Has somebody begun to write lately?  Seen while this process rests. */
 extern bool st_pace_beside_writers(void);
 
 /* What this process has used of a processor. */

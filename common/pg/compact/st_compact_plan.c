@@ -14,7 +14,7 @@
  *	 4. The last row group of the file, if there are many free pages, and room
  *	    for it before: so VACUUM can cut the file off.
  *	 5. Row groups that overlap in the order of the option orderby
- *	    (st_compact_order.c).
+ *	    (st_compact_order.c).  Before 3 in a job that goes to the end or tidies up.
  *
  * Free space: a group goes into several free extents where none is large
  * enough (st_free_extent.c), so what counts is how much is free.  A rewritten

@@ -42,7 +42,6 @@
 #include "storage/procarray.h"
 #include "tcop/tcopprot.h"
 #include "utils/fmgroids.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
@@ -116,6 +115,7 @@ typedef struct Served
 	TransactionId vacuum_horizon;
 	bool		vacuum_due;
 	bool		quiet;			/* nothing was left to do but to tidy up */
+	bool		goes_on;		/* the last round tidied up and was cut short */
 	bool		tidied;
 	bool		done;			/* until due it is not looked at */
 	int			busy;			/* rounds in which somebody else had it */
@@ -205,17 +205,6 @@ ask(Oid relid, StCompactFunction question)
 	return run_turn(relid, &job, question, AccessShareLock) == TURN_DONE;
 }
 
-/* Beside writers VACUUM has the pace of autovacuum. */
-static void
-set_vacuum_pace(void)
-{
-	const char *delay = GetConfigOption("autovacuum_vacuum_cost_delay", false, false);
-
-	if (delay[0] != '-')
-		SetConfigOption("vacuum_cost_delay", st_pace_beside_writers() ? delay : "0",
-						PGC_USERSET, PGC_S_SESSION);
-}
-
 /*
  * VACUUM has transactions of its own; it frees what is behind the horizon.  Returns
  * how many milliseconds it took.
@@ -225,7 +214,6 @@ vacuum_table(Oid relid, bool quiet, MemoryContext mcxt)
 {
 	long		ms = st_processor_ms();
 
-	set_vacuum_pace();
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	st_compact_vacuum(relid, quiet ? ST_VACUUM_BESIDE : ST_VACUUM_BESIDE_SHORT, mcxt);
@@ -259,7 +247,8 @@ horizon_moved(Oid relid, TransactionId *last)
 /*
  * A round has a job of its own, but for what was found in vain: groups that
  * others held, and steps that only sorted.  That counts for some time, and
- * until the horizon has moved, as it does once a holder has ended.
+ * until the horizon has moved, as it does once a holder has ended.  Steps of a round
+ * that goes on count for it, so that it ends whatever the order is.
  */
 static void
 begin_round(Served *t)
@@ -280,6 +269,12 @@ begin_round(Served *t)
 	{
 		MemoryContextReset(job->mcxt);
 		t->job_start = GetCurrentTimestamp();
+	}
+	if (t->goes_on)
+	{
+		next.order_steps = job->order_steps;
+		next.order_groups = job->order_groups;
+		next.small_steps = job->small_steps;
 	}
 	*job = next;
 	/* Does nobody see any more what stood where before the last step? */
@@ -346,17 +341,19 @@ set_due(Served *t, bool done, long ms, const char *what)
  * One round.  When the table is quiet, and no snapshot is older than the last
  * step, a last round takes the last rows of the delta, rewrites groups of a table
  * that is not large for a few deleted rows, and has VACUUM free the pages of the
- * delta.
+ * delta.  If it is cut short, the next one goes on, unless somebody writes.
  */
 static void
 take_round(Served *t, MemoryContext mcxt)
 {
 	long		start = st_processor_ms();
+	TurnResult	result;
 	bool		waits;
 
 	show("compacts", t->relid);
 	begin_round(t);
-	if (run_steps(t->relid, &t->job) == TURN_BUSY)
+	result = run_steps(t->relid, &t->job);
+	if (result == TURN_BUSY)
 	{
 		t->busy++;
 		set_due(t, t->busy > MAX_BUSY, t->busy > MAX_BUSY ? FORGET_MS : BUSY_NAP_MS,
@@ -375,8 +372,8 @@ take_round(Served *t, MemoryContext mcxt)
 	if (ask(t->relid, st_toast_wastes))
 		(void) run_turn(t->relid, &t->job, st_toast_pack, ShareUpdateExclusiveLock);
 	t->tidied = t->job.progress == 0 && (t->tidied || t->job.tidy);
-	/* a round that tidies up and is cut short goes on where nobody writes */
-	t->quiet = t->job.progress == 0 || (t->job.tidy && !st_pace_beside_writers());
+	t->goes_on = result == TURN_DONE && t->job.tidy && !st_pace_beside_writers();
+	t->quiet = t->job.progress == 0 || t->goes_on;
 	if (t->job.progress > 0)
 	{
 		t->last_progress = GetCurrentTimestamp();
@@ -580,7 +577,7 @@ st_worker_serve(Oid relid)
 	/* VACUUM's memory is a portal's, which a worker has none of. */
 	PortalContext = AllocSetContextCreate(TopMemoryContext, "compaction portal",
 										  ALLOCSET_DEFAULT_SIZES);
-	st_pace_by_processor();
+	st_pace_by_processor(st_worker_nap);
 	serve(relid, mcxt);
 	serve_tables(mcxt);
 }

@@ -10,7 +10,8 @@
  * A worker rests as long as it has worked, by what it has used of a processor, so
  * that it takes half of one; where many want it, its share.  It does so in slices of
  * some milliseconds, which queries and writers feel less than long ones.  Where
- * nobody writes in the whole server, it rests a quarter of that.
+ * nobody in the whole server has begun to write for some seconds, it rests a quarter
+ * of that.
  *
  * A step rests where nobody waits for what it holds.
  *
@@ -22,6 +23,7 @@
 
 #include "access/transam.h"
 #include "miscadmin.h"
+#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "st_compact_int.h"
@@ -34,10 +36,11 @@
 #define CALLS			128
 #define MAX_NAP_MS		10000
 #define ALONE_SHARE		4
+#define ALONE_MS		2000
 
 static bool may_rest = true;
-static bool by_processor = false;
-static bool beside_writers = true;
+static void (*nap) (long ms) = NULL;	/* of a worker */
+static TimestampTz writers_seen;	/* the last time, while this process rested */
 static long rested_at;			/* processor time up to which was rested for */
 
 void
@@ -95,7 +98,7 @@ st_processor_ms(void)
 bool
 st_pace_beside_writers(void)
 {
-	return beside_writers;
+	return !TimestampDifferenceExceeds(writers_seen, GetCurrentTimestamp(), ALONE_MS);
 }
 
 /* While it rests this process takes no transaction id. */
@@ -106,18 +109,20 @@ st_pace_settle(void)
 	long		ms = Min(st_processor_ms() - rested_at, MAX_NAP_MS);
 	long		first = ms / ALONE_SHARE;
 
-	st_worker_nap(first);
-	beside_writers = ReadNextTransactionId() != next;
-	if (beside_writers)
-		st_worker_nap(ms - first);
+	nap(first);
+	if (ReadNextTransactionId() != next)
+		writers_seen = GetCurrentTimestamp();
+	if (st_pace_beside_writers())
+		nap(ms - first);
 	rested_at = st_processor_ms();
 }
 
 void
-st_pace_by_processor(void)
+st_pace_by_processor(void (*worker_nap) (long ms))
 {
-	by_processor = true;
+	nap = worker_nap;
 	rested_at = st_processor_ms();
+	writers_seen = GetCurrentTimestamp();
 }
 
 void
@@ -127,7 +132,7 @@ st_pace_rest(void)
 
 	if (!may_rest)
 		return;
-	if (!by_processor)
+	if (nap == NULL)
 		rest_for_cost();
 	else if (++calls % CALLS == 0 && st_processor_ms() - rested_at >= SLICE_MS)
 		st_pace_settle();

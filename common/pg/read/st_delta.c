@@ -9,11 +9,13 @@
  * Workers of one scan share the snapshot, so they agree on the gaps; a file
  * that grew meanwhile adds chunks at the end only.
  *
- * Where an extent is free to an MVCC snapshot, there is no row for it.  The pages
- * become heap's again only after the entry has been deleted by a transaction that
- * has committed (st_give_back.c), or changed in place while nobody reads the table
- * (st_truncate.c), so that rows there are younger than the snapshot.  A
- * serializable transaction must meet such rows, for the conflict, and looks.
+ * Where an extent is free to an MVCC snapshot, others have no row there for it.
+ * The pages become heap's again only after the entry has been deleted by a
+ * transaction that has committed (st_give_back.c), or after the file was cut off
+ * (st_truncate.c), which changes the entry in place, but not older versions of it
+ * that the snapshot may see.  Either way others' rows are younger than the snapshot.
+ * Own ones need not be, so a transaction that has written anything looks, and so
+ * does a serializable one, which must meet the others' for the conflict.
  *
  *-------------------------------------------------------------------------
  */
@@ -72,6 +74,7 @@ find_extents(Relation rel, Snapshot snapshot, const StGroupList *groups,
 
 	out->v = st_list_extents(groups, &out->n);
 	if (!IsMVCCSnapshot(snapshot) || IsolationIsSerializable() ||
+		TransactionIdIsValid(GetTopTransactionIdIfAny()) ||
 		!st_meta_has_row_groups(rel, NULL) ||
 		!st_catalog_open(&catalog, rel, AccessShareLock))
 		return;
