@@ -42,6 +42,7 @@
 #include "storage/procarray.h"
 #include "tcop/tcopprot.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
@@ -205,6 +206,16 @@ ask(Oid relid, StCompactFunction question)
 	return run_turn(relid, &job, question, AccessShareLock) == TURN_DONE;
 }
 
+/* Beside writers VACUUM rests as autovacuum does. */
+static void
+set_vacuum_delay(void)
+{
+	const char *delay = GetConfigOption("autovacuum_vacuum_cost_delay", false, false);
+	bool		rests = st_pace_beside_writers() && delay[0] != '-';
+
+	SetConfigOption("vacuum_cost_delay", rests ? delay : NULL, PGC_USERSET, PGC_S_SESSION);
+}
+
 /*
  * VACUUM has transactions of its own; it frees what is behind the horizon.  Returns
  * how many milliseconds it took.
@@ -214,6 +225,7 @@ vacuum_table(Oid relid, bool quiet, MemoryContext mcxt)
 {
 	long		ms = st_processor_ms();
 
+	set_vacuum_delay();
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	st_compact_vacuum(relid, quiet ? ST_VACUUM_BESIDE : ST_VACUUM_BESIDE_SHORT, mcxt);
