@@ -174,6 +174,35 @@ def test_fetches(t, am, db):
         assert stats(t, am) == {"cache_misses": 1, "cache_hits": 4}
 
 
+def test_readers_outlive_vacuum_and_not_another_row_type(t, am, db):
+    """VACUUM of a table that is written invalidates it every few seconds."""
+    t.execute("CREATE UNIQUE INDEX ON t (id)")
+    t.execute(f"SELECT {am}.reset_stats()")
+    with db.connect() as other:
+        other.execute(f"SET enable_seqscan = off; SET {am}.enable_custom_scan = off")
+
+        def fetch(columns: str = "v") -> tuple:
+            return other.execute(f"SELECT {columns} FROM t WHERE id = 7").fetchone()
+
+        expected = fetch()
+        for n in range(3):
+            t.execute(
+                f"INSERT INTO t SELECT -i - {n} * 1000, '' FROM generate_series(1, 500) i"
+            )
+            t.execute("VACUUM ANALYZE t")
+            assert fetch() == expected
+        assert stats(other, am)["cache_misses"] == 1
+
+        t.execute("ALTER TABLE t ADD COLUMN w int DEFAULT 5")
+        assert fetch("v, w") == (*expected, 5)
+        t.execute("ALTER TABLE t DROP COLUMN w, ADD COLUMN w text DEFAULT 'new'")
+        assert fetch("v, w") == (*expected, "new")
+        assert stats(other, am)["cache_misses"] == 3
+        t.execute("TRUNCATE t")
+        t.execute("INSERT INTO t SELECT i, 'other' FROM generate_series(1, 5000) i")
+        assert fetch("v, w") == ("other", "new")
+
+
 def test_what_a_rollback_has_read_counts(t, am):
     t.execute("BEGIN")
     t.execute("SELECT count(v) FROM t WHERE id <= 5000")

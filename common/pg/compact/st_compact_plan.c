@@ -405,8 +405,8 @@ may_sort(const StCompactJob *job)
 }
 
 /*
- * Chooses groups to be sorted together.  A job that goes to the end or tidies up does that
- * first: what is written anew in order needs not be for its deleted rows.
+ * Chooses groups to be sorted together.  A job that goes to the end or tidies up
+ * does that first: what is written anew in order needs not be for its deleted rows.
  */
 static int
 choose_order(Relation rel, StCatalog *catalog, StCompactJob *job, StCandidate *c,

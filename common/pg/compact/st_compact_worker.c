@@ -94,6 +94,7 @@
 /* VACUUM rests so many times as long as it took. */
 #define VACUUM_REST			8
 #define MAX_VACUUM_REST_MS	60000
+#define SHORT_VACUUM_MS		500
 
 /*
  * For how long a group that somebody held is left alone.  A step that wants it
@@ -115,6 +116,7 @@ typedef struct Served
 	TransactionId job_horizon;
 	TransactionId vacuum_horizon;
 	bool		vacuum_due;
+	long		vacuum_ms;		/* what the last one took of a processor */
 	bool		quiet;			/* nothing was left to do but to tidy up */
 	bool		goes_on;		/* the last round tidied up and was cut short */
 	bool		tidied;
@@ -206,12 +208,16 @@ ask(Oid relid, StCompactFunction question)
 	return run_turn(relid, &job, question, AccessShareLock) == TURN_DONE;
 }
 
-/* Beside writers VACUUM rests as autovacuum does. */
+/*
+ * Beside writers VACUUM rests as autovacuum does, unless the last one was long: it
+ * must not fall behind, and other tables wait.
+ */
 static void
-set_vacuum_delay(void)
+set_vacuum_delay(long last_ms)
 {
 	const char *delay = GetConfigOption("autovacuum_vacuum_cost_delay", false, false);
-	bool		rests = st_pace_beside_writers() && delay[0] != '-';
+	bool		rests = st_pace_beside_writers() && last_ms < SHORT_VACUUM_MS &&
+		delay[0] != '-';
 
 	SetConfigOption("vacuum_cost_delay", rests ? delay : NULL, PGC_USERSET, PGC_S_SESSION);
 }
@@ -221,14 +227,14 @@ set_vacuum_delay(void)
  * how many milliseconds it took.
  */
 static long
-vacuum_table(Oid relid, bool quiet, MemoryContext mcxt)
+vacuum_table(Served *t, bool quiet, MemoryContext mcxt)
 {
 	long		ms = st_processor_ms();
 
-	set_vacuum_delay();
+	set_vacuum_delay(t->vacuum_ms);
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
-	st_compact_vacuum(relid, quiet ? ST_VACUUM_BESIDE : ST_VACUUM_BESIDE_SHORT, mcxt);
+	st_compact_vacuum(t->relid, quiet ? ST_VACUUM_BESIDE : ST_VACUUM_BESIDE_SHORT, mcxt);
 	CommitTransactionCommand();
 	MemoryContextReset(mcxt);
 	pgstat_report_stat(false);
@@ -326,17 +332,15 @@ vacuum_is_due(Served *t, bool waits)
 static void
 vacuum_if_due(Served *t, bool waits, MemoryContext mcxt)
 {
-	long		ms;
-
 	if (!t->vacuum_due)
 		t->vacuum_due = vacuum_is_due(t, waits);
 	if (!t->vacuum_due ||
 		(t->job.progress > 0 && GetCurrentTimestamp() < t->next_vacuum))
 		return;
 	show("vacuums", t->relid);
-	ms = vacuum_table(t->relid, t->job.progress == 0, mcxt);
+	t->vacuum_ms = vacuum_table(t, t->job.progress == 0, mcxt);
 	t->next_vacuum = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-												 Min(ms * VACUUM_REST, MAX_VACUUM_REST_MS));
+												 Min(t->vacuum_ms * VACUUM_REST, MAX_VACUUM_REST_MS));
 	t->vacuum_due = false;
 }
 
@@ -447,6 +451,7 @@ serve(Oid relid, MemoryContext mcxt)
 	t->next_order = TimestampTzPlusMilliseconds(t->due, MIN_ORDER_REST_MS);
 	t->mark = ReadNextTransactionId();
 	t->idle_nap = MIN_IDLE_NAP_MS;
+	t->vacuum_ms = LONG_MAX;
 }
 
 /* The table that has been due for longest; else *due is when one will be, or 0. */

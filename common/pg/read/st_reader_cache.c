@@ -9,10 +9,11 @@
  * used twice.  Says nothing about visibility: callers have seen the group's
  * descriptor with their snapshot.
  *
- * Memory is bounded: least recently used readers go first.  A relcache
- * invalidation (ALTER TABLE, DROP, TRUNCATE, ...) drops the relation's
- * readers, those in use when they are released.  A reader whose row() raised
- * an error is not used again.
+ * Memory is bounded: least recently used readers go first.  After a relcache
+ * invalidation a reader is used again if the relation's row type is what it was: that
+ * is all that it takes from the relation, and VACUUM of a table that is written
+ * invalidates every few seconds.  A reader whose row() raised an error is not used
+ * again.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,7 +49,9 @@ struct StCachedReader
 	uint32		nrows;			/* of the group */
 	uint32		nuses;			/* since its size was looked at */
 	Size		bytes;
+	TupleDesc	desc;			/* for which it was opened */
 	int			pins;
+	bool		doubtful;		/* the relation's may be another one now */
 	bool		dead;			/* not in the hash table any more */
 	bool		busy;			/* inside of row(), or row() failed */
 };
@@ -121,6 +124,7 @@ cached_open(Relation rel, const StGroup *group, const StReaderKey *key)
 											   "cached row group reader",
 											   ALLOCSET_SMALL_SIZES);
 	StCachedReader *c = MemoryContextAllocZero(mcxt, sizeof(StCachedReader));
+	MemoryContext oldcxt;
 	StReaderEntry *entry;
 
 	c->key = *key;
@@ -128,6 +132,9 @@ cached_open(Relation rel, const StGroup *group, const StReaderKey *key)
 	c->format = st_relation_format(rel);
 	c->mcxt = mcxt;
 	c->nrows = group->nrows;
+	oldcxt = MemoryContextSwitchTo(mcxt);
+	c->desc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
+	MemoryContextSwitchTo(oldcxt);
 	c->reader = c->format->reader_open(rel, group, mcxt);
 
 	/* Nothing below fails after the entry is made. */
@@ -136,6 +143,15 @@ cached_open(Relation rel, const StGroup *group, const StReaderKey *key)
 	MemoryContextSetParent(mcxt, CacheMemoryContext);
 	dlist_push_tail(&lru_list, &c->lru);
 	return c;
+}
+
+/* Can it be used for the relation as that is now? */
+static bool
+is_usable(StCachedReader *c, Relation rel)
+{
+	if (c->doubtful && equalTupleDescs(c->desc, RelationGetDescr(rel)))
+		c->doubtful = false;
+	return !c->doubtful && !c->busy;
 }
 
 StCachedReader *
@@ -157,7 +173,7 @@ st_reader_acquire(Relation rel, const StGroup *group)
 	}
 
 	entry = hash_search(readers, &key, HASH_FIND, NULL);
-	if (entry != NULL && entry->cached->busy)
+	if (entry != NULL && !is_usable(entry->cached, rel))
 	{
 		cached_kill(entry->cached);
 		entry = NULL;
@@ -188,7 +204,7 @@ st_reader_acquire_last(Relation rel, uint64 row, uint64 *first_row)
 	StCachedReader *c = last_acquired;
 	uint64		incarnation;
 
-	if (c == NULL || c->busy || row - c->key.first_row >= c->nrows ||
+	if (c == NULL || c->doubtful || c->busy || row - c->key.first_row >= c->nrows ||
 		!RelFileLocatorEquals(c->key.locator, st_relation_locator(rel)) ||
 		!st_meta_has_row_groups(rel, &incarnation) || incarnation != c->key.incarnation)
 		return NULL;
@@ -241,14 +257,14 @@ st_reader_row(StCachedReader *c, uint32 row, const bool *needed,
 static void
 reader_relcache_callback(Datum arg, Oid relid)
 {
-	dlist_mutable_iter iter;
+	dlist_iter	iter;
 
-	dlist_foreach_modify(iter, &lru_list)
+	dlist_foreach(iter, &lru_list)
 	{
 		StCachedReader *c = dlist_container(StCachedReader, lru, iter.cur);
 
-		if ((relid == InvalidOid || c->relid == relid) && !c->dead)
-			cached_kill(c);
+		if (relid == InvalidOid || c->relid == relid)
+			c->doubtful = true;
 	}
 }
 
