@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
@@ -20,12 +21,18 @@ def database(make_cluster, am) -> CrashDatabase:
     return crash_database(make_cluster, am, "compact", full_page_writes="on")
 
 
+def still_table(conn, am: str) -> Callable[[], int]:
+    """As bulk_table(), and no worker comes."""
+    size = bulk_table(conn, am)
+    conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+    return size
+
+
 @pytest.mark.slow
 def test_space_is_used_again_and_given_back(database, am):
     """Rounds of updates, compaction and VACUUM; then everything is deleted."""
     with database.connect() as conn:
-        size = bulk_table(conn, am)
-        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+        size = still_table(conn, am)
         conn.execute(f"CALL {am}.merge('t')")
         conn.execute("VACUUM t")
         fresh, largest = size(), 0
@@ -103,8 +110,7 @@ def test_scans_pass_over_free_extents(database, am):
     """But not over what is there for their snapshot, nor what comes there for it."""
     query = "SELECT count(*), sum(id), max(v) FROM t WHERE k >= 0"
     with database.connect() as conn, database.connect() as old:
-        size = bulk_table(conn, am)
-        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+        size = still_table(conn, am)
         conn.execute("INSERT INTO t VALUES (0, 'delta', 0)")
         conn.execute("DELETE FROM t WHERE id BETWEEN 1 AND 80000")
         conn.execute("VACUUM t")
@@ -147,8 +153,7 @@ def test_scans_pass_over_free_extents(database, am):
 def test_scans_find_own_rows_where_the_file_was_cut(database, am):
     """Although the snapshot still sees an entry that says the pages are free."""
     with database.connect() as conn, database.connect() as old:
-        size = bulk_table(conn, am)
-        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
+        size = still_table(conn, am)
         conn.execute("DELETE FROM t")
         conn.execute("VACUUM (TRUNCATE off) t")
         conn.execute("VACUUM (TRUNCATE off) t")

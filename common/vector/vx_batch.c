@@ -190,12 +190,13 @@ vx_batch_row_value(VxBatch *batch, AttrNumber attno, int row, Datum *value, bool
 /* 0, 1, 2, ...: the positions when all rows are selected. */
 static uint16 all_rows[ST_VECTOR_SIZE];
 
+/* Bits of a word that may be missing for its rows to be copied in runs. */
 #define MAX_COPIED_GAPS	12
 
 /*
- * Rows 64 * word number and on of a word in which few bits are not set: runs between
- * these, each copied with what is behind it, which the next one overwrites.  So there
- * must be room for 64 more.
+ * The rows of a word, the first of which is base, in which few bits are not set: runs
+ * between these, each copied with what is behind it, which the next one overwrites.
+ * So there must be room for 64 more.
  */
 static int
 copy_runs(uint64 word, int base, uint16 *rows)

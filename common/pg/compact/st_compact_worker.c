@@ -91,7 +91,10 @@
 #define ORDER_REST			20
 #define MIN_ORDER_REST_MS	60000
 
-/* VACUUM rests so many times as long as it took. */
+/*
+ * VACUUM rests so many times as long as it took.  One that took less than the last
+ * of these is short.
+ */
 #define VACUUM_REST			8
 #define MAX_VACUUM_REST_MS	60000
 #define SHORT_VACUUM_MS		500
@@ -213,34 +216,30 @@ ask(Oid relid, StCompactFunction question)
  * must not fall behind, and other tables wait.
  */
 static void
-set_vacuum_delay(long last_ms)
+set_vacuum_delay(const Served *t)
 {
 	const char *delay = GetConfigOption("autovacuum_vacuum_cost_delay", false, false);
-	bool		rests = st_pace_beside_writers() && last_ms < SHORT_VACUUM_MS &&
+	bool		rests = st_pace_beside_writers() && t->vacuum_ms < SHORT_VACUUM_MS &&
 		delay[0] != '-';
 
 	SetConfigOption("vacuum_cost_delay", rests ? delay : NULL, PGC_USERSET, PGC_S_SESSION);
 }
 
-/*
- * VACUUM has transactions of its own; it frees what is behind the horizon.  Returns
- * how many milliseconds it took.
- */
-static long
+/* VACUUM has transactions of its own; it frees what is behind the horizon. */
+static void
 vacuum_table(Served *t, bool quiet, MemoryContext mcxt)
 {
-	long		ms = st_processor_ms();
+	long		before = st_processor_ms();
 
-	set_vacuum_delay(t->vacuum_ms);
+	set_vacuum_delay(t);
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	st_compact_vacuum(t->relid, quiet ? ST_VACUUM_BESIDE : ST_VACUUM_BESIDE_SHORT, mcxt);
 	CommitTransactionCommand();
 	MemoryContextReset(mcxt);
 	pgstat_report_stat(false);
-	ms = st_processor_ms() - ms;
+	t->vacuum_ms = st_processor_ms() - before;
 	st_pace_settle();
-	return ms;
 }
 
 /* What VACUUM could free rows up to; a question, see st_compact.h. */
@@ -338,7 +337,7 @@ vacuum_if_due(Served *t, bool waits, MemoryContext mcxt)
 		(t->job.progress > 0 && GetCurrentTimestamp() < t->next_vacuum))
 		return;
 	show("vacuums", t->relid);
-	t->vacuum_ms = vacuum_table(t, t->job.progress == 0, mcxt);
+	vacuum_table(t, t->job.progress == 0, mcxt);
 	t->next_vacuum = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
 												 Min(t->vacuum_ms * VACUUM_REST, MAX_VACUUM_REST_MS));
 	t->vacuum_due = false;

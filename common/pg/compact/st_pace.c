@@ -38,7 +38,7 @@
 #define ALONE_SHARE		4
 #define ALONE_MS		2000
 
-static bool may_rest = true;
+static bool may_rest = true;	/* nobody waits for what a step holds */
 static void (*nap) (long ms) = NULL;	/* of a worker */
 static TimestampTz writers_seen;	/* the last time, while this process rested */
 static long rested_at;			/* processor time up to which was rested for */
