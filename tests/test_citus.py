@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
+import statistics
+import time
 
 import psycopg
 import pytest
@@ -17,6 +20,9 @@ from strata.citus import Formation
 from strata.threads import repeated
 from strata.twin import HEAP, OURS, Session
 from strata.wait import wait_until
+
+from bench.compare import Result, compare
+from bench.events import EVENTS_DATA, row_select
 
 EXTENSIONS = ["colcompress", "rowcompress", "sorted_heap", "zson_dict"]
 METHODS = EXTENSIONS[:3]
@@ -733,6 +739,62 @@ def test_loads_of_shards_are_columnar_at_once(store):
     store.ours.execute(f"INSERT INTO t {ROWS.replace(str(BULK), str(rows))}")
     grouped = store.on_shards(f"SELECT row_group_rows FROM {store.am}.table_info('%s')")
     assert sum(map(int, grouped)) > 0.95 * rows
+
+
+# ---- one node and two ----
+
+# 10,000,000 for the times in docs/distributed.md, with pytest's -s to see them.
+EVENTS = int(os.environ.get("SHARDED_EVENTS", 40_000))
+
+
+def timed(conn, sql: str) -> tuple[float, Result]:
+    """Milliseconds, the median of three, and what the query returns."""
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        cursor = conn.execute(sql)
+        rows = cursor.fetchall()
+        times.append((time.perf_counter() - start) * 1000)
+    names, types = zip(
+        *((c.name, c.type_code) for c in cursor.description), strict=True
+    )
+    return statistics.median(times), Result(names, types, rows)
+
+
+def test_queries_on_one_node_and_two(schemas):
+    """The benchmark's queries of events, with eight shards."""
+    twin = DistributedTwin(schemas, "colcompress")
+    columns = ", ".join(f"{name} {kind}" for name, kind in EVENTS_DATA.columns)
+    twin.ok("SET statement_timeout = 0")
+    twin.ok("SET citus.shard_count = 8")
+    twin.ok(f"CREATE TABLE events ({columns})")
+    for conn in twin.conns.values():
+        conn.execute("SELECT create_distributed_table('events', 'id')")
+    twin.heap.execute(f"INSERT INTO events {row_select('1', str(EVENTS))}")
+    twin.ours.execute(f"INSERT INTO events SELECT * FROM {HEAP}.events")
+    twin.ok("VACUUM ANALYZE events")
+    sizes = [
+        conn.execute("SELECT citus_table_size('events') / 1000000").fetchone()[0]
+        for conn in (twin.ours, twin.heap)
+    ]
+    print(f"\n{EVENTS} rows, MB of colcompress and heap: {sizes}")
+
+    first = str(schemas.workers[0].socket)
+    for nodes in (2, 1):
+        if nodes == 1:
+            for number, _, node in twin.shards("events"):
+                if node != first:
+                    twin.ours.execute(
+                        "SELECT citus_move_shard_placement(%s, %s, 5432, %s, 5432,"
+                        " 'block_writes')",
+                        [number, node, first],
+                    )
+        assert len({node for _, _, node in twin.shards("events")}) == nodes
+        for query in EVENTS_DATA.queries:
+            expected_ms, expected = timed(twin.heap, query.sql)
+            ms, got = timed(twin.ours, query.sql)
+            compare(query, expected, got)
+            print(f"{nodes} nodes, {query.name}: {ms:.1f} ms, heap {expected_ms:.1f}")
 
 
 # ---- documents ----

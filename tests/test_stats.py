@@ -8,6 +8,7 @@ import re
 import signal
 import threading
 import time
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -201,6 +202,59 @@ def test_readers_outlive_vacuum_and_not_another_row_type(t, am, db):
         t.execute("TRUNCATE t")
         t.execute("INSERT INTO t SELECT i, 'other' FROM generate_series(1, 5000) i")
         assert fetch("v, w") == ("other", "new")
+
+
+def open_readers(conn) -> int:
+    """Row groups that the session keeps open."""
+    return conn.execute(
+        "SELECT count(*) FROM pg_backend_memory_contexts"
+        " WHERE name = 'cached row group reader'"
+    ).fetchone()[0]
+
+
+def test_cache_size(t, am, db):
+    t.execute("CREATE UNIQUE INDEX ON t (id)")
+    with db.connect() as other:
+        other.execute(f"SET enable_seqscan = off; SET {am}.enable_custom_scan = off")
+
+        def fetch_of_each_group() -> None:
+            for i in range(7, ROWS, GROUP):
+                other.execute("SELECT v FROM t WHERE id = %s", [i])
+
+        fetch_of_each_group()
+        assert open_readers(other) == ROWS // GROUP
+        other.execute(f"SET {am}.cache_size = '64kB'")
+        fetch_of_each_group()
+        assert open_readers(other) <= 1
+
+
+@pytest.mark.slow
+def test_memory_is_given_back_after_a_minute(t, am, db):
+    """To the system, by a session that is idle, also after an error."""
+    t.execute("CREATE UNIQUE INDEX ON t (id)")
+    with db.connect() as other:
+        pid = other.info.backend_pid
+        other.execute(f"SET enable_seqscan = off; SET {am}.enable_custom_scan = off")
+        other.execute("SET enable_bitmapscan = off")
+
+        def resident() -> int:
+            status = Path(f"/proc/{pid}/status").read_text()
+            return int(re.search(r"RssAnon:\s+(\d+) kB", status)[1])
+
+        other.execute("SELECT id FROM t WHERE id = 7").fetchall()
+        before = resident()
+        other.execute(
+            "SELECT max((SELECT v FROM t WHERE id = i * 7919 % 30000))"
+            " FROM generate_series(1, 5000) i"
+        )
+        used = resident() - before
+        assert used > 1000
+        with contextlib.suppress(psycopg.Error):
+            other.execute("SELECT 1 / 0")
+        start = time.monotonic()
+        wait_until(lambda: resident() - before < used / 2, "memory", timeout=100)
+        assert time.monotonic() - start > 39
+        assert open_readers(other) == 0
 
 
 def test_what_a_rollback_has_read_counts(t, am):

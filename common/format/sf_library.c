@@ -29,6 +29,7 @@
 #include "st_bitmap_scan.h"
 #include "st_counters.h"
 #include "st_error.h"
+#include "st_read.h"
 #include "st_scan_columns.h"
 #include "vx_engine.h"
 #include "vx_vec.h"
@@ -232,6 +233,11 @@ define_settings(const SfLibrary *library)
 							"Sets how many background workers compact tables at the same time, on the whole server.",
 							NULL, &st_max_workers, 1, 0, 64,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable(setting_name("cache_size"),
+							"Sets the memory that a session keeps of what fetches by index have decoded.",
+							"Least recently used row groups go first; all is given back after a minute without use.",
+							&st_cache_size_kb, 16 * 1024, 64, 1024 * 1024,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable(setting_name("enable_compact_beside_writers"),
 							 "Lets compaction copy rows before it takes them away.",
 							 NULL, &st_take_last, true,

@@ -24,8 +24,9 @@
  * ------------------------------------------------------------------------
  */
 
-/* What a session keeps of them, with all that they have decoded. */
-#define ST_READER_CACHE_BYTES	((Size) 64 * 1024 * 1024)
+/* Setting cache_size: what a session keeps of them, with all they have decoded. */
+extern int	st_cache_size_kb;
+#define ST_READER_CACHE_BYTES	((Size) st_cache_size_kb * 1024)
 
 typedef struct StCachedReader StCachedReader;
 extern void st_reader_cache_init(void); /* once per backend */

@@ -9,7 +9,12 @@
  * used twice.  Says nothing about visibility: callers have seen the group's
  * descriptor with their snapshot.
  *
- * Memory is bounded: least recently used readers go first.  After a relcache
+ * Memory is bounded by the setting cache_size: least recently used readers go
+ * first, and all of them after a minute without use.  A timer looks for that.  A
+ * session that is idle then frees its memory as it reads invalidations, in an
+ * empty transaction.
+ *
+ * After a relcache
  * invalidation a reader is used again if the relation's row type is what it was: that
  * is all that it takes from the relation, and VACUUM of a table that is written
  * invalidates every few seconds.  A reader whose row() raised an error is not used
@@ -19,10 +24,18 @@
  */
 #include "postgres.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <signal.h>
+
 #include "access/xact.h"
 #include "lib/ilist.h"
+#include "storage/sinval.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
 
 #include "st_callbacks.h"
 #include "st_counters.h"
@@ -30,6 +43,10 @@
 
 /* Uses for a row each before the size of a reader is looked at. */
 #define ST_USES_BEFORE_ACCOUNT	256
+
+/* So many ticks of the timer without a use, and memory is given back. */
+#define TICK_MS			20000
+#define IDLE_TICKS		3
 
 typedef struct StReaderKey
 {
@@ -67,6 +84,11 @@ static StCachedReader *last_acquired = NULL;	/* is not dead */
 static dlist_head lru_list = DLIST_STATIC_INIT(lru_list);
 static Size cache_bytes = 0;
 
+int			st_cache_size_kb = 16 * 1024;
+
+static TimeoutId timer = MAX_TIMEOUTS;	/* until there is one */
+static volatile sig_atomic_t idle_ticks = 0;	/* since the last use */
+
 static void
 cached_free(StCachedReader *c)
 {
@@ -103,6 +125,45 @@ cache_trim(void)
 		if (c->pins == 0)
 			cached_kill(c);
 	}
+}
+
+/* ---- memory that is not used for a minute ---- */
+
+/* In a signal handler. */
+static void
+timer_tick(void)
+{
+	if (idle_ticks < IDLE_TICKS && ++idle_ticks == IDLE_TICKS)
+		HandleCatchupInterrupt();
+}
+
+/* Errors stop all timers of a backend. */
+static void
+timer_start(void)
+{
+	if (timer == MAX_TIMEOUTS)
+		timer = RegisterTimeout(USER_TIMEOUT, timer_tick);
+	if (!get_timeout_active(timer))
+		enable_timeout_every(timer,
+							 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), TICK_MS),
+							 TICK_MS);
+}
+
+/* At the end of a transaction: nothing is pinned. */
+static void
+give_back(void)
+{
+	dlist_mutable_iter iter;
+
+	disable_timeout(timer, false);
+	idle_ticks = 0;
+	if (dlist_is_empty(&lru_list))
+		return;
+	dlist_foreach_modify(iter, &lru_list)
+		cached_kill(dlist_container(StCachedReader, lru, iter.cur));
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }
 
 static StReaderKey
@@ -191,6 +252,8 @@ st_reader_acquire(Relation rel, const StGroup *group)
 	c->pins++;
 	c->format->reader_attach(c->reader, rel);
 	last_acquired = c;
+	idle_ticks = 0;
+	timer_start();
 	return c;
 }
 
@@ -210,6 +273,7 @@ st_reader_acquire_last(Relation rel, uint64 row, uint64 *first_row)
 		return NULL;
 	c->pins++;
 	c->format->reader_attach(c->reader, rel);
+	idle_ticks = 0;
 	*first_row = c->key.first_row;
 	return c;
 }
@@ -289,6 +353,13 @@ reader_xact_callback(XactEvent event, void *arg)
 		else if (c->busy)
 			cached_kill(c);
 	}
+
+	if (timer == MAX_TIMEOUTS)
+		return;
+	if (idle_ticks >= IDLE_TICKS)
+		give_back();
+	else if (!dlist_is_empty(&lru_list))
+		timer_start();
 }
 
 void

@@ -27,6 +27,5 @@ _PG_init(void)
 		.footer_switch = "enable_footer_aggregates"
 	};
 
-	rc_cache_init();
 	sf_library_init(&library);
 }

@@ -81,7 +81,4 @@ extern uint64 rc_reader_bytes_decoded(const StReader *r);
 /* What views show of a column: VxFormat. */
 extern bool rc_reader_column_info(StReader *r, AttrNumber attno, VxColumnInfo *info);
 
-/* rc_cache.c: setting rowcompress.batch_cache_size. */
-extern void rc_cache_init(void);
-
 #endif							/* RC_BATCH_H */

@@ -5,9 +5,10 @@
  *
  * The store keeps readers of row groups across statements, by file,
  * incarnation and group; each reader knows its batches by number, and here
- * all of them stand in one list, least recently used first, whose memory is
- * bounded by rowcompress.batch_cache_size.  The batch that a reader's last
- * fetch was from stays: its values may be in use.
+ * all of them stand in one list, least recently used first.  They may have
+ * three quarters of rowcompress.cache_size, so that single batches leave before
+ * the store closes a reader with all that it has.  The batch that a reader's
+ * last fetch was from stays: its values may be in use.
  *
  * A batch leaves with its reader: when the row group's relation changes, or
  * the memory context goes.
@@ -16,12 +17,9 @@
  */
 #include "postgres.h"
 
-#include "utils/guc.h"
-
 #include "rc_reader.h"
 #include "st_compat.h"
-
-static int	batch_cache_kb = 16 * 1024;
+#include "st_read.h"
 
 static dlist_head lru_list = DLIST_STATIC_INIT(lru_list);
 static Size cache_bytes = 0;
@@ -51,7 +49,7 @@ recount(StReader *r)
 static void
 make_room(void)
 {
-	Size		limit = (Size) batch_cache_kb * 1024;
+	Size		limit = ST_READER_CACHE_BYTES / 4 * 3;
 	dlist_mutable_iter iter;
 
 	dlist_foreach_modify(iter, &lru_list)
@@ -105,17 +103,4 @@ rc_cache_forget(StReader *r)
 		if (r->cached[i] != NULL)
 			batch_drop(r->cached[i], r->cached[i]->counted);
 	r->current = NULL;
-}
-
-void
-rc_cache_init(void)
-{
-	DefineCustomIntVariable("rowcompress.batch_cache_size",
-							"Sets the memory that a session keeps decoded row batches in.",
-							"Row batches that index fetches have used; least recently used ones go first.",
-							&batch_cache_kb,
-							16 * 1024,
-							64, 1024 * 1024,
-							PGC_USERSET, GUC_UNIT_KB,
-							NULL, NULL, NULL);
 }

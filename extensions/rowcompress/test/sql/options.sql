@@ -30,6 +30,6 @@ SELECT rowcompress.set_options(NULL);
 SELECT name, value FROM rowcompress.table_options('ro') WHERE source = 'table';
 SET rowcompress.nosuch = 1;
 \set VERBOSITY sqlstate
-SET rowcompress.batch_cache_size = '1kB';
+SET rowcompress.cache_size = '1kB';
 \set VERBOSITY default
 DROP TABLE ro;
