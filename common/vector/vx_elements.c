@@ -16,6 +16,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
+#include "st_compat.h"
 #include "vx_elements.h"
 
 VxElementKind
@@ -93,7 +94,8 @@ vx_elements_begin(VxElements *e, Datum value)
 		AnyArrayType *array = DatumGetAnyArrayP(value);
 
 		e->nitems = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
-		array_iter_setup(&e->array, array);
+		array_iter_setup(&e->array, array
+						 ST_SINCE_19(, e->typlen, e->byval, e->align));
 		return;
 	}
 	document = DatumGetJsonbP(value);
@@ -136,7 +138,8 @@ vx_elements_next(VxElements *e, int i, bool *isnull)
 	JsonbValue	skipped;
 
 	if (e->kind == VX_ELEMENTS_ARRAY)
-		return array_iter_next(&e->array, isnull, i, e->typlen, e->byval, e->align);
+		return array_iter_next(&e->array, isnull, i
+							   ST_UNTIL_18(, e->typlen, e->byval, e->align));
 	*isnull = false;
 	(void) JsonbIteratorNext(&e->json, &v, true);
 	if (e->kind == VX_ELEMENTS_JSON)

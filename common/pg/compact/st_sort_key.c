@@ -21,6 +21,7 @@
 #include <math.h>
 
 #include "catalog/pg_type_d.h"
+#include "fmgr.h"
 #include "port/pg_bswap.h"
 #include "utils/uuid.h"
 

@@ -18,6 +18,7 @@
 
 #include <math.h>
 
+#include "access/transam.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_statistic.h"
 #include "miscadmin.h"

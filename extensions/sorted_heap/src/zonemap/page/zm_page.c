@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/itup.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
