@@ -14,11 +14,10 @@
  * session that is idle then frees its memory as it reads invalidations, in an
  * empty transaction.
  *
- * After a relcache
- * invalidation a reader is used again if the relation's row type is what it was: that
- * is all that it takes from the relation, and VACUUM of a table that is written
- * invalidates every few seconds.  A reader whose row() raised an error is not used
- * again.
+ * After a relcache invalidation a reader is used again if the relation's row type
+ * is what it was: that is all that it takes from the relation, and VACUUM of a table
+ * that is written invalidates every few seconds.  A reader whose row() raised an
+ * error is not used again.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,7 +45,7 @@
 
 /* So many ticks of the timer without a use, and memory is given back. */
 #define TICK_MS			20000
-#define IDLE_TICKS		3
+#define IDLE_TICKS		4
 
 typedef struct StReaderKey
 {
@@ -112,6 +111,15 @@ cached_kill(StCachedReader *c)
 }
 
 static void
+measure(StCachedReader *c)
+{
+	Size		bytes = MemoryContextMemAllocated(c->mcxt, true);
+
+	cache_bytes += bytes - c->bytes;
+	c->bytes = bytes;
+}
+
+static void
 cache_trim(void)
 {
 	dlist_mutable_iter iter;
@@ -120,6 +128,8 @@ cache_trim(void)
 	{
 		StCachedReader *c = dlist_container(StCachedReader, lru, iter.cur);
 
+		/* its format may have freed some of it for others */
+		measure(c);
 		if (cache_bytes <= ST_READER_CACHE_BYTES)
 			break;
 		if (c->pins == 0)
@@ -129,11 +139,13 @@ cache_trim(void)
 
 /* ---- memory that is not used for a minute ---- */
 
-/* In a signal handler. */
+/* In a signal handler.  A failed transaction block lets requests pass unheard. */
 static void
 timer_tick(void)
 {
-	if (idle_ticks < IDLE_TICKS && ++idle_ticks == IDLE_TICKS)
+	if (idle_ticks < IDLE_TICKS)
+		idle_ticks++;
+	if (idle_ticks >= IDLE_TICKS)
 		HandleCatchupInterrupt();
 }
 
@@ -147,6 +159,25 @@ timer_start(void)
 		enable_timeout_every(timer,
 							 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), TICK_MS),
 							 TICK_MS);
+}
+
+/*
+ * A failed transaction block stops the timer with each statement that it refuses,
+ * and no XactCallback tells when it ends; its memory does.
+ */
+static void
+timer_restart(void *arg)
+{
+	if (!dlist_is_empty(&lru_list))
+		timer_start();
+}
+
+static void
+timer_start_after_failure(void)
+{
+	static MemoryContextCallback restart = {.func = timer_restart};
+
+	MemoryContextRegisterResetCallback(TopTransactionContext, &restart);
 }
 
 /* At the end of a transaction: nothing is pinned. */
@@ -281,10 +312,8 @@ st_reader_acquire_last(Relation rel, uint64 row, uint64 *first_row)
 bool
 st_reader_account(StCachedReader *c)
 {
-	Size		bytes = MemoryContextMemAllocated(c->mcxt, true);
-
-	cache_bytes += bytes - c->bytes;
-	c->bytes = bytes;
+	idle_ticks = 0;
+	measure(c);
 	if (cache_bytes > ST_READER_CACHE_BYTES)
 		cache_trim();
 	return cache_bytes <= ST_READER_CACHE_BYTES;
@@ -360,6 +389,8 @@ reader_xact_callback(XactEvent event, void *arg)
 		give_back();
 	else if (!dlist_is_empty(&lru_list))
 		timer_start();
+	if (event == XACT_EVENT_ABORT)
+		timer_start_after_failure();
 }
 
 void
