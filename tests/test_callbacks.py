@@ -40,7 +40,7 @@ def library(server, workdir):
     if not (Path(headers.strip()) / "postgres.h").exists():
         pytest.skip("the server has no headers")
     directory = workdir / "callback_slots"
-    directory.mkdir()
+    directory.mkdir(exist_ok=True)
     directory.chmod(0o755)
     done = subprocess.run(
         ["make", "-s", "-f", SOURCE / "Makefile", f"VPATH={SOURCE}"]

@@ -45,7 +45,9 @@ def test_suite(make_cluster, server, tmp_path, request, extension, suite):
     chosen = []
     if request.config.option.quick:
         chosen = quick_part(directory, suite)
-    cluster = make_cluster(suite)
+    # From 19 on the server may group below a join: other plans than expected here.
+    settings = {"enable_eager_aggregate": "off"} if server.major >= 19 else {}
+    cluster = make_cluster(suite, **settings)
     done = subprocess.run(
         ["make", "-s", "-C", directory, "installcheck", without, *chosen]
         + [f"PG_CONFIG={server.pg_config}", f"REGRESS_OUTPUT={tmp_path}"],
