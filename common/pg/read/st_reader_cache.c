@@ -165,9 +165,12 @@ timer_start(void)
  * A failed transaction block stops the timer with each statement that it refuses,
  * and no XactCallback tells when it ends; its memory does.
  */
+static bool failed = false;		/* timer_restart() will be called */
+
 static void
 timer_restart(void *arg)
 {
+	failed = false;
 	if (!dlist_is_empty(&lru_list))
 		timer_start();
 }
@@ -177,7 +180,9 @@ timer_start_after_failure(void)
 {
 	static MemoryContextCallback restart = {.func = timer_restart};
 
-	MemoryContextRegisterResetCallback(TopTransactionContext, &restart);
+	if (!failed)
+		MemoryContextRegisterResetCallback(TopTransactionContext, &restart);
+	failed = true;
 }
 
 /* At the end of a transaction: nothing is pinned. */
