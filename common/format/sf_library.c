@@ -236,7 +236,7 @@ define_settings(const SfLibrary *library)
 	DefineCustomIntVariable(setting_name("cache_size"),
 							"Sets the memory that a session keeps of what fetches by index have decoded.",
 							"Least recently used row groups go first; all is given back after a minute without use.",
-							&st_cache_size_kb, 16 * 1024, 64, 1024 * 1024,
+							&st_cache_size_kb, 64 * 1024, 64, 1024 * 1024,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable(setting_name("enable_compact_beside_writers"),
 							 "Lets compaction copy rows before it takes them away.",

@@ -83,7 +83,7 @@ static StCachedReader *last_acquired = NULL;	/* is not dead */
 static dlist_head lru_list = DLIST_STATIC_INIT(lru_list);
 static Size cache_bytes = 0;
 
-int			st_cache_size_kb = 16 * 1024;
+int			st_cache_size_kb = 64 * 1024;
 
 static TimeoutId timer = MAX_TIMEOUTS;	/* until there is one */
 static volatile sig_atomic_t idle_ticks = 0;	/* since the last use */
