@@ -27,7 +27,7 @@ DIRECT_FROM = 18  # the server's first version whose direct reads are asynchrono
 
 
 def _ask(lab: Lab, dataset: Dataset, system: System, cell: Cell) -> None:
-    small = {"rowcompress.cache_size": "1MB"}
+    small = {"colcompress.cache_size": "1MB", "rowcompress.cache_size": "1MB"}
     lab.pgbench(
         cell,
         lab.database(dataset, system),

@@ -11,7 +11,6 @@ import contextlib
 import itertools
 import os
 import statistics
-import time
 
 import psycopg
 import pytest
@@ -21,7 +20,8 @@ from strata.threads import repeated
 from strata.twin import HEAP, OURS, Session
 from strata.wait import wait_until
 
-from bench.compare import Result, compare
+from bench.compare import compare
+from bench.engines import PostgresEngine
 from bench.events import EVENTS_DATA, row_select
 
 EXTENSIONS = ["colcompress", "rowcompress", "sorted_heap", "zson_dict"]
@@ -113,6 +113,16 @@ class DistributedTwin(Session):
             " WHERE table_name = %s::regclass ORDER BY 1",
             [table],
         ).fetchall()
+
+    def gather(self, home: str, table: str = "t") -> None:
+        """Move all shards to one node, and those of tables that go with them."""
+        for number, _, node in self.shards(table):
+            if node != home:
+                self.ours.execute(
+                    "SELECT citus_move_shard_placement(%s, %s, 5432, %s, 5432,"
+                    " 'block_writes')",
+                    [number, node, home],
+                )
 
     def on_shards(self, command: str, table: str = "t") -> list[str]:
         rows = self.ours.execute(
@@ -543,12 +553,7 @@ def test_shard_split_under_writes(twin, mode):
 def test_rebalance(store):
     store.events()
     home = str(store.formation.workers[0].socket)
-    for number, _, node in store.shards():
-        if node != home:
-            store.ours.execute(
-                "SELECT citus_move_shard_placement(%s, %s, 5432, %s, 5432, 'block_writes')",
-                [number, node, home],
-            )
+    store.gather(home)
     assert {node for _, _, node in store.shards()} == {home}
     before = fingerprints(store)
     store.ours.execute("SELECT rebalance_table_shards(%s)", [f"{OURS}.t"])
@@ -747,20 +752,6 @@ def test_loads_of_shards_are_columnar_at_once(store):
 EVENTS = int(os.environ.get("SHARDED_EVENTS", 40_000))
 
 
-def timed(conn, sql: str) -> tuple[float, Result]:
-    """Milliseconds, the median of three, and what the query returns."""
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        cursor = conn.execute(sql)
-        rows = cursor.fetchall()
-        times.append((time.perf_counter() - start) * 1000)
-    names, types = zip(
-        *((c.name, c.type_code) for c in cursor.description), strict=True
-    )
-    return statistics.median(times), Result(names, types, rows)
-
-
 def test_queries_on_one_node_and_two(schemas):
     """The benchmark's queries of events, with eight shards."""
     twin = DistributedTwin(schemas, "colcompress")
@@ -773,28 +764,27 @@ def test_queries_on_one_node_and_two(schemas):
     twin.heap.execute(f"INSERT INTO events {row_select('1', str(EVENTS))}")
     twin.ours.execute(f"INSERT INTO events SELECT * FROM {HEAP}.events")
     twin.ok("VACUUM ANALYZE events")
-    sizes = [
-        conn.execute("SELECT citus_table_size('events') / 1000000").fetchone()[0]
-        for conn in (twin.ours, twin.heap)
-    ]
-    print(f"\n{EVENTS} rows, MB of colcompress and heap: {sizes}")
 
-    first = str(schemas.workers[0].socket)
+    engines = {}
+    for schema in (OURS, HEAP):
+        engines[schema] = PostgresEngine(schemas.coordinator.dsn(schemas.dbname))
+        engines[schema].configure(search_path=schema)
+        size = engines[schema].rows("SELECT citus_table_size('events') / 1000000")
+        print(f"\n{schema}: {EVENTS} rows, {size[0][0]} MB")
     for nodes in (2, 1):
         if nodes == 1:
-            for number, _, node in twin.shards("events"):
-                if node != first:
-                    twin.ours.execute(
-                        "SELECT citus_move_shard_placement(%s, %s, 5432, %s, 5432,"
-                        " 'block_writes')",
-                        [number, node, first],
-                    )
+            twin.gather(str(schemas.workers[0].socket), "events")
         assert len({node for _, _, node in twin.shards("events")}) == nodes
         for query in EVENTS_DATA.queries:
-            expected_ms, expected = timed(twin.heap, query.sql)
-            ms, got = timed(twin.ours, query.sql)
-            compare(query, expected, got)
-            print(f"{nodes} nodes, {query.name}: {ms:.1f} ms, heap {expected_ms:.1f}")
+            results = {}
+            for schema, engine in engines.items():
+                runs = [engine.timed(query.sql, 600) for _ in range(3)]
+                results[schema] = runs[0][0]
+                ms = statistics.median(ms for _, ms in runs)
+                print(f"{nodes} nodes, {query.name}, {schema}: {ms:.1f} ms")
+            compare(query, results[HEAP], results[OURS])
+    for engine in engines.values():
+        engine.close()
 
 
 # ---- documents ----
