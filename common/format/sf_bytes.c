@@ -131,6 +131,16 @@ sf_codec_ctx_create(MemoryContext mcxt)
 	return ctx;
 }
 
+StCodecCtx *
+sf_codec_ctx_shared(void)
+{
+	static StCodecCtx *ctx = NULL;
+
+	if (ctx == NULL)
+		ctx = sf_codec_ctx_create(TopMemoryContext);
+	return ctx;
+}
+
 /* ---- dictionaries ---- */
 
 #define DICT_MAX_ENTRIES 32768

@@ -45,6 +45,12 @@ extern void sf_grow_rows(MemoryContext mcxt, void **values, Size element,
 extern StCodecCtx *sf_codec_ctx_create(MemoryContext mcxt);
 
 /*
+ * That of the session's readers: one takes hundreds of kB, and fetches that go to
+ * and fro among groups find it in the processor's cache.
+ */
+extern StCodecCtx *sf_codec_ctx_shared(void);
+
+/*
  * A sorted dictionary of values, of total bytes (data NULL: null), in the
  * current context; false if it takes more than max_bytes, or is not clearly
  * smaller than the values.

@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "cc_reader.h"
+#include "sf_bytes.h"
 #include "st_compat.h"
 #include "st_int.h"
 
@@ -91,7 +92,7 @@ read_blob(StReader *r, CcChunk *chunk, const CcBlobPlaces *p, uint32 i, uint8 *d
 	}
 	packed = MemoryContextAllocHuge(CurrentMemoryContext, stored);
 	cc_read_image(r, off, stored, packed);
-	if (st_codec_decompress(r->codec_ctx, chunk->codec, packed, stored, dst, raw) != ST_OK)
+	if (st_codec_decompress(sf_codec_ctx_shared(), chunk->codec, packed, stored, dst, raw) != ST_OK)
 		cc_corrupt(r, "codec frame of a large value");
 	pfree(packed);
 }

@@ -16,6 +16,7 @@
 
 #include "cc_array_read.h"
 #include "cc_shred_read.h"
+#include "sf_bytes.h"
 #include "st_bytes.h"
 #include "st_compat.h"
 #include "st_int.h"
@@ -208,7 +209,7 @@ cc_chunk_make(StReader *r, const CcFooterColumn *e, const SfColumnType *type,
 	CcChunk    *chunk = MemoryContextAllocZero(r->mcxt, sizeof(CcChunk));
 
 	chunk->entry = e;
-	chunk->block = chunk->vector = chunk->last_vector = -1;
+	chunk->block = chunk->vector = chunk->last_vector = chunk->bytes_vector = -1;
 	chunk->type = *type;
 	chunk->nrows = nrows;
 	chunk->nvectors = (nrows + ST_VECTOR_SIZE - 1) / ST_VECTOR_SIZE;
@@ -256,7 +257,7 @@ cc_chunk_dictionary(StReader *r, CcChunk *chunk)
 	if (stored_len < raw_len)
 	{
 		unpacked = palloc(raw_len);
-		if (st_codec_decompress(r->codec_ctx, chunk->codec, stored, stored_len,
+		if (st_codec_decompress(sf_codec_ctx_shared(), chunk->codec, stored, stored_len,
 								unpacked, raw_len) != ST_OK)
 			cc_corrupt(r, "dictionary of a column chunk");
 		stored = unpacked;

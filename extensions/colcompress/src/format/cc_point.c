@@ -4,10 +4,11 @@
  *	  Single rows out of a row group: what an index fetch needs.
  *
  * The first values of a vector are taken on their own: only its bytes are
- * read, and are kept, and only those values decoded.  When the same vector is
- * asked again and again, it is worth decoding as a whole, and so is the next one
- * when rows are asked for in order: walking through a group row by row costs what
- * a scan costs.
+ * read, and only those values decoded.  What a codec frame was unpacked to is
+ * kept; bytes of other vectors are as quickly read once more.  When the same
+ * vector is asked again and again, it is worth decoding as a whole, and so is the
+ * next one when rows are asked for in order: walking through a group row by row
+ * costs what a scan costs.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +27,7 @@
 /* Bytes in front of the value, so that it stands aligned. */
 #define POINT_ROOM MAXIMUM_ALIGNOF
 
-/* A reader keeps at most so many bytes that it took single values of. */
+/* A reader keeps at most so many bytes of blocks that it took single values of. */
 #define POINT_KEPT_BYTES ((Size) 16 * 1024 * 1024)
 
 /* Rows that follow each other, deleted ones between, are at most so far apart. */
@@ -127,15 +128,18 @@ vector_value(StReader *r, CcChunk *chunk, const VxVector *v, uint32 i, bool *isn
 	return vx_vector_datum(v, i);
 }
 
-/* ---- bytes that were read for single values ---- */
+/* ---- bytes that are read for single values ---- */
 
 /*
- * Room for bytes that stay with the reader.  When there are too many, those
- * kept before are forgotten.
+ * Raw bytes of a block with a codec frame, which stay with the reader.  When
+ * there are too many, those kept before are forgotten.
  */
-static uint8 *
-keep_bytes(StReader *r, CcChunk *chunk, Size len)
+static const uint8 *
+keep_block(StReader *r, CcChunk *chunk, uint32 blockno)
 {
+	Size		len = chunk->blocks[blockno].raw_len;
+	uint8	   *bytes;
+
 	if (r->kept_bytes > 0 && r->kept_bytes + len > POINT_KEPT_BYTES)
 	{
 		MemoryContextReset(r->kept_mcxt);
@@ -143,52 +147,57 @@ keep_bytes(StReader *r, CcChunk *chunk, Size len)
 		r->kept_epoch++;
 	}
 	if (r->kept_mcxt == NULL)
-		r->kept_mcxt = AllocSetContextCreate(r->mcxt, "bytes of single values",
+		r->kept_mcxt = AllocSetContextCreate(r->mcxt, "blocks of single values",
 											 ALLOCSET_DEFAULT_SIZES);
 	if (chunk->kept == NULL || chunk->kept_epoch != r->kept_epoch)
 	{
 		chunk->kept_epoch = r->kept_epoch;
 		chunk->kept = MemoryContextAllocZero(r->kept_mcxt,
-											 chunk->nvectors * sizeof(uint8 *));
-		r->kept_bytes += chunk->nvectors * sizeof(uint8 *);
+											 chunk->nblocks * sizeof(uint8 *));
+		r->kept_bytes += chunk->nblocks * sizeof(uint8 *);
 	}
 	r->kept_bytes += len;
-	return MemoryContextAllocHuge(r->kept_mcxt, Max(len, 1));
+	bytes = MemoryContextAllocHuge(r->kept_mcxt, Max(len, 1));
+	cc_block_read(r, chunk, blockno, bytes);
+	chunk->kept[blockno] = bytes;
+	return bytes;
 }
 
-/*
- * Bytes of a vector, for one value of it: of a block without a codec frame
- * only the vector's own bytes are read.
- */
+/* Bytes of a vector of a block without a codec frame, alone. */
+static const uint8 *
+read_vector(StReader *r, CcChunk *chunk, uint32 vecno)
+{
+	const CcVectorPlace *place = &chunk->vectors[vecno];
+
+	chunk->bytes_vector = -1;
+	cc_ensure(r, &chunk->bytes, &chunk->bytes_cap, place->len);
+	cc_read_image(r, chunk->blocks[place->block].off + place->off, place->len, chunk->bytes);
+	chunk->bytes_vector = vecno;
+	r->bytes_decoded += place->len;
+	return chunk->bytes;
+}
+
+static inline bool
+has_codec_frame(const CcChunk *chunk, uint32 vecno)
+{
+	const CcBlock *b = &chunk->blocks[chunk->vectors[vecno].block];
+
+	return b->stored_len != b->raw_len;
+}
+
+/* Bytes of a vector, for one value of it. */
 static const uint8 *
 point_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
 {
 	const CcVectorPlace *place = &chunk->vectors[vecno];
-	const CcBlock *b = &chunk->blocks[place->block];
-	bool		packed = b->stored_len != b->raw_len;
-	uint32		slot = packed ? b->first_vector : vecno;
-	const uint8 *kept = cc_kept_bytes(r, chunk, vecno);
-	uint8	   *bytes;
+	const uint8 *bytes = cc_bytes_at_hand(r, chunk, vecno);
 
 	*len = place->len;
-	if (kept != NULL)
-		return kept;
-	if (chunk->block == place->block)
-		return chunk->block_data + place->off;
-
-	if (packed)
-	{
-		bytes = keep_bytes(r, chunk, b->raw_len);
-		cc_block_read(r, chunk, place->block, bytes);
-	}
-	else
-	{
-		bytes = keep_bytes(r, chunk, place->len);
-		cc_read_image(r, b->off + place->off, place->len, bytes);
-		r->bytes_decoded += place->len;
-	}
-	chunk->kept[slot] = bytes;
-	return bytes + (packed ? place->off : 0);
+	if (bytes != NULL)
+		return bytes;
+	if (has_codec_frame(chunk, vecno))
+		return keep_block(r, chunk, place->block) + place->off;
+	return read_vector(r, chunk, vecno);
 }
 
 /*
@@ -268,20 +277,12 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 	return point_value(r, chunk, src, len, vecno, n, i);
 }
 
-/* Bytes of a vector for values that are asked for in order: nothing is kept. */
+/* Bytes of a vector for values that are asked for in order: no block is kept. */
 static const uint8 *
 passing_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
 {
-	const CcVectorPlace *place = &chunk->vectors[vecno];
-	const CcBlock *b = &chunk->blocks[place->block];
-
-	if (b->stored_len != b->raw_len || chunk->block == place->block)
-		return cc_vector_bytes(r, chunk, vecno, len);
-	cc_ensure(r, &chunk->point, &chunk->point_cap, place->len);
-	cc_read_image(r, b->off + place->off, place->len, chunk->point);
-	r->bytes_decoded += place->len;
-	*len = place->len;
-	return chunk->point;
+	return has_codec_frame(chunk, vecno) ? cc_vector_bytes(r, chunk, vecno, len) :
+		point_bytes(r, chunk, vecno, len);
 }
 
 /*

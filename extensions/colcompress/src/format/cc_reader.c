@@ -79,7 +79,6 @@ cc_reader_open(Relation rel, const StGroup *group, MemoryContext mcxt)
 	r->nchunks = RelationGetDescr(rel)->natts;
 	r->chunks = MemoryContextAllocZero(own, Max(1, r->nchunks) * sizeof(CcChunk *));
 
-	r->codec_ctx = sf_codec_ctx_create(own);
 	return r;
 }
 
@@ -172,7 +171,7 @@ cc_block_read(StReader *r, const CcChunk *chunk, uint32 blockno, uint8 *dst)
 		uint8	   *packed = MemoryContextAllocHuge(CurrentMemoryContext, b->stored_len);
 
 		cc_read_image(r, b->off, b->stored_len, packed);
-		if (st_codec_decompress(r->codec_ctx, chunk->codec, packed, b->stored_len,
+		if (st_codec_decompress(sf_codec_ctx_shared(), chunk->codec, packed, b->stored_len,
 								dst, b->raw_len) != ST_OK)
 			cc_corrupt(r, "codec frame of a block");
 		pfree(packed);
@@ -195,16 +194,12 @@ const uint8 *
 cc_vector_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
 {
 	const CcVectorPlace *place = &chunk->vectors[vecno];
+	const uint8 *bytes = cc_bytes_at_hand(r, chunk, vecno);
 
 	*len = place->len;
-	if (chunk->block != place->block)
-	{
-		const uint8 *kept = cc_kept_bytes(r, chunk, vecno);
-
-		if (kept != NULL)
-			return kept;
-		load_block(r, chunk, place->block);
-	}
+	if (bytes != NULL)
+		return bytes;
+	load_block(r, chunk, place->block);
 	return chunk->block_data + place->off;
 }
 
@@ -242,7 +237,7 @@ cc_reader_column_info(StReader *r, AttrNumber attno, VxColumnInfo *info)
 	info->numbers[1] = chunk.raw_bytes;
 	info->numbers[2] = chunk.encoded_bytes;
 	info->numbers[3] = chunk.nulls;
-	info->numbers[4] = chunk.distinct > 0 ? chunk.distinct : -1;
+	info->numbers[4] = chunk.distinct > 0 ? (int64) chunk.distinct : -1;
 	return true;
 }
 

@@ -91,9 +91,12 @@ typedef struct CcChunk
 	uint32		taken;			/* one after the other */
 	uint8	   *point;
 	Size		point_cap;
+	int64		bytes_vector;	/* whose bytes are at hand, of a block without a
+								 * codec frame, or -1 */
+	uint8	   *bytes;
+	Size		bytes_cap;
 	uint64		kept_epoch;		/* of the reader, when kept was made */
-	const uint8 **kept;			/* by vector, or the first one of a block with
-								 * a codec frame: raw bytes, or NULL */
+	const uint8 **kept;			/* by block with a codec frame: raw bytes, or NULL */
 } CcChunk;
 
 struct StReader
@@ -108,11 +111,10 @@ struct StReader
 	CcFooterColumn *entries;
 	CcChunk   **chunks;			/* by attribute number - 1; NULL until used */
 	int			nchunks;		/* of the table */
-	StCodecCtx *codec_ctx;
 	uint64		bytes_decoded;
 	uint64	   *verified;		/* pages whose checksum was right */
 	struct SfKeyZones *keys;	/* NULL until used */
-	MemoryContext kept_mcxt;	/* bytes that single values were taken of */
+	MemoryContext kept_mcxt;	/* blocks that single values were taken of */
 	Size		kept_bytes;
 	uint64		kept_epoch;		/* how often they were forgotten */
 	uint32		last_row;		/* that was asked for, */
@@ -158,20 +160,24 @@ extern Datum cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i,
 /* Bytes of a vector, its block loaded. */
 extern const uint8 *cc_vector_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len);
 
-/* Bytes of a vector, if they were kept for single values, else NULL. */
+/*
+ * Bytes of a vector that need not be read: of the block at hand, or left by
+ * single values.  Else NULL.
+ */
 static inline const uint8 *
-cc_kept_bytes(const StReader *r, const CcChunk *chunk, uint32 vecno)
+cc_bytes_at_hand(const StReader *r, const CcChunk *chunk, uint32 vecno)
 {
 	const CcVectorPlace *place = &chunk->vectors[vecno];
-	const CcBlock *b = &chunk->blocks[place->block];
 
+	if (chunk->block == place->block)
+		return chunk->block_data + place->off;
+	if (chunk->bytes_vector == vecno)
+		return chunk->bytes;
 	/* Sub-columns have chunks that nobody lists: they notice for themselves. */
-	if (chunk->kept == NULL || chunk->kept_epoch != r->kept_epoch)
+	if (chunk->kept == NULL || chunk->kept_epoch != r->kept_epoch ||
+		chunk->kept[place->block] == NULL)
 		return NULL;
-	if (b->stored_len == b->raw_len)
-		return chunk->kept[vecno];
-	return chunk->kept[b->first_vector] == NULL ? NULL :
-		chunk->kept[b->first_vector] + place->off;
+	return chunk->kept[place->block] + place->off;
 }
 
 /* Raw bytes of a block, read and unpacked to a buffer of its raw length. */

@@ -29,7 +29,7 @@ cc_builtin_attribute(Oid type, Form_pg_attribute att)
 	Assert(type == TEXTOID || type == NUMERICOID || type == BOOLOID || type == JSONBOID);
 }
 
-/* What a document costs at least, for a first guess of a vector's size. */
+/* What a document costs at least, for a first guess of the size of some. */
 #define GUESS_BYTES 128
 
 /* Memory that an arena of documents takes at a time. */
@@ -142,12 +142,12 @@ build_document(const CcDocSource *source, const CcLeafSet *present, int row,
 }
 
 /*
- * Appends the document of a row as a varlena to the chunk's arena, which may
- * move; returns its offset.
+ * Appends the document of a row, one of n, as a varlena to the chunk's arena,
+ * which may move; returns its offset.
  */
 static Size
 append_document(StReader *r, CcChunk *chunk, const CcDocSource *source,
-				const CcLeafSet *present, int row, Size used)
+				const CcLeafSet *present, int row, uint32 n, Size used)
 {
 	Size		start = MAXALIGN(used);
 
@@ -170,7 +170,7 @@ append_document(StReader *r, CcChunk *chunk, const CcDocSource *source,
 		}
 		if (status != ST_NOSPACE)
 			cc_corrupt(r, "sub-columns of a document");
-		chunk->arena_cap = Max(chunk->arena_cap * 2, ST_VECTOR_SIZE * GUESS_BYTES);
+		chunk->arena_cap = Max(chunk->arena_cap * 2, (n + 1) * GUESS_BYTES);
 		chunk->arena = chunk->arena == NULL ?
 			MemoryContextAllocHuge(r->mcxt, chunk->arena_cap) :
 			repalloc_huge(chunk->arena, chunk->arena_cap);
@@ -201,7 +201,7 @@ cc_shred_decode(StReader *r, CcChunk *chunk, uint32 vecno, uint32 n,
 		if (vx_vector_isnull(&chunk->v, i) ||
 			(rows != NULL && ((rows[i / 64] >> (i % 64)) & 1) == 0))
 			continue;
-		values[i] = append_document(r, chunk, source, &present[i], i, used);
+		values[i] = append_document(r, chunk, source, &present[i], i, n, used);
 		used = shred->used;
 	}
 	if (used == VARHDRSZ)
@@ -263,7 +263,7 @@ cc_shred_point(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i)
 			cc_leaf_add(&present, leaf);
 		}
 	}
-	(void) append_document(r, chunk, &source, &present, 0, 0);
+	(void) append_document(r, chunk, &source, &present, 0, 1, 0);
 	pfree(vectors);
 	pfree(values);
 	return PointerGetDatum(chunk->arena);

@@ -22,7 +22,7 @@ WHERE a.row_group < b.row_group
 -- chunks: one per column and row group; bounds hold the values
 SELECT column_name, type, count(*) = (SELECT count(*) FROM colcompress.row_groups('ins')) AS every_group,
 	bool_and(encoding <> '' AND codec <> '' AND blocks > 0 AND encoded_bytes > 0 AND raw_bytes > 0) AS filled,
-	sum(nulls) AS nulls
+	sum(nulls) AS nulls, max(dictionary_values) AS dictionary
 FROM colcompress.column_chunks('ins') GROUP BY attnum, column_name, type ORDER BY attnum;
 SELECT (SELECT count(*) FROM ins WHERE j IS NULL)
 	= (SELECT sum(nulls) FROM colcompress.column_chunks('ins') WHERE column_name = 'j')

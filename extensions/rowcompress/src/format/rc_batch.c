@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 
 #include "rc_reader.h"
+#include "sf_bytes.h"
 #include "st_bitmap.h"
 #include "st_bytes.h"
 #include "st_compat.h"
@@ -336,7 +337,7 @@ rc_read_large(StReader *r, const SfColumnType *type, const RcPiece *piece, int i
 	}
 	packed = MemoryContextAllocHuge(CurrentMemoryContext, stored);
 	rc_read(r, off, stored, packed);
-	if (st_codec_decompress(r->codec_ctx, r->codec, packed, stored, dst, len) != ST_OK)
+	if (st_codec_decompress(sf_codec_ctx_shared(), r->codec, packed, stored, dst, len) != ST_OK)
 		rc_corrupt(r, "codec frame of a large value");
 	pfree(packed);
 	return sf_value_datum(type, dst, len);

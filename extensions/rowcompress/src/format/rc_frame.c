@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "rc_reader.h"
+#include "sf_bytes.h"
 #include "st_bytes.h"
 #include "st_compat.h"
 
@@ -88,10 +89,10 @@ unpack_frame(RcBatch *batch, AttrNumber attno, RcPiece *piece, uint32 frame,
 	else if (stored > raw)
 		status = ST_CORRUPT;
 	else if (chunk->codec_dict)
-		status = st_codec_decompress_dict(r->codec_ctx, chunk->codec_dict,
+		status = st_codec_decompress_dict(sf_codec_ctx_shared(), chunk->codec_dict,
 										  piece->values + off, stored, to, raw);
 	else
-		status = st_codec_decompress(r->codec_ctx, r->codec, piece->values + off, stored,
+		status = st_codec_decompress(sf_codec_ctx_shared(), r->codec, piece->values + off, stored,
 									 to, raw);
 	if (status != ST_OK)
 		rc_corrupt(r, "codec frame of a batch");

@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 
 #include "rc_reader.h"
+#include "sf_bytes.h"
 #include "st_bytes.h"
 #include "st_compat.h"
 
@@ -66,7 +67,7 @@ read_dictionary(StReader *r, RcChunk *chunk, StByteReader *b)
 	chunk->dict_bytes = MemoryContextAlloc(r->mcxt, raw_len);
 	if (stored_len == raw_len)
 		memcpy(chunk->dict_bytes, stored, raw_len);
-	else if (st_codec_decompress(r->codec_ctx, r->codec, stored, stored_len,
+	else if (st_codec_decompress(sf_codec_ctx_shared(), r->codec, stored, stored_len,
 								 chunk->dict_bytes, raw_len) != ST_OK)
 		rc_corrupt(r, "dictionary of a column");
 }

@@ -152,20 +152,6 @@ release_reader(void *arg)
 			st_codec_dict_free(r->chunks[i]->codec_dict);
 }
 
-/*
- * Working memory of the codecs, one for all readers of the session: fetches
- * that go to and fro among groups find it in the processor's cache.
- */
-static StCodecCtx *
-shared_codec_ctx(void)
-{
-	static StCodecCtx *ctx = NULL;
-
-	if (ctx == NULL)
-		ctx = sf_codec_ctx_create(TopMemoryContext);
-	return ctx;
-}
-
 StReader *
 rc_reader_open(Relation rel, const StGroup *group, MemoryContext mcxt)
 {
@@ -190,7 +176,6 @@ rc_reader_open(Relation rel, const StGroup *group, MemoryContext mcxt)
 	r->release_batches.func = release_batches;
 	r->release_batches.arg = r;
 	MemoryContextRegisterResetCallback(r->batch_mcxt, &r->release_batches);
-	r->codec_ctx = shared_codec_ctx();
 	return r;
 }
 

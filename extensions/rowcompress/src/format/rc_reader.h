@@ -74,7 +74,6 @@ struct StReader
 	uint32	   *batch_len;
 	RcChunk   **chunks;			/* by attribute number - 1; NULL until used */
 	int			nchunks;		/* of the table */
-	StCodecCtx *codec_ctx;		/* of the session */
 	uint64		bytes_decoded;
 	uint64	   *verified;		/* pages whose checksum is known to be right */
 	RcBatch   **cached;			/* by batch number; NULL until a fetch */
