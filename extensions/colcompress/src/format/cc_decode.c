@@ -21,6 +21,8 @@
 #include "st_compat.h"
 #include "st_float.h"
 #include "st_int.h"
+#include "vx_batch.h"
+#include "vx_path.h"
 
 void
 cc_take_validity(StReader *r, const CcVectorPlace *place, uint32 n,
@@ -267,6 +269,13 @@ note_rows(CcChunk *chunk, uint32 vecno, uint32 n, const uint64 *rows)
 		memcpy(chunk->decoded, rows, (n + 63) / 64 * sizeof(uint64));
 }
 
+/* So few that vectors next to it may well have none. */
+static bool
+few_rows(const uint64 *rows, uint32 n)
+{
+	return rows != NULL && vx_selection_count(rows, n) <= VX_SPARSE_ROWS;
+}
+
 const VxVector *
 cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno, const uint64 *rows)
 {
@@ -284,7 +293,8 @@ cc_chunk_vector(StReader *r, CcChunk *chunk, uint32 vecno, const uint64 *rows)
 	v->scale = chunk->scale;
 	v->constant = false;
 	v->has_nulls = chunk->vectors[vecno].nnulls > 0;
-	src = cc_vector_bytes(r, chunk, vecno, &len);
+	src = few_rows(rows, n) ? cc_passing_bytes(r, chunk, vecno, &len) :
+		cc_vector_bytes(r, chunk, vecno, &len);
 	cc_take_validity(r, &chunk->vectors[vecno], n, &src, &len, v->valid);
 	if (chunk->vectors[vecno].nnulls < n)
 		decode_values(r, chunk, src, len, vecno, n, rows);

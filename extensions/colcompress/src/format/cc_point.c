@@ -277,9 +277,8 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 	return point_value(r, chunk, src, len, vecno, n, i);
 }
 
-/* Bytes of a vector for values that are asked for in order: no block is kept. */
-static const uint8 *
-passing_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
+const uint8 *
+cc_passing_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
 {
 	return has_codec_frame(chunk, vecno) ? cc_vector_bytes(r, chunk, vecno, len) :
 		point_bytes(r, chunk, vecno, len);
@@ -347,7 +346,7 @@ cc_reader_sum_rows(StReader *r, AttrNumber attno, const uint64 *rows, int128 *su
 			{
 				CHECK_FOR_INTERRUPTS();
 				vecno = row / ST_VECTOR_SIZE;
-				src = passing_bytes(r, chunk, vecno, &len);
+				src = cc_passing_bytes(r, chunk, vecno, &len);
 			}
 			if (stored_integer(r, chunk, vecno, src, len, row % ST_VECTOR_SIZE, &value))
 				*sum += value;

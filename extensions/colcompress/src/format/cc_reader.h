@@ -161,6 +161,12 @@ extern Datum cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i,
 extern const uint8 *cc_vector_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len);
 
 /*
+ * The same where vectors next to it are not wanted: of a block without a codec
+ * frame the vector's bytes alone are read.
+ */
+extern const uint8 *cc_passing_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len);
+
+/*
  * Bytes of a vector that need not be read: of the block at hand, or left by
  * single values.  Else NULL.
  */
