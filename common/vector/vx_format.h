@@ -74,7 +74,7 @@ typedef struct VxCosts
 	double		fetch_word;		/* of it, a value */
 	double		fetch_byte;		/* a byte of a string */
 	double		fetch_block;	/* a string that shares a block with many others */
-	double		fetch_far;		/* eight bytes of a vector that is not at hand */
+	double		fetch_far;		/* a byte of a row group that is not at hand */
 } VxCosts;
 
 /*

@@ -61,6 +61,10 @@
 /* Share of a row's and a column's cost for a row that a vector is decoded with. */
 #define VX_DECODE_COST	0.5
 
+/* What a session keeps of a fetched column for each row of the group: so much, and of its width. */
+#define VX_KEPT_BYTES	0.25
+#define VX_KEPT_SHARE	(1.0 / 64)
+
 /* Share of the rows up to which distinct values are taken for a dictionary's. */
 #define VX_DISTINCT_SHARE	0.05
 
@@ -90,15 +94,15 @@ is_referenced(const Bitmapset *attnos, AttrNumber attno)
 
 /*
  * A word is read out of its vector; of strings all lengths are decoded, and
- * wide ones mostly stand in a block that is unpacked as a whole.  Vectors that a
- * session has decoded stay at hand until others take their place.
+ * wide ones mostly stand in a block that is unpacked as a whole.  What was unpacked
+ * of a row group stays at hand until others take its place.
  */
 Cost
 vx_row_fetch_cost(RelOptInfo *rel, Relation relation, const Bitmapset *attnos, Cost *far)
 {
 	const VxCosts *c = &vx_format->costs;
 	double		cost = c->fetch;
-	double		bytes = 0;
+	double		kept = 0;
 
 	*far = 0;
 	if (c->fetch == 0)
@@ -111,15 +115,15 @@ vx_row_fetch_cost(RelOptInfo *rel, Relation relation, const Bitmapset *attnos, C
 		if (att->attisdropped || !is_referenced(attnos, attno))
 			continue;
 		cost += c->fetch_word;
-		bytes += Max(sizeof(Datum), att->attlen < 0 ? width : 0);
+		kept += VX_KEPT_BYTES + VX_KEPT_SHARE * width;
 		if (att->attlen < 0)
 			cost += c->fetch_byte * width;
 		if (att->attlen < 0 && width >= VX_WIDE_VALUE)
 			cost += c->fetch_block;
 	}
-	if (bytes * rel->tuples > ST_READER_CACHE_BYTES)
-		*far = c->fetch_far * bytes / sizeof(Datum) * cpu_tuple_cost *
-			(1 - ST_READER_CACHE_BYTES / (bytes * rel->tuples));
+	if (kept * rel->tuples > ST_READER_CACHE_BYTES)
+		*far = c->fetch_far * kept * st_options_get(relation)->row_group_rows * cpu_tuple_cost *
+			(1 - ST_READER_CACHE_BYTES / (kept * rel->tuples));
 	return cost * cpu_tuple_cost;
 }
 
@@ -444,6 +448,8 @@ vx_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation 
 	Selectivity selectivity;
 	double		found;
 	double		read;
+	double		nread;
+	double		pages;
 	double		page_cost;
 	double		cpu_cost;
 
@@ -456,6 +462,11 @@ vx_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation 
 
 	get_tablespace_page_costs(rel->reltablespace, &random_page_cost, &seq_page_cost);
 	page_cost = random_page_cost - (random_page_cost - seq_page_cost) * sqrt(read);
+	/* a vector stands in a page at least, which others share with it that are not read */
+	nread = rel->tuples / vector_rows(rel, relation) * read;
+	pages = rel->pages * needed.share;
+	pages = Max(pages * read,
+				Min(pages, nread * (vx_format->costs.reads_columns ? needed.n : 1)));
 	cpu_cost = found * row_cost(vectors) +
 		vector_qual_cost(root, rel, rel->baserestrictinfo, rel->tuples * read, found) +
 		Min(found, path->rows) * columns_cost(&needed, vectors) +
@@ -466,6 +477,5 @@ vx_cost_bitmap_vectors(Path *path, PlannerInfo *root, RelOptInfo *rel, Relation 
 
 	path->startup_cost = index_cost + rel->baserestrictcost.startup +
 		path->pathtarget->cost.startup + vx_format->costs.start * cpu_tuple_cost;
-	path->total_cost = path->startup_cost + cpu_cost +
-		page_cost * ceil(rel->pages * needed.share * read);
+	path->total_cost = path->startup_cost + cpu_cost + page_cost * ceil(pages);
 }

@@ -114,6 +114,6 @@ const VxFormat cc_contract = {
 		.fetch_word = 0.5,
 		.fetch_byte = 0.05,
 		.fetch_block = 100,
-		.fetch_far = 80,
+		.fetch_far = 0.04,
 	},
 };
