@@ -3,8 +3,9 @@
 Events rows with a primary key, btrees on two columns and GIN indexes on two, foreign
 keys from the table and to it, a trigger, in a publication. Four sessions of pgbench
 update rows by key, insert rows, and insert rows that refer to it, at a given rate, all
-the time: alone, beside adopt(), beside merge(), beside release(). The latter two rest a
-millisecond after each SWITCH_COST units of cost (vacuum_cost_delay, vacuum_cost_limit).
+the time: alone, beside a session that only computes, beside adopt(), beside merge(),
+beside release(). The latter two rest a millisecond after each SWITCH_COST units of cost
+(vacuum_cost_delay, vacuum_cost_limit).
 
 What is measured: how long adopt() takes, the writers' latency, the sizes and their
 peaks. What is checked: no statement of the writers fails; each change that they made is
@@ -19,7 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import psycopg
 
@@ -70,6 +71,7 @@ WAL_FILES = (
     "CHECKPOINT",
 )
 CHANGED = ("quantity", "duration_ms")
+COMPUTE = "SELECT count(md5(i::text)) FROM (SELECT generate_series(1, 10000000000) i) s"
 
 
 class Writers:
@@ -240,6 +242,8 @@ class Run:
                 time.sleep(SLICE)  # caches
                 with self._phase("alone"):
                     time.sleep(ALONE)
+                with self._phase("computing"):
+                    self._compute(connection)
                 with self._phase("adopt"):
                     connection.execute(f"SELECT {am}.adopt('switch')")
                 time.sleep(1)
@@ -264,7 +268,7 @@ class Run:
         stood, _ = self.writers.between(start, end + 0.2)
         self._cell(BESIDE_ADOPT, "ms", max(stood, default=0))
         for name, (start, end) in self.phases.items():
-            if name != "alone":
+            if name in ("merge", "release"):
                 self._cell(f"{name}, time", "s", end - start)
             own, lags = self.writers.between(start, end)
             beside = name if name == "alone" else f"beside {name}"
@@ -272,6 +276,13 @@ class Run:
             late = f"writers {beside}: late, 99th percentile"
             self._cell(late, "ms", percentile(lags, 0.99))
             self._cell(f"writers {beside}: rate", "TPS", len(own) / (end - start))
+
+    def _compute(self, connection: psycopg.Connection) -> None:
+        """What any neighbour does to the writers that wants a processor alone."""
+        connection.execute(f"SET statement_timeout = '{ALONE}s'")
+        with suppress(psycopg.errors.QueryCanceled):
+            connection.execute(COMPUTE)
+        connection.execute("RESET statement_timeout")
 
     def _set_pace(self, connection: psycopg.Connection) -> None:
         connection.execute("SET vacuum_cost_delay = '1ms'")
