@@ -181,6 +181,163 @@ def test_sample_of_ours(conn, am):
     assert close(guess["table"][None], size(conn, "again"))
 
 
+# Indexes of a table of many kinds of columns: rows that share a key or do not, types
+# whose equal values may differ, NULLs, what is included, a part, an expression.
+BTREES = {
+    "unique": "(id)", "random": "(i)", "few": "(grp)", "dates": "(d)", "words": "(t)", "wide": "(long)",
+    "numeric": "(num)", "nulls": "(nul)", "nullwords": "(nulword)", "two": "(grp, id)", "sparse": "(d, grp)", "pair": "((id > 0), (i > 0))",
+    "expression": "(lower(t))", "part": "(id) WHERE grp < 100", "given": "(nul) WHERE nul IS NOT NULL", "include": "(grp) INCLUDE (i)",
+    "half": "(i) WITH (fillfactor = 50)", "alone": "(grp) WITH (deduplicate_items = off)",
+}  # fmt: skip
+
+
+def test_size_of_btrees(conn, am):
+    """What they are when they are built, though they have grown since."""
+    conn.execute(
+        "CREATE TABLE t USING heap AS SELECT g AS id, hashint4(g) AS i, hashint4(g) & 1023 AS grp,"
+        " date '2020-01-01' + g / 1000 AS d, 'word ' || (hashint4(g) & 4095) AS t, md5(g::text) || md5(g::text) AS long,"
+        " (g % 5000) / 100.0 AS num, CASE WHEN g % 3 = 0 THEN g END AS nul,"
+        " CASE WHEN g % 5 > 0 THEN 'w' || g % 50 END AS nulword FROM generate_series(1, 80000) g"
+    )
+    for name, what in BTREES.items():
+        conn.execute(f"CREATE INDEX t_{name} ON t {what}")
+    conn.execute("CREATE INDEX t_hash ON t USING hash (id)")
+    assert set(estimated(conn, am, "t")["index"].values()) == {None}
+    conn.execute("UPDATE t SET num = num + 1")
+    conn.execute("VACUUM ANALYZE t")
+    guess = estimated(conn, am, "t")["index"]
+    grown = {
+        name: conn.execute(f"SELECT pg_relation_size('t_{name}')").fetchone()[0]
+        for name in BTREES
+    }
+    conn.execute("REINDEX TABLE t")
+    assert guess["public.t_hash"] is None
+    for name in BTREES:
+        real = conn.execute(f"SELECT pg_relation_size('t_{name}')").fetchone()[0]
+        assert close(guess[f"public.t_{name}"], real), name
+        # a half-empty page has room for every key's next entry
+        assert grown[name] > 1.2 * real or name == "half"
+
+
+ORDERED = (
+    "CREATE TABLE t USING heap AS SELECT g AS id, date '2020-01-01' + g / 5000 AS d,"
+    " hashint4(g) AS i, md5(g::text) AS t FROM generate_series(1, 300000) g"
+)
+
+
+def zonemaps(conn: psycopg.Connection) -> dict:
+    return {
+        (what, name): (size, detail)
+        for what, name, _, size, detail in conn.execute(
+            "SELECT * FROM sorted_heap.estimate('t')"
+        ).fetchall()
+    }
+
+
+def test_size_of_zonemaps(conn):
+    """Of each btree what a zonemap takes, and an advice that can be followed."""
+    conn.execute("CREATE EXTENSION sorted_heap")
+    conn.execute(ORDERED)
+    assert zonemaps(conn)["advice", "leave"] == (
+        None,
+        "rows are in the order of no index",
+    )
+    conn.execute("ALTER TABLE t ADD PRIMARY KEY (id)")
+    conn.execute("CREATE INDEX t_d ON t (d)")
+    conn.execute("CREATE INDEX t_i ON t (i)")
+    conn.execute("CREATE INDEX t_lower ON t (lower(t))")
+    assert zonemaps(conn)["index", "public.t_d"] == (None, "ANALYZE the table first")
+    conn.execute("VACUUM ANALYZE t")
+    said = zonemaps(conn)
+    assert said["index", "public.t_lower"][0] is None
+    assert said["index", "public.t_pkey"][1] == (
+        "rows are in its order; rows are unique by it: a zonemap stands beside it"
+    )
+    assert said["index", "public.t_i"][1] == "as a zonemap once rows are in its order"
+    for column, index in (("id", "public.t_pkey"), ("d", "public.t_d")):
+        conn.execute(f"CREATE INDEX zone ON t USING zonemap ({column})")
+        assert close(said["index", index][0], size(conn, "zone"), 0.15)
+        conn.execute("DROP INDEX zone")
+    advice = said["advice", "adopt"][1]
+    assert advice == (
+        "SELECT sorted_heap.adopt('public.t'); CREATE INDEX ON public.t USING zonemap (d); DROP INDEX public.t_d;"
+    )
+    before = conn.execute("SELECT sum(id) FROM t WHERE d = '2020-01-09'").fetchone()
+    conn.execute(advice)
+    assert (
+        conn.execute("SELECT sum(id) FROM t WHERE d = '2020-01-09'").fetchone()
+        == before
+    )
+    conn.execute("DROP INDEX t_i")
+    said = zonemaps(conn)
+    assert ("index", "public.t_d") not in said and ("advice", "index") in said
+
+
+@pytest.mark.parametrize(
+    ("relation", "error"),
+    [("v", "42809"), ("ours", "42809"), ("secret", "42501"), (None, None)],
+)
+def test_zonemaps_refused(conn, relation, error):
+    conn.execute("CREATE EXTENSION sorted_heap")
+    conn.execute("CREATE VIEW v AS SELECT 1")
+    conn.execute("CREATE TABLE ours (i int) USING colcompress")
+    conn.execute("CREATE TABLE secret (i int)")
+    conn.execute("CREATE ROLE estimate_nobody")
+    try:
+        conn.execute("SET ROLE estimate_nobody")
+        query = ("SELECT count(*) FROM sorted_heap.estimate(%s::regclass)", [relation])
+        if error is None:
+            assert conn.execute(*query).fetchone() == (0,)
+        else:
+            with pytest.raises(psycopg.Error) as raised:
+                conn.execute(*query)
+            assert raised.value.sqlstate == error
+    finally:
+        conn.execute("RESET ROLE")
+        conn.execute("DROP ROLE estimate_nobody")
+
+
+def test_size_of_wide_keys(conn, am):
+    """Statistics of values that are compressed in the index, or as they come."""
+    conn.execute(
+        "CREATE TABLE t USING heap AS SELECT repeat(md5(i::text), 200) AS v FROM generate_series(1, 3000) i"
+    )
+    conn.execute("CREATE INDEX t_v ON t (upper(v))")
+    conn.execute("CREATE INDEX t_ten ON t (v) WITH (fillfactor = 10)")
+    conn.execute("ANALYZE t")
+    for name, guess in estimated(conn, am, "t")["index"].items():
+        assert guess >= 8192, name
+
+
+@pytest.mark.parametrize("kind", ["jsonb", "json", "text"])
+def test_size_of_zson(conn, kind):
+    """Documents with a dictionary, which is not kept; then as the advice says."""
+    conn.execute("CREATE EXTENSION zson_dict")
+    conn.execute(SHAPES["documents"].join(("CREATE TABLE t USING heap AS ", "")))
+    conn.execute(f"ALTER TABLE t ALTER doc TYPE {kind} USING doc::{kind}")
+    conn.execute("UPDATE t SET doc = NULL WHERE ctid < '(100,0)'")
+    assert conn.execute(
+        "SELECT documents FROM zson_estimate('t', 'doc')"
+    ).fetchone() == (conn.execute("SELECT count(doc) FROM t").fetchone())
+    conn.execute("VACUUM ANALYZE t")
+    documents, now, guess, advice = conn.execute(
+        "SELECT * FROM zson_estimate('t', 'doc')"
+    ).fetchone()
+    assert conn.execute("SELECT count(*) FROM zson_info()").fetchone() == (0,)
+    exact = conn.execute(
+        "SELECT count(doc), sum(pg_column_size(doc)) FROM t"
+    ).fetchone()
+    assert close(documents, exact[0], 0.05) and close(now, exact[1], 0.05)
+    for statement in advice.split("; "):
+        conn.execute(statement)
+    real = conn.execute("SELECT sum(pg_column_size(doc)) FROM t").fetchone()[0]
+    assert close(guess, real) and real < 0.75 * now
+    again = conn.execute("SELECT * FROM zson_estimate('t', 'doc')").fetchone()
+    assert again[3].startswith("leave: ")
+    with pytest.raises(psycopg.errors.UndefinedColumn):
+        conn.execute("SELECT * FROM zson_estimate('t', 'nothing')")
+
+
 def test_empty_pages(conn, am):
     """A part without rows, where no run of the sample is."""
     partition(conn, am, SHAPES["lineitem"])

@@ -117,6 +117,30 @@ def test_deleted_rows(t, am):
     well(t, am)
 
 
+def test_indexes(conn, am):
+    """Rows that were moved have left their old entries' room."""
+    conn.execute(
+        "CREATE TABLE t USING heap AS SELECT i AS id, hashint4(i) AS v FROM generate_series(1, 300000) i"
+    )
+    conn.execute("CREATE INDEX t_v ON t (v)")
+    conn.execute("ALTER TABLE t ADD PRIMARY KEY (id)")
+    # nothing is known of others
+    conn.execute("CREATE INDEX t_hash ON t USING hash (v) WITH (fillfactor = 50)")
+    assert conn.execute("SELECT pg_relation_size('t_hash') > 9000000").fetchone() == (
+        True,
+    )
+    conn.execute("ANALYZE t")
+    conn.execute(f"SELECT {am}.adopt('t')")
+    conn.execute(f"CALL {am}.merge('t')")
+    conn.execute("ANALYZE t")
+    found = health(conn, am)["index"]
+    assert "t_pkey has " in found[1] or "t_v has " in found[1]
+    for _ in range(2):
+        if "index" in (now := health(conn, am)):
+            conn.execute(now["index"][-1])
+    assert "index" not in health(conn, am)
+
+
 def test_free_space(t, am):
     t.execute(f"SELECT {am}.set_options('t', compression => 'none')")
     long = "(SELECT string_agg(md5((i * g)::text), '') FROM generate_series(1, 10) g)"

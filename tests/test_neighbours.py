@@ -196,6 +196,51 @@ def test_pg_stat_statements(conn, need, both):
     ).fetchall() == [(3, 3)]
 
 
+def test_what_estimate_says_of_queries(conn, need, am):
+    need("pg_stat_statements")
+    conn.execute("DROP TABLE IF EXISTS est_seen, est_seen_not CASCADE")
+    conn.execute(
+        "CREATE TABLE est_seen USING heap AS"
+        " SELECT i AS id, i % 7 AS n, md5(i::text) AS t FROM generate_series(1, 30000) i"
+    )
+    conn.execute("CREATE TABLE est_seen_not USING heap AS SELECT 1 AS id")
+    conn.execute("CREATE INDEX ON est_seen (id)")
+    conn.execute("VACUUM ANALYZE est_seen")
+    conn.execute("SELECT pg_stat_statements_reset()")
+    for statement in (
+        "SELECT n, count(*) FROM est_seen GROUP BY n",
+        "SELECT t FROM Est_Seen WHERE id = 7",
+        "SELECT * FROM est_seen WHERE id = 8",
+        "UPDATE est_seen SET n = 1 WHERE id = 9",
+        "UPDATE est_seen SET n = n WHERE id < 5000",
+        "DELETE FROM est_seen WHERE id = 10",
+        "SELECT count(*) FROM est_seen_not",
+    ):
+        conn.execute(statement)
+    found = conn.execute(
+        f"SELECT name, bytes_now, detail FROM {am}.estimate('est_seen', seconds => 0)"
+        " WHERE what = 'query'"
+    ).fetchall()
+    conn.execute("DROP TABLE est_seen, est_seen_not")
+    assert sorted(
+        (name, detail.split(": ")[-1]) for name, _, detail in found
+    ) == sorted(
+        [
+            ("gains", "SELECT n, count(*) FROM est_seen GROUP BY n"),
+            ("even", "SELECT t FROM Est_Seen WHERE id = $1"),
+            (
+                "loses" if am == "colcompress" else "even",
+                "SELECT * FROM est_seen WHERE id = $1",
+            ),
+            ("loses", "UPDATE est_seen SET n = $1 WHERE id = $2"),
+            ("even", "UPDATE est_seen SET n = n WHERE id < $1"),
+            ("loses", "DELETE FROM est_seen WHERE id = $1"),
+        ]
+    )
+    assert max(found, key=lambda row: row[0] == "gains")[1] > 1_000_000
+    assert all(detail.startswith("1 calls, ") for _, _, detail in found)
+
+
 def test_auto_explain(conn, neighbours, need, both, server):
     if not (server.pkglibdir / "auto_explain.so").exists():
         pytest.skip("auto_explain is not installed")

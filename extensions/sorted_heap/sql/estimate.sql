@@ -13,6 +13,7 @@ SET search_path = pg_catalog, pg_temp
 ROWS 10
 AS $$
 DECLARE
+	page constant integer := current_setting('block_size')::integer;
 	class record;
 	index record;
 	zones float8;
@@ -23,7 +24,7 @@ DECLARE
 	best_name text;
 	best_columns text;
 BEGIN
-	SELECT c.relkind, c.relpersistence, am.amname, n.nspname, c.relname INTO class
+	SELECT c.relkind, am.amname, n.nspname, c.relname INTO class
 	FROM pg_class c LEFT JOIN pg_am am ON am.oid = c.relam JOIN pg_namespace n ON n.oid = c.relnamespace
 	WHERE c.oid = relation;
 	IF class.relkind NOT IN ('r', 'm') OR class.amname NOT IN ('heap', 'sorted_heap') THEN
@@ -40,7 +41,7 @@ BEGIN
 	RETURN NEXT;
 
 	what := 'index';
-	zones := pg_relation_size(relation) / current_setting('block_size')::float8;
+	zones := pg_relation_size(relation) / page;
 	FOR index IN
 		SELECT i.indexrelid::regclass AS index, pg_relation_size(i.indexrelid) AS bytes, s.correlation, s.avg_width, s.n_distinct,
 			i.indisunique OR i.indisreplident OR EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid) AS needed,
@@ -69,8 +70,7 @@ BEGIN
 			IF (CASE WHEN index.n_distinct < 0 THEN -index.n_distinct * index.reltuples ELSE index.n_distinct END) < zones THEN
 				width := width + 8;
 			END IF;
-			bytes_estimated := (2 + ceil(zones * width / (0.9 * current_setting('block_size')::integer)))
-				* current_setting('block_size')::integer;
+			bytes_estimated := (2 + ceil(zones * width / (0.9 * page))) * page;
 			detail := concat_ws('; ',
 				CASE WHEN abs(index.correlation) > 0.95 THEN 'rows are in its order'
 					ELSE 'as a zonemap once rows are in its order' END,

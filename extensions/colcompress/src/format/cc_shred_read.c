@@ -155,6 +155,7 @@ append_document(StReader *r, CcChunk *chunk, const CcDocSource *source,
 	{
 		StJsonbWriter w;
 		StStatus	status = ST_NOSPACE;
+		Size		cap;
 
 		if (chunk->arena_cap > start + VARHDRSZ)
 		{
@@ -170,10 +171,10 @@ append_document(StReader *r, CcChunk *chunk, const CcDocSource *source,
 		}
 		if (status != ST_NOSPACE)
 			cc_corrupt(r, "sub-columns of a document");
-		chunk->arena_cap = Max(chunk->arena_cap * 2, (n + 1) * GUESS_BYTES);
-		chunk->arena = chunk->arena == NULL ?
-			MemoryContextAllocHuge(r->mcxt, chunk->arena_cap) :
-			repalloc_huge(chunk->arena, chunk->arena_cap);
+		cap = Max(chunk->arena_cap * 2, (n + 1) * GUESS_BYTES);
+		chunk->arena = chunk->arena == NULL ? MemoryContextAllocHuge(r->mcxt, cap) :
+			repalloc_huge(chunk->arena, cap);
+		chunk->arena_cap = cap;
 	}
 }
 
