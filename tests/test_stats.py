@@ -228,6 +228,41 @@ def test_cache_size(t, am, db):
         assert open_readers(other) <= 1
 
 
+def test_spare_memory(conn):
+    """Bytes of single values stay while there is room, are right, and go first."""
+    conn.execute("CREATE TABLE t (id int, v text) USING colcompress")
+    conn.execute(
+        "SELECT colcompress.set_options('t', compression => 'none', row_group_rows => 8192)"
+    )
+    conn.execute(
+        "INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 100000) i"
+    )
+    conn.execute("CREATE UNIQUE INDEX ON t (id)")
+    conn.execute("SET enable_bitmapscan = off; SET enable_seqscan = off")
+
+    def kept(size: str) -> list[int]:
+        conn.execute(f"SET colcompress.cache_size = '{size}'")
+        wrong = conn.execute(
+            "SELECT count(*) FROM generate_series(1, 20000) i, LATERAL (SELECT i::bigint * 7919 % 100000 + 1 AS k) k"
+            " WHERE (SELECT v FROM t WHERE id = k) IS DISTINCT FROM md5(k::text)"
+        ).fetchone()
+        assert wrong == (0,)
+        return [
+            conn.execute(
+                "SELECT coalesce(sum(total_bytes), 0)::bigint FROM pg_backend_memory_contexts WHERE name = %s",
+                [name],
+            ).fetchone()[0]
+            for name in ("spare of cached readers", "colcompress reader")
+        ]
+
+    spare, readers = kept("64MB")
+    assert 1_500_000 < spare < 6_000_000
+    spare, readers_then = kept("1MB")
+    assert 0 < spare + readers_then < 1.3 * 1024 * 1024
+    assert readers_then > 0.8 * readers
+    assert kept("64kB")[0] < 70_000
+
+
 @pytest.mark.slow
 def test_memory_is_given_back_after_a_minute(t, am, db):
     """To the system, by a session that is idle, also after an error."""
@@ -257,6 +292,10 @@ def test_memory_is_given_back_after_a_minute(t, am, db):
         wait_until(lambda: resident() - before < used / 2, "memory", timeout=120)
         assert time.monotonic() - start > 55
         assert open_readers(other) == 0
+        spare = other.execute(
+            "SELECT used_bytes FROM pg_backend_memory_contexts WHERE name = 'spare of cached readers'"
+        ).fetchone()
+        assert spare is None or spare[0] < 1000
 
 
 def test_what_a_rollback_has_read_counts(t, am):

@@ -56,6 +56,14 @@ extern bool st_reader_account(StCachedReader *cached);
 extern void st_reader_row(StCachedReader *cached, uint32 row, const bool *needed,
 						  Datum *values, bool *isnull);
 
+/*
+ * Memory that readers do not need, for what is quickly read once more; NULL if there
+ * is none.  All of it is gone when the epoch is another one: at the next call, or
+ * between statements.
+ */
+extern uint64 st_spare_epoch;
+extern void *st_spare_alloc(Size len);
+
 /* ------------------------------------------------------------------------
  * Fetching rows by virtual TID: st_fetch.c
  * ------------------------------------------------------------------------

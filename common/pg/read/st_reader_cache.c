@@ -12,7 +12,8 @@
  * Memory is bounded by the setting cache_size: least recently used readers go
  * first, and all of them after a minute without use.  A timer looks for that.  A
  * session that is idle then frees its memory as it reads invalidations, in an
- * empty transaction.
+ * empty transaction.  What the readers leave of cache_size is spare: formats keep
+ * there what is quickly read once more, and it goes before any reader does.
  *
  * After a relcache invalidation a reader is used again if the relation's row type
  * is what it was: that is all that it takes from the relation, and VACUUM of a table
@@ -83,6 +84,10 @@ static StCachedReader *last_acquired = NULL;	/* is not dead */
 static dlist_head lru_list = DLIST_STATIC_INIT(lru_list);
 static Size cache_bytes = 0;
 
+static MemoryContext spare_mcxt = NULL;
+static Size spare_bytes = 0;
+uint64		st_spare_epoch = 1;
+
 int			st_cache_size_kb = 64 * 1024;
 
 static TimeoutId timer = MAX_TIMEOUTS;	/* until there is one */
@@ -120,10 +125,21 @@ measure(StCachedReader *c)
 }
 
 static void
+spare_forget(void)
+{
+	if (spare_bytes == 0)
+		return;
+	MemoryContextReset(spare_mcxt);
+	spare_bytes = 0;
+	st_spare_epoch++;
+}
+
+static void
 cache_trim(void)
 {
 	dlist_mutable_iter iter;
 
+	spare_forget();
 	dlist_foreach_modify(iter, &lru_list)
 	{
 		StCachedReader *c = dlist_container(StCachedReader, lru, iter.cur);
@@ -138,6 +154,12 @@ cache_trim(void)
 }
 
 /* ---- memory that is not used for a minute ---- */
+
+static inline bool
+has_memory(void)
+{
+	return spare_bytes > 0 || !dlist_is_empty(&lru_list);
+}
 
 /* In a signal handler.  A failed transaction block lets requests pass unheard. */
 static void
@@ -171,7 +193,7 @@ static void
 timer_restart(void *arg)
 {
 	failed = false;
-	if (!dlist_is_empty(&lru_list))
+	if (has_memory())
 		timer_start();
 }
 
@@ -193,13 +215,33 @@ give_back(void)
 
 	disable_timeout(timer, false);
 	idle_ticks = 0;
-	if (dlist_is_empty(&lru_list))
+	if (!has_memory())
 		return;
+	spare_forget();
 	dlist_foreach_modify(iter, &lru_list)
 		cached_kill(dlist_container(StCachedReader, lru, iter.cur));
 #ifdef __GLIBC__
 	malloc_trim(0);
 #endif
+}
+
+void *
+st_spare_alloc(Size len)
+{
+	void	   *bytes;
+
+	if (cache_bytes + spare_bytes + len > ST_READER_CACHE_BYTES)
+		spare_forget();
+	if (cache_bytes + len > ST_READER_CACHE_BYTES)
+		return NULL;
+	if (spare_mcxt == NULL)
+		spare_mcxt = AllocSetContextCreate(CacheMemoryContext, "spare of cached readers",
+										   ALLOCSET_DEFAULT_SIZES);
+	idle_ticks = 0;
+	timer_start();
+	bytes = MemoryContextAllocHuge(spare_mcxt, len);
+	spare_bytes += len;
+	return bytes;
 }
 
 static StReaderKey
@@ -319,7 +361,7 @@ st_reader_account(StCachedReader *c)
 {
 	idle_ticks = 0;
 	measure(c);
-	if (cache_bytes > ST_READER_CACHE_BYTES)
+	if (cache_bytes + spare_bytes > ST_READER_CACHE_BYTES)
 		cache_trim();
 	return cache_bytes <= ST_READER_CACHE_BYTES;
 }
@@ -392,7 +434,7 @@ reader_xact_callback(XactEvent event, void *arg)
 		return;
 	if (idle_ticks >= IDLE_TICKS)
 		give_back();
-	else if (!dlist_is_empty(&lru_list))
+	else if (has_memory())
 		timer_start();
 	if (event == XACT_EVENT_ABORT)
 		timer_start_after_failure();

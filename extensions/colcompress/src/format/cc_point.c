@@ -5,7 +5,7 @@
  *
  * The first values of a vector are taken on their own: only its bytes are
  * read, and only those values decoded.  What a codec frame was unpacked to is
- * kept; bytes of other vectors are as quickly read once more.  When the same
+ * kept; bytes of other vectors only where there is memory to spare.  When the same
  * vector is asked again and again, it is worth decoding as a whole, and so is the
  * next one when rows are asked for in order: walking through a group row by row
  * costs what a scan costs.
@@ -163,18 +163,42 @@ keep_block(StReader *r, CcChunk *chunk, uint32 blockno)
 	return bytes;
 }
 
-/* Bytes of a vector of a block without a codec frame, alone. */
-static const uint8 *
-read_vector(StReader *r, CcChunk *chunk, uint32 vecno)
+static void
+read_vector(StReader *r, CcChunk *chunk, uint32 vecno, uint8 *dst)
 {
 	const CcVectorPlace *place = &chunk->vectors[vecno];
 
-	chunk->bytes_vector = -1;
-	cc_ensure(r, &chunk->bytes, &chunk->bytes_cap, place->len);
-	cc_read_image(r, chunk->blocks[place->block].off + place->off, place->len, chunk->bytes);
-	chunk->bytes_vector = vecno;
+	cc_read_image(r, chunk->blocks[place->block].off + place->off, place->len, dst);
 	r->bytes_decoded += place->len;
+}
+
+/* Bytes of a vector of a block without a codec frame, alone. */
+static const uint8 *
+passing_vector(StReader *r, CcChunk *chunk, uint32 vecno)
+{
+	chunk->bytes_vector = -1;
+	cc_ensure(r, &chunk->bytes, &chunk->bytes_cap, chunk->vectors[vecno].len);
+	read_vector(r, chunk, vecno, chunk->bytes);
+	chunk->bytes_vector = vecno;
 	return chunk->bytes;
+}
+
+/* The same, for other values of the vector too if there is memory. */
+static const uint8 *
+spare_vector(StReader *r, CcChunk *chunk, uint32 vecno)
+{
+	uint8	   *bytes = st_spare_alloc(Max(chunk->vectors[vecno].len, 1));
+
+	if (bytes == NULL)
+		return passing_vector(r, chunk, vecno);
+	if (chunk->spare == NULL)
+		chunk->spare = MemoryContextAlloc(r->mcxt, chunk->nvectors * sizeof(uint8 *));
+	if (chunk->spare_epoch != st_spare_epoch)
+		memset(chunk->spare, 0, chunk->nvectors * sizeof(uint8 *));
+	chunk->spare_epoch = st_spare_epoch;
+	read_vector(r, chunk, vecno, bytes);
+	chunk->spare[vecno] = bytes;
+	return bytes;
 }
 
 static inline bool
@@ -197,7 +221,7 @@ point_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
 		return bytes;
 	if (has_codec_frame(chunk, vecno))
 		return keep_block(r, chunk, place->block) + place->off;
-	return read_vector(r, chunk, vecno);
+	return spare_vector(r, chunk, vecno);
 }
 
 /*
@@ -280,8 +304,13 @@ cc_chunk_value(StReader *r, CcChunk *chunk, uint32 vecno, uint32 i, bool *isnull
 const uint8 *
 cc_passing_bytes(StReader *r, CcChunk *chunk, uint32 vecno, Size *len)
 {
+	const uint8 *bytes = cc_bytes_at_hand(r, chunk, vecno);
+
+	*len = chunk->vectors[vecno].len;
+	if (bytes != NULL)
+		return bytes;
 	return has_codec_frame(chunk, vecno) ? cc_vector_bytes(r, chunk, vecno, len) :
-		point_bytes(r, chunk, vecno, len);
+		passing_vector(r, chunk, vecno);
 }
 
 /*

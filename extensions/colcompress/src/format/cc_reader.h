@@ -24,6 +24,7 @@
 #include "cc_vector.h"
 #include "st_codec.h"
 #include "st_compat.h"
+#include "st_read.h"
 #include "st_str.h"
 
 typedef struct CcBlobPlaces CcBlobPlaces;
@@ -95,6 +96,9 @@ typedef struct CcChunk
 								 * codec frame, or -1 */
 	uint8	   *bytes;
 	Size		bytes_cap;
+	uint64		spare_epoch;	/* st_spare_epoch, when spare was filled */
+	const uint8 **spare;		/* bytes of such vectors that are there as long as
+								 * nobody needs the memory, or NULL */
 	uint64		kept_epoch;		/* of the reader, when kept was made */
 	const uint8 **kept;			/* by block with a codec frame: raw bytes, or NULL */
 } CcChunk;
@@ -179,6 +183,9 @@ cc_bytes_at_hand(const StReader *r, const CcChunk *chunk, uint32 vecno)
 		return chunk->block_data + place->off;
 	if (chunk->bytes_vector == vecno)
 		return chunk->bytes;
+	if (chunk->spare != NULL && chunk->spare_epoch == st_spare_epoch &&
+		chunk->spare[vecno] != NULL)
+		return chunk->spare[vecno];
 	/* Sub-columns have chunks that nobody lists: they notice for themselves. */
 	if (chunk->kept == NULL || chunk->kept_epoch != r->kept_epoch ||
 		chunk->kept[place->block] == NULL)
