@@ -58,8 +58,8 @@ extern void st_reader_row(StCachedReader *cached, uint32 row, const bool *needed
 
 /*
  * Memory that readers do not need, for what is quickly read once more; NULL if there
- * is none.  All of it is gone when the epoch is another one: at the next call, or
- * between statements.
+ * is none.  The next call, or the release of a reader, may take all of it away: then
+ * the epoch is another one.
  */
 extern uint64 st_spare_epoch;
 extern void *st_spare_alloc(Size len);

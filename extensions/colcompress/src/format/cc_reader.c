@@ -78,7 +78,6 @@ cc_reader_open(Relation rel, const StGroup *group, MemoryContext mcxt)
 	read_footer(r);
 	r->nchunks = RelationGetDescr(rel)->natts;
 	r->chunks = MemoryContextAllocZero(own, Max(1, r->nchunks) * sizeof(CcChunk *));
-
 	return r;
 }
 
