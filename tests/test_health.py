@@ -117,7 +117,7 @@ def test_deleted_rows(t, am):
     well(t, am)
 
 
-def test_indexes(conn, am):
+def test_indexes(conn, am, db):
     """Rows that were moved have left their old entries' room."""
     conn.execute(
         "CREATE TABLE t USING heap AS SELECT i AS id, hashint4(i) AS v FROM generate_series(1, 300000) i"
@@ -135,6 +135,11 @@ def test_indexes(conn, am):
     conn.execute("ANALYZE t")
     found = health(conn, am)["index"]
     assert "t_pkey has " in found[1] or "t_v has " in found[1]
+    with db.connect() as other:
+        other.execute("BEGIN")
+        other.execute("REINDEX INDEX t_v")
+        assert "index" not in health(conn, am)
+        other.execute("ROLLBACK")
     for _ in range(2):
         if "index" in (now := health(conn, am)):
             conn.execute(now["index"][-1])

@@ -75,9 +75,10 @@ BEGIN
 				CASE WHEN abs(index.correlation) > 0.95 THEN 'rows are in its order'
 					ELSE 'as a zonemap once rows are in its order' END,
 				CASE WHEN index.needed THEN 'rows are unique by it: a zonemap stands beside it' END);
-			-- one that can go is worth more than an order, which is worth more than its size
-			IF best_name IS NULL OR (NOT index.needed, abs(index.correlation) > 0.95, index.bytes)
-				> (NOT best_needed, best_correlation > 0.95, best_bytes)
+			-- nobody's order is given up for another; then one that can go is worth more than one whose
+			-- order the rows have, and that more than its size
+			IF abs(index.correlation) > 0.5 AND (best_name IS NULL OR (NOT index.needed, abs(index.correlation) > 0.95, index.bytes)
+				> (NOT best_needed, best_correlation > 0.95, best_bytes))
 			THEN
 				best_bytes := index.bytes;
 				best_correlation := abs(index.correlation);
@@ -94,7 +95,7 @@ BEGIN
 	bytes_now := NULL;
 	bytes_estimated := NULL;
 	detail := 'rows are in the order of no index';
-	IF best_name IS NOT NULL AND (best_correlation > 0.5 OR NOT best_needed) THEN
+	IF best_name IS NOT NULL THEN
 		name := CASE class.amname WHEN 'heap' THEN 'adopt' ELSE 'index' END;
 		detail := concat(
 			CASE class.amname WHEN 'heap' THEN format('SELECT sorted_heap.adopt(%L); ', relation) END,
