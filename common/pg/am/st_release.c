@@ -12,7 +12,7 @@
  *	1. The metapage says that the table is leaving: loads write to the delta
  *	   only, and nobody compacts, unless somebody calls compact() or merge().
  *	2. Rows move to the delta (st_expand.c), until no group has any, with a VACUUM
- *	   after each part of them.
+ *	   before each part of them.  A step first makes pages of heap of what is free.
  *	3. VACUUM reclaims the groups, once no older snapshot is left.
  *	4. Index entries that lead to no row are removed (a cancelled load may have
  *	   left some), and free extents become pages of heap.
@@ -81,8 +81,8 @@ typedef struct Release
 	StExpandPlace place;		/* of the next step */
 
 	uint64		swept;			/* index entries of rows before are gone */
-	uint64		incarnation;	/* of the file, then */
-	StExtentRanges extents;		/* that are to become heap's */
+	StForgotten forgotten;		/* extents that are to become heap's */
+	uint64		incarnation;	/* of the file, when these were noted */
 } Release;
 
 static void
@@ -206,12 +206,55 @@ leave(Relation rel, StCompactJob *job)
 	return true;
 }
 
+/*
+ * Pages of the extents noted before become heap's, if the transaction that noted
+ * them has committed; in a file that TRUNCATE has made since, row groups may stand
+ * there.
+ */
+static bool
+yield_extents(Relation rel, StCompactJob *job)
+{
+	Release    *r = (Release *) job;
+	StCatalog	cat;
+	StMeta		meta;
+
+	st_meta_read(rel, &meta);
+	if (r->forgotten.n > 0 && meta.incarnation == r->incarnation &&
+		st_catalog_open(&cat, rel, RowExclusiveLock))
+	{
+		st_free_extents_yield(&cat, &r->forgotten);
+		st_catalog_close(&cat);
+	}
+	r->forgotten.n = 0;
+	return true;
+}
+
+/* Likewise, and notes those that are free now, for the next step. */
+static void
+yield_and_forget(Relation rel, Release *r)
+{
+	StCatalog	cat;
+	StMeta		meta;
+
+	(void) yield_extents(rel, &r->job);
+	st_meta_read(rel, &meta);
+	r->incarnation = meta.incarnation;
+	if (st_catalog_open(&cat, rel, RowExclusiveLock))
+	{
+		st_free_extents_forget(&cat, &r->forgotten, r->mcxt);
+		st_catalog_close(&cat);
+	}
+}
+
 /* Others may have given the table a new file since, which does not leave yet. */
 static bool
 expand(Relation rel, StCompactJob *job)
 {
+	Release    *r = (Release *) job;
+
 	st_meta_set_leaving(rel, true);
-	return st_expand_step(rel, job, &((Release *) job)->place);
+	yield_and_forget(rel, r);
+	return st_expand_step(rel, job, &r->place);
 }
 
 /* Has VACUUM done its part? */
@@ -232,37 +275,12 @@ static bool
 sweep(Relation rel, StCompactJob *job)
 {
 	Release    *r = (Release *) job;
-	StCatalog	cat;
 	StMeta		meta;
 
 	st_meta_read(rel, &meta);
 	st_sweep_indexes(rel, meta.next_row);
 	r->swept = meta.next_row;
-	r->incarnation = meta.incarnation;
-	if (st_catalog_open(&cat, rel, RowExclusiveLock))
-	{
-		st_free_extents_forget(&cat, &r->extents, r->mcxt);
-		st_catalog_close(&cat);
-	}
-	return true;
-}
-
-/* In a file that TRUNCATE has made since, row groups may stand there. */
-static bool
-yield_extents(Relation rel, StCompactJob *job)
-{
-	Release    *r = (Release *) job;
-	StCatalog	cat;
-	StMeta		meta;
-
-	st_meta_read(rel, &meta);
-	if (meta.incarnation != r->incarnation)
-		return false;
-	if (st_catalog_open(&cat, rel, RowExclusiveLock))
-	{
-		st_free_extents_yield(&cat, &r->extents);
-		st_catalog_close(&cat);
-	}
+	yield_and_forget(rel, r);
 	return true;
 }
 
@@ -338,11 +356,10 @@ vacuum_is_due(Release *r)
 	return r->job.delta_rows - r->vacuumed >= Max(r->rows / ST_VACUUM_PARTS, VACUUM_ROWS);
 }
 
-/* 1 and 2, again and again: a load that began before 1 makes row groups. */
+/* 2, again and again: a load that began before 1 makes row groups. */
 static void
 empty_groups(Release *r)
 {
-	(void) run(r, leave);
 	for (;;)
 	{
 		st_progress_phase(ST_PHASE_EXPAND, r->rows - r->job.delta_rows, -1);
@@ -359,10 +376,12 @@ empty_groups(Release *r)
 	}
 }
 
-/* From 1 to 4. */
+/* From 1 to 4.  The first VACUUM offers heap the pages that a merge has kept from it. */
 static void
 give_up_groups(Release *r)
 {
+	(void) run(r, leave);
+	vacuum_table(r, ST_VACUUM_WAITS);
 	be_patient(r);
 	empty_groups(r);
 	be_patient(r);

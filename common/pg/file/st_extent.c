@@ -213,20 +213,22 @@ st_write_heap_page(Relation rel, Buffer buffer, Buffer vmbuffer)
 }
 
 bool
-st_extent_yield_page(Relation rel, BlockNumber block, Buffer *vmbuffer,
+st_extent_yield_page(Relation rel, BlockNumber block, uint64 before, Buffer *vmbuffer,
 					 BufferAccessStrategy strategy)
 {
+	StExtentPageHeader *header;
 	Buffer		buffer;
-	bool		is_extent;
+	bool		yields;
 
 	visibilitymap_pin(rel, block, vmbuffer);
 	buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	is_extent = st_extent_header(BufferGetPage(buffer)) != NULL;
-	if (is_extent)
+	header = st_extent_header(BufferGetPage(buffer));
+	yields = header != NULL && header->xid < before;
+	if (yields)
 		st_write_heap_page(rel, buffer, *vmbuffer);
 	UnlockReleaseBuffer(buffer);
-	return is_extent;
+	return yields;
 }
 
 StExtentPageHeader *

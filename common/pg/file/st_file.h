@@ -189,11 +189,11 @@ extern StExtentPageHeader *st_extent_header(Page page);
 
 /*
  * Makes an empty page of the delta of a page of an extent, which nothing refers
- * to; false if it is none.
+ * to; false if it is none, or one whose writer's full transaction id is not
+ * before that.
  */
-extern bool st_extent_yield_page(Relation rel, BlockNumber block,
-								 Buffer *vmbuffer,
-								 BufferAccessStrategy strategy);
+extern bool st_extent_yield_page(Relation rel, BlockNumber block, uint64 before,
+								 Buffer *vmbuffer, BufferAccessStrategy strategy);
 
 /* Writes an empty page of heap: all-visible, with vmbuffer pinned for it. */
 extern void st_write_heap_page(Relation rel, Buffer buffer, Buffer vmbuffer);

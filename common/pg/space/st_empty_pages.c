@@ -21,7 +21,8 @@
  * offers none behind: rows that are written meanwhile would else lie all over the
  * file, and the next VACUUM could not cut it off.  A note says from where on.  Each
  * VACUUM looks at what is left of these pages anew; the first that no merge has
- * called offers them again.
+ * called offers them again.  In a table that goes back to heap that is all that
+ * happens here.
  *
  * Crashes: a page is one of an extent at once, but in the directory only if
  * the transaction commits.  So before the first page is written, those from
@@ -429,18 +430,23 @@ st_free_empty_pages(Relation rel, BlockNumber settled, bool may_cut,
 	BlockNumber from = 0;
 
 	st_meta_read(rel, &meta);
-	if (!meta.has_row_groups || meta.leaving ||
-		!st_catalog_open(&cat, rel, RowExclusiveLock))
+	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, RowExclusiveLock))
 		return;
-	bring_meta_home(&cat, strategy);
+	if (!meta.leaving)
+		bring_meta_home(&cat, strategy);
 	p.rel = rel;
 	p.cat = &cat;
 	p.strategy = strategy;
 	p.nblocks = Min(RelationGetNumberOfBlocks(rel), settled);
 	(void) st_known_extents(rel, &cat, oldest_xmin, &p.known);
-	p.all = find_wanted(&cat, &tid);
+	p.all = find_wanted(&cat, &tid) && !meta.leaving;
 	p.hidden = MaxBlockNumber;
 	offer_again(&p, p.all && may_cut);
+	if (meta.leaving)
+	{
+		st_catalog_close(&cat);
+		return;
+	}
 	count_pages(&p);
 	p.stay = staying_pages(&p);
 	wanted = wanted_pages(&p);

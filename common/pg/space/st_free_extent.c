@@ -455,6 +455,55 @@ st_free_extent_coalesce(StCatalog *cat)
 	pfree(extents);
 }
 
+/* The later one of two transactions, of which a frozen one is none. */
+static TransactionId
+newer_xid(TransactionId a, TransactionId b)
+{
+	if (!TransactionIdIsNormal(b))
+		return a;
+	return !TransactionIdIsValid(a) || TransactionIdFollows(b, a) ? b : a;
+}
+
+/* ---- a table that goes back to heap ---- */
+
+/*
+ * An extent that another transaction is taking, or has just freed, stays for the next
+ * call.  Standbys are told, as of one that is taken.
+ */
+void
+st_free_extents_forget(StCatalog *cat, StForgotten *out, MemoryContext mcxt)
+{
+	TransactionId oldest_xmin = GetOldestNonRemovableTransactionId(cat->rel);
+	TransactionId newest = InvalidTransactionId;
+	int			n;
+	FreeExtent *extents = read_all(cat, SnapshotSelf, &n);
+
+	out->n = 0;
+	if (out->ranges != NULL)
+		pfree(out->ranges);
+	out->ranges = MemoryContextAlloc(mcxt, Max(n, 1) * sizeof(StExtentRange));
+	for (int i = 0; i < n; i++)
+	{
+		const FreeExtent *e = &extents[i];
+
+		if (e->nblocks == 0 || !TransactionIdPrecedes(e->freed_by, oldest_xmin) ||
+			!st_catalog_delete(cat, &e->tid))
+			continue;
+		out->ranges[out->n++] = (StExtentRange)
+		{
+			e->start, e->start + e->nblocks
+		};
+		newest = newer_xid(newest, e->freed_by);
+	}
+	pfree(extents);
+	if (out->n == 0)
+		return;
+	out->before = U64FromFullTransactionId(GetTopFullTransactionId());
+	st_orphans_from(cat, out->ranges[0].start);
+	if (TransactionIdIsValid(newest))
+		st_log_snapshot_conflict(cat->rel, st_full_xid(newest));
+}
+
 /* ---- the end of the file ---- */
 
 /*
@@ -478,11 +527,8 @@ st_free_extent_cut(StCatalog *cat, BlockNumber end)
 		if (extents[i].nblocks == 0 ||
 			extents[i].start + extents[i].nblocks <= end)
 			continue;
-		if (TransactionIdIsNormal(xid) &&
-			!TransactionIdIsCurrentTransactionId(xid) &&
-			(!TransactionIdIsValid(newest) ||
-			 TransactionIdFollows(xid, newest)))
-			newest = xid;
+		if (!TransactionIdIsCurrentTransactionId(xid))
+			newest = newer_xid(newest, xid);
 		payload.nblocks = extents[i].start < end ? end - extents[i].start : 0;
 		(void) st_catalog_overwrite(cat, ST_FREE_EXTENT, extents[i].start,
 									&payload, sizeof(payload));

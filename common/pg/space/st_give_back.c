@@ -5,8 +5,9 @@
  *	  gone, index entries that lead to none, and free extents as heap's pages.
  *
  * Pages of free extents look full to heap and would never be used.  So they
- * become empty pages of heap, which the free space map knows.  The directory is
- * emptied first: what is in it, a row group may take.
+ * become empty pages of heap, which the free space map knows: at once, for the rows
+ * of other groups, and not only in the end.  They leave the directory first
+ * (st_free_extent.c): what is in it, a row group may take.
  *
  * Lock: ShareUpdateExclusiveLock on the table, so no VACUUM or compaction.
  *
@@ -24,6 +25,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "st_compact.h"
 #include "st_space.h"
 
 /* Is there an entry of the kind, younger than oldest_xmin if that is valid? */
@@ -100,55 +102,30 @@ st_sweep_indexes(Relation rel, uint64 end)
 }
 
 void
-st_free_extents_forget(StCatalog *cat, StExtentRanges *out, MemoryContext mcxt)
-{
-	MemoryContext oldcxt = MemoryContextSwitchTo(mcxt);
-	StCatalogScan scan;
-	StCatalogEntry *entry;
-
-	out->v = st_free_extent_all(cat, SnapshotSelf, &out->n);
-	MemoryContextSwitchTo(oldcxt);
-	st_catalog_scan_begin(&scan, cat, ST_FREE_EXTENT, 0, ST_MAX_ROW_NUMBER,
-						  SnapshotSelf);
-	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
-	{
-		ItemPointerData tid = entry->tuple->t_self;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!st_catalog_delete(cat, &tid))
-			ereport(ERROR,
-					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-					 errmsg("free extents of relation \"%s\" are being used",
-							RelationGetRelationName(cat->rel))));
-	}
-	st_catalog_scan_end(&scan);
-	if (out->n > 0)
-		st_orphans_from(cat, out->v[0].start);
-}
-
-void
-st_free_extents_yield(StCatalog *cat, const StExtentRanges *ranges)
+st_free_extents_yield(StCatalog *cat, const StForgotten *forgotten)
 {
 	Relation	rel = cat->rel;
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_VACUUM);
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	Buffer		vmbuffer = InvalidBuffer;
 
-	for (int i = 0; i < ranges->n; i++)
+	for (int i = 0; i < forgotten->n; i++)
 	{
-		BlockNumber end = Min(ranges->v[i].end, nblocks);
+		BlockNumber start = forgotten->ranges[i].start;
+		BlockNumber end = Min(forgotten->ranges[i].end, nblocks);
 
-		for (BlockNumber block = ranges->v[i].start; block < end; block++)
+		for (BlockNumber block = start; block < end; block++)
 		{
+			st_pace_rest();
 			CHECK_FOR_INTERRUPTS();
 			if (!st_free_extent_known(cat, block) &&
-				st_extent_yield_page(rel, block, &vmbuffer, strategy))
+				st_extent_yield_page(rel, block, forgotten->before, &vmbuffer, strategy))
 				RecordPageWithFreeSpace(rel, block,
 										BLCKSZ - SizeOfPageHeaderData -
 										sizeof(ItemIdData));
 		}
-		if (ranges->v[i].start < end)
-			FreeSpaceMapVacuumRange(rel, ranges->v[i].start, end);
+		if (start < end)
+			FreeSpaceMapVacuumRange(rel, start, end);
 	}
 	if (BufferIsValid(vmbuffer))
 		ReleaseBuffer(vmbuffer);

@@ -94,15 +94,22 @@ extern bool st_groups_are_gone(Relation rel, StCatalog *cat,
  */
 extern void st_sweep_indexes(Relation rel, uint64 end);
 
+/* Extents that were free, and are no longer in the directory. */
+typedef struct StForgotten
+{
+	int			n;
+	StExtentRange *ranges;		/* sorted; NULL at first */
+	uint64		before;			/* full id of the transaction that forgot them */
+} StForgotten;
+
 /*
- * In one transaction, empties the directory of free extents, which *out then
- * lists; in the next one, makes pages of the delta of these.  An abort or a
- * crash between them leaves orphans (st_orphan.c); what is in the directory
- * again is spared.
+ * In one transaction, takes free extents out of the directory which no snapshot
+ * sees otherwise; in the next one, makes pages of the delta of these.  An abort or
+ * a crash between them leaves orphans (st_orphan.c); what is in the directory
+ * again, or was written by a later transaction, is spared.
  */
-extern void st_free_extents_forget(StCatalog *cat, StExtentRanges *out,
-								   MemoryContext mcxt);
-extern void st_free_extents_yield(StCatalog *cat, const StExtentRanges *ranges);
+extern void st_free_extents_forget(StCatalog *cat, StForgotten *out, MemoryContext mcxt);
+extern void st_free_extents_yield(StCatalog *cat, const StForgotten *forgotten);
 
 /* ------------------------------------------------------------------------
  * What VACUUM does: st_reclaim.c
