@@ -30,6 +30,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 #include "st_compact_int.h"
 #include "st_modify.h"
@@ -37,6 +38,9 @@
 #include "st_wal.h"
 
 #define STEP_ROWS	5000
+
+/* And so long, rests included (st_pace.c): rows that it has moved are locked. */
+#define STEP_MS		50
 
 /* And so many bytes of keys for GIN, in case rows have very many of them. */
 #define STEP_KEY_BYTES	(4 * 1024 * 1024)
@@ -51,6 +55,7 @@ typedef struct Expand
 	StCompactIndexes indexes;
 	TupleTableSlot *slot;
 	int64		moved;
+	TimestampTz begun;
 	StExpandPlace place;		/* row that comes next */
 } Expand;
 
@@ -59,6 +64,8 @@ static bool
 is_full(const Expand *e)
 {
 	return e->moved >= STEP_ROWS ||
+		(e->moved > 0 &&
+		 TimestampDifferenceExceeds(e->begun, GetCurrentTimestamp(), STEP_MS)) ||
 		(e->indexes.n > 0 && st_index_collected(&e->indexes) >= STEP_KEY_BYTES);
 }
 
@@ -135,6 +142,7 @@ expand_rows(Expand *e, const StGroup *group, StReader *reader, uint32 first, uin
 		MemoryContextSwitchTo(oldcxt);
 		MemoryContextReset(row_mcxt);
 		st_wal_keep_up();
+		st_pace_rest();
 	}
 	ExecClearTuple(e->slot);
 	MemoryContextDelete(row_mcxt);
@@ -210,12 +218,11 @@ st_expand_step(Relation rel, StCompactJob *job, StExpandPlace *place)
 	e.slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsVirtual);
 	st_indexes_open(&e.indexes, rel);
 	before = use_slot(&e, e.slot);
-	st_pace_allow(false);
+	e.begun = GetCurrentTimestamp();
 	expand_groups(&e);
 	more = e.moved > 0 || place->row > 0;
 	*place = is_full(&e) ? e.place : (StExpandPlace) {0};
 	st_index_finish(&e.indexes, rel);
-	st_pace_allow(true);
 	(void) use_slot(&e, before);
 	st_indexes_close(&e.indexes);
 	ExecDropSingleTupleTableSlot(e.slot);

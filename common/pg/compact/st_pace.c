@@ -28,7 +28,7 @@
 
 #include "st_compact_int.h"
 
-/* At most, so that a step of release() need not be paid for as a whole. */
+/* At most, whatever a stretch without a rest has cost. */
 #define MAX_REST_MS	200
 
 /* A worker's slices, after how many calls it looks, and its longest rest. */
