@@ -12,7 +12,7 @@
  *	1. The metapage says that the table is leaving: loads write to the delta
  *	   only, and nobody compacts, unless somebody calls compact() or merge().
  *	2. Rows move to the delta (st_expand.c), until no group has any, with a VACUUM
- *	   before each part of them.  A step first makes pages of heap of what is free.
+ *	   before each part of them.  A step first makes pages of heap of free extents.
  *	3. VACUUM reclaims the groups, once no older snapshot is left.
  *	4. Index entries that lead to no row are removed (a cancelled load may have
  *	   left some), and free extents become pages of heap.
@@ -208,8 +208,8 @@ leave(Relation rel, StCompactJob *job)
 
 /*
  * Pages of the extents noted before become heap's, if the transaction that noted
- * them has committed; in a file that TRUNCATE has made since, row groups may stand
- * there.
+ * them has committed; true if there are more.  In a file that TRUNCATE has made
+ * since, row groups may stand there.
  */
 static bool
 yield_extents(Relation rel, StCompactJob *job)
@@ -217,26 +217,28 @@ yield_extents(Relation rel, StCompactJob *job)
 	Release    *r = (Release *) job;
 	StCatalog	cat;
 	StMeta		meta;
+	bool		more = false;
 
 	st_meta_read(rel, &meta);
-	if (r->forgotten.n > 0 && meta.incarnation == r->incarnation &&
+	if (meta.incarnation == r->incarnation &&
 		st_catalog_open(&cat, rel, RowExclusiveLock))
 	{
-		st_free_extents_yield(&cat, &r->forgotten);
+		more = st_free_extents_yield(&cat, &r->forgotten);
 		st_catalog_close(&cat);
 	}
-	r->forgotten.n = 0;
-	return true;
+	if (!more)
+		r->forgotten.n = r->forgotten.next = 0;
+	return more;
 }
 
-/* Likewise, and notes those that are free now, for the next step. */
+/* Notes the extents that are free now, for later steps. */
 static void
-yield_and_forget(Relation rel, Release *r)
+forget_extents(Relation rel, Release *r)
 {
 	StCatalog	cat;
 	StMeta		meta;
 
-	(void) yield_extents(rel, &r->job);
+	Assert(r->forgotten.n == 0);
 	st_meta_read(rel, &meta);
 	r->incarnation = meta.incarnation;
 	if (st_catalog_open(&cat, rel, RowExclusiveLock))
@@ -253,7 +255,8 @@ expand(Relation rel, StCompactJob *job)
 	Release    *r = (Release *) job;
 
 	st_meta_set_leaving(rel, true);
-	yield_and_forget(rel, r);
+	if (!yield_extents(rel, job))
+		forget_extents(rel, r);
 	return st_expand_step(rel, job, &r->place);
 }
 
@@ -280,7 +283,7 @@ sweep(Relation rel, StCompactJob *job)
 	st_meta_read(rel, &meta);
 	st_sweep_indexes(rel, meta.next_row);
 	r->swept = meta.next_row;
-	yield_and_forget(rel, r);
+	forget_extents(rel, r);
 	return true;
 }
 
@@ -345,6 +348,21 @@ vacuum_table(Release *r, StVacuumBeside beside)
 		elog(ERROR, "SPI_connect failed");
 }
 
+static void
+yield_all(Release *r)
+{
+	while (run(r, yield_extents))
+		;
+}
+
+/* It would find extents that are noted, and enter them again. */
+static void
+vacuum_groups(Release *r)
+{
+	yield_all(r);
+	vacuum_table(r, ST_VACUUM_WAITS);
+}
+
 /*
  * Have so many rows gone that VACUUM should come next?  It turns their tombstones
  * into bits and removes their old index entries, so that neither the TOAST relation
@@ -366,7 +384,7 @@ empty_groups(Release *r)
 		if (run(r, expand))
 		{
 			if (vacuum_is_due(r))
-				vacuum_table(r, ST_VACUUM_WAITS);
+				vacuum_groups(r);
 			be_patient(r);
 		}
 		else if (!run(r, st_expand_left))
@@ -376,18 +394,21 @@ empty_groups(Release *r)
 	}
 }
 
-/* From 1 to 4.  The first VACUUM offers heap the pages that a merge has kept from it. */
-static void
+/*
+ * From 1 to 4; false if pages that are not heap's are left.  The first VACUUM offers
+ * heap the pages that a merge has kept from it.
+ */
+static bool
 give_up_groups(Release *r)
 {
 	(void) run(r, leave);
-	vacuum_table(r, ST_VACUUM_WAITS);
+	vacuum_groups(r);
 	be_patient(r);
 	empty_groups(r);
 	be_patient(r);
 	for (;;)
 	{
-		vacuum_table(r, ST_VACUUM_WAITS);
+		vacuum_groups(r);
 		if (run(r, groups_gone))
 			break;
 		wait_for_others(r);
@@ -395,7 +416,8 @@ give_up_groups(Release *r)
 	}
 	st_progress_phase(ST_PHASE_SWEEP, -1, -1);
 	(void) run(r, sweep);
-	(void) run(r, yield_extents);
+	yield_all(r);
+	return !r->forgotten.spared;
 }
 
 /* 6, when 5 is committed; a table that is gone, or ours again, is left alone. */
@@ -459,6 +481,7 @@ release_in_steps(Release *r, bool top_level)
 {
 	BlockNumber block;
 	LockRelId	locked;
+	bool		done;
 
 	if (!top_level)
 		ereport(ERROR,
@@ -470,9 +493,9 @@ release_in_steps(Release *r, bool top_level)
 		begin_proof(r, &locked);
 	do
 	{
-		give_up_groups(r);
+		done = give_up_groups(r);
 		SPI_commit();
-	} while (!try_to_finish(r, &block));
+	} while (!done || !try_to_finish(r, &block));
 	commit_and_erase(r, block);
 	if (r->verify)
 		UnlockRelationIdForSession(&locked, ShareLock);

@@ -15,8 +15,8 @@
  * again.  The transaction is serializable, as that of a compaction is.
  *
  * Bounds: a step moves so many rows that who wants to change one of them waits for
- * some hundredths of a second, and begins where the last one has ended: it reads
- * neither descriptors nor tombstones of what is behind it.
+ * some hundredths of a second, rests included.  It begins where the last one has
+ * ended: it reads neither descriptors nor tombstones of what is behind it.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,8 +39,12 @@
 
 #define STEP_ROWS	5000
 
-/* And so long, rests included (st_pace.c): rows that it has moved are locked. */
+/*
+ * And so long, because rows that it has moved are locked while it rests (st_pace.c);
+ * but so few rows are not worth a transaction.
+ */
 #define STEP_MS		50
+#define LEAST_ROWS	32
 
 /* And so many bytes of keys for GIN, in case rows have very many of them. */
 #define STEP_KEY_BYTES	(4 * 1024 * 1024)
@@ -55,7 +59,7 @@ typedef struct Expand
 	StCompactIndexes indexes;
 	TupleTableSlot *slot;
 	int64		moved;
-	TimestampTz begun;
+	TimestampTz begun;			/* with the first row */
 	StExpandPlace place;		/* row that comes next */
 } Expand;
 
@@ -64,7 +68,7 @@ static bool
 is_full(const Expand *e)
 {
 	return e->moved >= STEP_ROWS ||
-		(e->moved > 0 &&
+		(e->moved >= LEAST_ROWS &&
 		 TimestampDifferenceExceeds(e->begun, GetCurrentTimestamp(), STEP_MS)) ||
 		(e->indexes.n > 0 && st_index_collected(&e->indexes) >= STEP_KEY_BYTES);
 }
@@ -160,6 +164,11 @@ expand_group(Expand *e, const StGroup *group)
 	uint32		first = Max(e->place.row, group->first_row) - group->first_row;
 
 	e->place.group = group->first_row;
+	if (e->moved == 0)
+	{
+		st_pace_rest();			/* for what has gone before */
+		e->begun = GetCurrentTimestamp();
+	}
 	for (; first < group->nrows && !is_full(e); first += STEP_ROWS)
 		expand_rows(e, group, reader, first, Min(first + STEP_ROWS, group->nrows) - 1,
 					mcxt);
@@ -218,11 +227,12 @@ st_expand_step(Relation rel, StCompactJob *job, StExpandPlace *place)
 	e.slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsVirtual);
 	st_indexes_open(&e.indexes, rel);
 	before = use_slot(&e, e.slot);
-	e.begun = GetCurrentTimestamp();
 	expand_groups(&e);
 	more = e.moved > 0 || place->row > 0;
 	*place = is_full(&e) ? e.place : (StExpandPlace) {0};
+	st_pace_allow(false);
 	st_index_finish(&e.indexes, rel);
+	st_pace_allow(true);
 	(void) use_slot(&e, before);
 	st_indexes_close(&e.indexes);
 	ExecDropSingleTupleTableSlot(e.slot);

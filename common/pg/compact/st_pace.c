@@ -13,7 +13,8 @@
  * nobody in the whole server has begun to write for some seconds, it rests a quarter
  * of that.
  *
- * A step rests where nobody waits for what it holds.
+ * A step rests where nobody waits for what it holds, or for a moment only
+ * (st_expand.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +39,7 @@
 #define ALONE_SHARE		4
 #define ALONE_MS		2000
 
-static bool may_rest = true;	/* nobody waits for what a step holds */
+static bool may_rest = true;	/* nobody waits long for what a step holds */
 static void (*nap) (long ms) = NULL;	/* of a worker */
 static TimestampTz writers_seen;	/* the last time, while this process rested */
 static long rested_at;			/* processor time up to which was rested for */

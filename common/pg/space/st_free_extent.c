@@ -12,7 +12,7 @@
  * An extent may be overwritten once every snapshot is newer than the entry:
  * until then somebody may still read the old group.  Standbys are told by a
  * conflict record.  Pages of free extents stay extent pages, which heap
- * never uses.
+ * does not use, unless the table goes back to heap.
  *
  *-------------------------------------------------------------------------
  */
@@ -478,7 +478,8 @@ st_free_extents_forget(StCatalog *cat, StForgotten *out, MemoryContext mcxt)
 	int			n;
 	FreeExtent *extents = read_all(cat, SnapshotSelf, &n);
 
-	out->n = 0;
+	out->n = out->next = 0;
+	out->spared = false;
 	if (out->ranges != NULL)
 		pfree(out->ranges);
 	out->ranges = MemoryContextAlloc(mcxt, Max(n, 1) * sizeof(StExtentRange));
@@ -498,8 +499,8 @@ st_free_extents_forget(StCatalog *cat, StForgotten *out, MemoryContext mcxt)
 	pfree(extents);
 	if (out->n == 0)
 		return;
-	out->before = U64FromFullTransactionId(GetTopFullTransactionId());
-	st_orphans_from(cat, out->ranges[0].start);
+	out->before = U64FromFullTransactionId(st_full_xid(oldest_xmin));
+	out->walked = st_orphans_from(cat, out->ranges[0].start);
 	if (TransactionIdIsValid(newest))
 		st_log_snapshot_conflict(cat->rel, st_full_xid(newest));
 }

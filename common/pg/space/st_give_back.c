@@ -28,6 +28,9 @@
 #include "st_compact.h"
 #include "st_space.h"
 
+/* So many pages of free extents become heap's in one transaction, at most. */
+#define YIELD_PAGES		4096
+
 /* Is there an entry of the kind, younger than oldest_xmin if that is valid? */
 static bool
 has_entry(StCatalog *cat, StKeyBase base, TransactionId oldest_xmin)
@@ -101,33 +104,55 @@ st_sweep_indexes(Relation rel, uint64 end)
 	FreeAccessStrategy(strategy);
 }
 
-void
-st_free_extents_yield(StCatalog *cat, const StForgotten *forgotten)
+/* Makes pages of heap of blocks start..end - 1. */
+static void
+yield_pages(StCatalog *cat, StForgotten *f, BlockNumber start, BlockNumber end)
 {
-	Relation	rel = cat->rel;
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_VACUUM);
-	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	Buffer		vmbuffer = InvalidBuffer;
 
-	for (int i = 0; i < forgotten->n; i++)
+	for (BlockNumber block = start; block < end; block++)
 	{
-		BlockNumber start = forgotten->ranges[i].start;
-		BlockNumber end = Min(forgotten->ranges[i].end, nblocks);
-
-		for (BlockNumber block = start; block < end; block++)
-		{
-			st_pace_rest();
-			CHECK_FOR_INTERRUPTS();
-			if (!st_free_extent_known(cat, block) &&
-				st_extent_yield_page(rel, block, forgotten->before, &vmbuffer, strategy))
-				RecordPageWithFreeSpace(rel, block,
-										BLCKSZ - SizeOfPageHeaderData -
-										sizeof(ItemIdData));
-		}
-		if (start < end)
-			FreeSpaceMapVacuumRange(rel, start, end);
+		st_pace_rest();
+		CHECK_FOR_INTERRUPTS();
+		if (!st_free_extent_known(cat, block) &&
+			st_extent_yield_page(cat->rel, block, f->before, &vmbuffer, strategy))
+			RecordPageWithFreeSpace(cat->rel, block,
+									BLCKSZ - SizeOfPageHeaderData -
+									sizeof(ItemIdData));
+		else
+			f->spared = true;
 	}
+	if (start < end)
+		FreeSpaceMapVacuumRange(cat->rel, start, end);
 	if (BufferIsValid(vmbuffer))
 		ReleaseBuffer(vmbuffer);
 	FreeAccessStrategy(strategy);
+}
+
+bool
+st_free_extents_yield(StCatalog *cat, StForgotten *f)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(cat->rel);
+	BlockNumber pages = YIELD_PAGES;
+
+	if (f->next == f->n)
+		return false;
+	while (f->next < f->n && pages > 0)
+	{
+		StExtentRange *range = &f->ranges[f->next];
+		BlockNumber stop = Min(range->end, range->start + pages);
+
+		/* the end of the file may have been cut off since */
+		if (stop > nblocks)
+			f->spared = true;
+		yield_pages(cat, f, range->start, Min(stop, nblocks));
+		pages -= stop - range->start;
+		range->start = stop;
+		if (stop == range->end)
+			f->next++;
+	}
+	if (f->next == f->n && !f->spared)
+		st_orphans_until(cat, Min(f->walked, nblocks));
+	return f->next < f->n;
 }

@@ -11,8 +11,9 @@
  *
  * Orphans are made where the file grew, or where VACUUM makes extents of empty
  * pages (st_empty_pages.c): a free extent that was taken by a failed
- * transaction is in the directory again.  So every block is looked at once:
- * an entry of VACUUM's says up to where that was done.
+ * transaction is in the directory again.  So every block is looked at once, and
+ * again where extents leave the directory to become pages of heap
+ * (st_give_back.c): an entry of VACUUM's says up to where that was done.
  *
  * Lock: ShareUpdateExclusiveLock on the table, so that no group is dropped or
  * replaced meanwhile; others may load.
@@ -70,15 +71,28 @@ write_walked(StCatalog *cat, BlockNumber walked)
 
 /*
  * Pages from this block on are to be looked at again, because the file is to
- * end here or because pages become those of an extent in the middle of it.
- * Not undone by an abort.
+ * end here, or because pages in the middle of it become those of an extent, or
+ * are no longer in the directory.  Not undone by an abort.  Returns from where it
+ * was before.
  */
-void
+BlockNumber
 st_orphans_from(StCatalog *cat, BlockNumber end)
 {
 	bool		exists;
+	BlockNumber walked = read_walked(cat, &exists);
 
-	if (read_walked(cat, &exists) > end && exists)
+	if (walked > end && exists)
+		write_walked(cat, end);
+	return walked;
+}
+
+/* Pages before this block are none of an extent without a reference after all. */
+void
+st_orphans_until(StCatalog *cat, BlockNumber end)
+{
+	bool		exists;
+
+	if (read_walked(cat, &exists) < end && exists)
 		write_walked(cat, end);
 }
 

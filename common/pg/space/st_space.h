@@ -98,18 +98,21 @@ extern void st_sweep_indexes(Relation rel, uint64 end);
 typedef struct StForgotten
 {
 	int			n;
+	int			next;			/* those before are done */
 	StExtentRange *ranges;		/* sorted; NULL at first */
-	uint64		before;			/* full id of the transaction that forgot them */
+	uint64		before;			/* whoever may write there since has a full id from here on */
+	BlockNumber walked;			/* st_orphans_from() */
+	bool		spared;			/* are there pages that stay as they are? */
 } StForgotten;
 
 /*
  * In one transaction, takes free extents out of the directory which no snapshot
- * sees otherwise; in the next one, makes pages of the delta of these.  An abort or
- * a crash between them leaves orphans (st_orphan.c); what is in the directory
- * again, or was written by a later transaction, is spared.
+ * sees otherwise; in later ones, makes pages of the delta of these, some at a time:
+ * false when all are done.  An abort or a crash between them leaves orphans
+ * (st_orphan.c); what is in the directory again, or was written since, is spared.
  */
 extern void st_free_extents_forget(StCatalog *cat, StForgotten *out, MemoryContext mcxt);
-extern void st_free_extents_yield(StCatalog *cat, const StForgotten *forgotten);
+extern bool st_free_extents_yield(StCatalog *cat, StForgotten *forgotten);
 
 /* ------------------------------------------------------------------------
  * What VACUUM does: st_reclaim.c
@@ -150,7 +153,8 @@ extern void st_reclaim_anchors(Relation rel, TransactionId oldest_xmin);
 /* Extents that nothing refers to: st_orphan.c */
 extern BlockNumber st_free_orphans(Relation rel, TransactionId oldest_xmin,
 								   BufferAccessStrategy strategy);
-extern void st_orphans_from(StCatalog *cat, BlockNumber block);
+extern BlockNumber st_orphans_from(StCatalog *cat, BlockNumber block);
+extern void st_orphans_until(StCatalog *cat, BlockNumber block);
 
 /*
  * Makes free extents of pages that the delta left empty, before block settled:
