@@ -485,7 +485,7 @@ st_free_extents_forget(StCatalog *cat, StForgotten *out, MemoryContext mcxt)
 	out->ranges = MemoryContextAlloc(mcxt, Max(n, 1) * sizeof(StExtentRange));
 	for (int i = 0; i < n; i++)
 	{
-		const FreeExtent *e = &extents[i];
+		FreeExtent *e = &extents[i];
 
 		if (e->nblocks == 0 || !TransactionIdPrecedes(e->freed_by, oldest_xmin) ||
 			!st_catalog_delete(cat, &e->tid))
