@@ -467,42 +467,34 @@ newer_xid(TransactionId a, TransactionId b)
 /* ---- a table that goes back to heap ---- */
 
 /*
- * An extent that another transaction is taking, or has just freed, stays for the next
- * call.  Standbys are told, as of one that is taken.
+ * Takes those out of the directory which every snapshot sees as free; returns them,
+ * sorted, in the current memory context.  An extent that another transaction is
+ * taking stays.  Standbys are told, as of one that is taken.
  */
-void
-st_free_extents_forget(StCatalog *cat, StForgotten *out, MemoryContext mcxt)
+StExtentRange *
+st_free_extent_take_all(StCatalog *cat, TransactionId oldest_xmin, int *n)
 {
-	TransactionId oldest_xmin = GetOldestNonRemovableTransactionId(cat->rel);
+	int			nall;
+	FreeExtent *extents = read_all(cat, SnapshotSelf, &nall);
+	StExtentRange *out = palloc(Max(nall, 1) * sizeof(StExtentRange));
 	TransactionId newest = InvalidTransactionId;
-	int			n;
-	FreeExtent *extents = read_all(cat, SnapshotSelf, &n);
 
-	out->n = out->next = 0;
-	out->spared = false;
-	if (out->ranges != NULL)
-		pfree(out->ranges);
-	out->ranges = MemoryContextAlloc(mcxt, Max(n, 1) * sizeof(StExtentRange));
-	for (int i = 0; i < n; i++)
+	*n = 0;
+	for (int i = 0; i < nall; i++)
 	{
 		FreeExtent *e = &extents[i];
 
 		if (e->nblocks == 0 || !TransactionIdPrecedes(e->freed_by, oldest_xmin) ||
 			!st_catalog_delete(cat, &e->tid))
 			continue;
-		out->ranges[out->n++] = (StExtentRange)
-		{
-			e->start, e->start + e->nblocks
-		};
+		out[*n].start = e->start;
+		out[(*n)++].end = e->start + e->nblocks;
 		newest = newer_xid(newest, e->freed_by);
 	}
-	pfree(extents);
-	if (out->n == 0)
-		return;
-	out->before = U64FromFullTransactionId(st_full_xid(oldest_xmin));
-	out->walked = st_orphans_from(cat, out->ranges[0].start);
 	if (TransactionIdIsValid(newest))
 		st_log_snapshot_conflict(cat->rel, st_full_xid(newest));
+	pfree(extents);
+	return out;
 }
 
 /* ---- the end of the file ---- */

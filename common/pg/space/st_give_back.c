@@ -6,8 +6,8 @@
  *
  * Pages of free extents look full to heap and would never be used.  So they
  * become empty pages of heap, which the free space map knows: at once, for the rows
- * of other groups, and not only in the end.  They leave the directory first
- * (st_free_extent.c): what is in it, a row group may take.
+ * of other groups, and not only in the end.  They leave the directory first: what
+ * is in it, a row group may take.
  *
  * Lock: ShareUpdateExclusiveLock on the table, so no VACUUM or compaction.
  *
@@ -22,14 +22,14 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/freespace.h"
+#include "storage/procarray.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "st_compact.h"
 #include "st_space.h"
 
 /* So many pages of free extents become heap's in one transaction, at most. */
-#define YIELD_PAGES		4096
+#define YIELD_PAGES		1024
 
 /* Is there an entry of the kind, younger than oldest_xmin if that is valid? */
 static bool
@@ -104,6 +104,24 @@ st_sweep_indexes(Relation rel, uint64 end)
 	FreeAccessStrategy(strategy);
 }
 
+void
+st_free_extents_forget(StCatalog *cat, StForgotten *out, MemoryContext mcxt)
+{
+	TransactionId oldest_xmin = GetOldestNonRemovableTransactionId(cat->rel);
+	StExtentRange *ranges = st_free_extent_take_all(cat, oldest_xmin, &out->n);
+
+	if (out->ranges != NULL)
+		pfree(out->ranges);
+	out->ranges = MemoryContextAlloc(mcxt, Max(out->n, 1) * sizeof(StExtentRange));
+	memcpy(out->ranges, ranges, out->n * sizeof(StExtentRange));
+	pfree(ranges);
+	out->next = 0;
+	out->spared = false;
+	out->before = U64FromFullTransactionId(st_full_xid(oldest_xmin));
+	if (out->n > 0)
+		out->walked = st_orphans_from(cat, out->ranges[0].start);
+}
+
 /* Makes pages of heap of blocks start..end - 1. */
 static void
 yield_pages(StCatalog *cat, StForgotten *f, BlockNumber start, BlockNumber end)
@@ -113,7 +131,6 @@ yield_pages(StCatalog *cat, StForgotten *f, BlockNumber start, BlockNumber end)
 
 	for (BlockNumber block = start; block < end; block++)
 	{
-		st_pace_rest();
 		CHECK_FOR_INTERRUPTS();
 		if (!st_free_extent_known(cat, block) &&
 			st_extent_yield_page(cat->rel, block, f->before, &vmbuffer, strategy))

@@ -47,6 +47,8 @@ extern int	st_free_extent_take(Relation rel, uint32 nblocks, int max_runs,
 								BlockNumber before, StExtentRange *runs);
 extern void st_free_extent_coalesce(StCatalog *cat);
 extern void st_free_extent_cut(StCatalog *cat, BlockNumber end);
+extern StExtentRange *st_free_extent_take_all(StCatalog *cat, TransactionId oldest_xmin,
+											  int *n);
 
 /* ---- entries with a payload of one length: st_note.c ---- */
 
