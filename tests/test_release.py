@@ -301,20 +301,33 @@ def emptied(heaps: Twin) -> Twin:
     return old
 
 
-def released_slowly(heaps: Twin, caller: Twin) -> Callable[[], Outcome]:
-    """release() of emptied groups; returns within its second VACUUM of TOAST."""
-    caller.ours.execute("SET vacuum_cost_delay = '2ms'")
+def released_slowly(
+    heaps: Twin, caller: Twin, newer: Twin | None = None
+) -> Callable[[], Outcome]:
+    """release(); returns while VACUUM of TOAST follows the one that drops the groups.
+    A snapshot of newer, if any, is taken before and goes then."""
+    old = emptied(heaps)
+    caller.ours.execute("SET vacuum_cost_delay = '3ms'")
     caller.ours.execute("SET vacuum_cost_limit = 1")
-    (vacuumed,) = heaps.ours.execute(
-        "SELECT vacuum_count FROM pg_stat_user_tables WHERE relid = 't'::regclass"
-    ).fetchone()
+    count = "SELECT vacuum_count FROM pg_stat_user_tables WHERE relid = 't'::regclass"
+    (before,) = heaps.ours.execute(count).fetchone()
     released = begun(lambda: execute(caller.ours, f"CALL {heaps.am}.release('t')"))
+    wait_until(
+        lambda: heaps.ours.execute(count).fetchone()[0] >= before + 2, "two VACUUMs"
+    )
+    if newer is not None:
+        newer.ok("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        newer.ok("SELECT 1")
+    old.ok("COMMIT")
+    groups = f"SELECT count(*) FROM {heaps.am}.row_groups('t')"
+    wait_until(lambda: heaps.ours.execute(groups).fetchone() == (0,), "no groups")
     vacuums = (
-        "SELECT FROM pg_stat_progress_vacuum v JOIN pg_class c ON v.relid = c.reltoastrelid"
-        " JOIN pg_stat_user_tables s ON s.relid = c.oid"
-        f" WHERE c.oid = 't'::regclass AND s.vacuum_count = {vacuumed} + 2"
+        "SELECT FROM pg_stat_progress_vacuum WHERE relid = (SELECT reltoastrelid"
+        " FROM pg_class WHERE oid = 't'::regclass)"
     )
     wait_until(lambda: heaps.ours.execute(vacuums).fetchall(), "VACUUM of TOAST")
+    if newer is not None:
+        newer.ok("COMMIT")
     return released
 
 
@@ -336,7 +349,6 @@ def test_release_that_is_overtaken_before_it_gives_extents_up(heaps):
         "COMMIT",
     )
     (pid,) = caller.ours.execute("SELECT pg_backend_pid()").fetchone()
-    emptied(heaps).ok("COMMIT")
     released = released_slowly(heaps, caller)
     holder.ours.execute("BEGIN; ALTER INDEX t_pkey SET TABLESPACE pg_default")
     waits = "SELECT relation::regclass::text FROM pg_locks WHERE NOT granted AND "
@@ -448,13 +460,8 @@ def test_row_numbers_are_not_used_again(heaps):
     compress(heaps)
     heaps.ok("DELETE FROM t WHERE id % 3 = 0")
     heaps.ours.execute("VACUUM (INDEX_CLEANUP ON) t")
-    first = emptied(heaps)
-    second, caller = heaps.session(), heaps.session()
-    second.ok("BEGIN ISOLATION LEVEL REPEATABLE READ")
-    second.ok("SELECT 1")
-    first.ok("COMMIT")
-    released = released_slowly(heaps, caller)
-    second.ok("COMMIT")
+    caller = heaps.session()
+    released = released_slowly(heaps, caller, heaps.session())
     while method(heaps.ours) != "heap":
         time.sleep(0.001)
     caller.ours.cancel()  # the last VACUUM, which would remove them
