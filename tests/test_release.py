@@ -123,26 +123,6 @@ def test_release_of_a_table_made_for_us(twin):
     release_of_none(twin)
 
 
-def test_release_into_pages_that_are_free(heaps):
-    """A merge whose file cannot be cut off leaves as many as heap had before."""
-    heaps.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
-    heaps.ok("INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 60000) i")
-    size = "SELECT pg_relation_size('t') / 8192"
-    (before,) = heaps.ours.execute(size).fetchone()
-    adopt(heaps)
-    reader = heaps.session()
-    reader.ok("BEGIN")
-    reader.ok("SELECT 1 FROM t LIMIT 0")
-    compress(heaps)
-    reader.ok("COMMIT")
-    (merged,) = heaps.ours.execute(size).fetchone()
-    assert merged > before
-    release(heaps)
-    is_heap(heaps)
-    (after,) = heaps.ours.execute(size).fetchone()
-    assert after <= merged, (before, merged, after)
-
-
 def test_release_at_a_slow_pace_keeps_nobody_waiting(heaps):
     """A step ends after a moment, however few rows it has moved."""
     heaps.ok("CREATE TABLE t (id int PRIMARY KEY, v text)")
