@@ -226,8 +226,8 @@ yield_extents(Relation rel, StCompactJob *job)
 		more = st_free_extents_yield(&cat, &r->forgotten);
 		st_catalog_close(&cat);
 	}
-	if (!more)
-		r->forgotten.n = r->forgotten.next = 0;
+	else
+		r->forgotten.next = r->forgotten.n;
 	return more;
 }
 
@@ -238,7 +238,7 @@ forget_extents(Relation rel, Release *r)
 	StCatalog	cat;
 	StMeta		meta;
 
-	Assert(r->forgotten.n == 0);
+	Assert(r->forgotten.next == r->forgotten.n);
 	st_meta_read(rel, &meta);
 	r->incarnation = meta.incarnation;
 	if (st_catalog_open(&cat, rel, RowExclusiveLock))
