@@ -4,8 +4,8 @@ Events rows with a primary key, btrees on two columns and GIN indexes on two, fo
 keys from the table and to it, a trigger, in a publication. Four sessions of pgbench
 update rows by key, insert rows, and insert rows that refer to it, at a given rate, all
 the time: alone, beside a session that only computes, beside adopt(), beside merge(),
-beside release(). The latter two rest a millisecond after each SWITCH_COST units of cost
-(vacuum_cost_delay, vacuum_cost_limit).
+beside release(). The latter two rest a millisecond for SWITCH_COST units of cost
+(vacuum_cost_delay, vacuum_cost_limit), in many short rests.
 
 What is measured: how long adopt() takes, the writers' latency, the sizes and their
 peaks. What is checked: no statement of the writers fails; each change that they made is
@@ -38,6 +38,7 @@ from bench.systems import System
 DATABASE = "bench_switch"
 WRITERS = 4
 ALONE = 30  # seconds of the writers before anything is done
+RESTS_PER_MS = 5
 SLICE = 10  # seconds of one run of pgbench, whose log is read at its end
 
 SCHEMA = (
@@ -285,8 +286,9 @@ class Run:
         connection.execute("RESET statement_timeout")
 
     def _set_pace(self, connection: psycopg.Connection) -> None:
-        connection.execute("SET vacuum_cost_delay = '1ms'")
-        connection.execute(f"SET vacuum_cost_limit = {self.lab.config.switch_cost}")
+        connection.execute(f"SET vacuum_cost_delay = '{1 / RESTS_PER_MS}ms'")
+        limit = max(1, self.lab.config.switch_cost // RESTS_PER_MS)
+        connection.execute(f"SET vacuum_cost_limit = {limit}")
 
     def _peak(self, peak: Sizes, heap: tuple[int, int], command: str) -> None:
         most = f"most beside {command}, of heap's"

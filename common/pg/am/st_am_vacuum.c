@@ -207,6 +207,9 @@ st_am_relation_vacuum(Relation rel, StVacuumParams *params,
 	if (versions->n > 0)
 		update_statistics(rel, &counts);
 	look_for_work(rel, &counts);
+	/* last, for others wait for the end of the transaction from then on */
+	if (params->index_cleanup != VACOPTVALUE_DISABLED)
+		st_reclaim_anchors(rel, oldest_xmin);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(mcxt);
 }

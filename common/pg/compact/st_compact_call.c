@@ -60,7 +60,7 @@
 #include "st_store.h"
 
 /* merge() runs VACUUM so many times at most. */
-#define MAX_VACUUMS	5
+#define MAX_VACUUMS	10
 
 /* And after each part of the delta, if that is so much. */
 #define VACUUM_BYTES	(64 * 1024 * 1024)
@@ -77,7 +77,7 @@ typedef struct CompactCall
 	bool		to_the_end;
 	bool		may_vacuum;
 	bool		unfinished;		/* the job goes on after VACUUM */
-	bool		held;			/* an older snapshot stayed longer than it was waited for */
+	TransactionId held;			/* a snapshot older than this was waited for in vain */
 	int64		delta_bytes;	/* of the delta, when the job began, or 0 */
 	int64		vacuumed;		/* what was left of them at the last VACUUM */
 	int			max_steps;		/* of all tables together */
@@ -232,8 +232,8 @@ run_steps(CompactCall *call, Oid relid)
  * pages.  Such a page at the end of the file keeps all before it from being cut
  * off.
  *
- * A worker's VACUUM has no workers of its own: a worker is to take half of one
- * processor, and not all that there are from those who write.
+ * The VACUUM of a worker, or of who has set a pace, has no workers of its own: it is
+ * to take a share of one processor, and not all that there are from those who write.
  */
 void
 st_compact_vacuum(Oid relid, StVacuumBeside beside, MemoryContext mcxt)
@@ -246,11 +246,10 @@ st_compact_vacuum(Oid relid, StVacuumBeside beside, MemoryContext mcxt)
 	stmt->rels = list_make1(makeVacuumRelation(NULL, relid, NIL));
 	stmt->options = list_make1(makeDefElem("index_cleanup", (Node *) makeString("on"), -1));
 	if (beside != ST_VACUUM_WAITS)
-	{
 		stmt->options = lappend(stmt->options, makeDefElem("skip_locked", NULL, -1));
+	if (beside != ST_VACUUM_WAITS || VacuumCostDelay > 0)
 		stmt->options = lappend(stmt->options,
 								makeDefElem("parallel", (Node *) makeInteger(0), -1));
-	}
 	if (beside == ST_VACUUM_BESIDE_SHORT)
 		stmt->options = lappend(stmt->options,
 								makeDefElem("truncate", (Node *) makeBoolean(false), -1));
@@ -274,6 +273,13 @@ is_held(Oid relid, TransactionId before)
 	return held;
 }
 
+/* Is the snapshot still there that was waited for in vain? */
+static bool
+still_held(const CompactCall *call, Oid relid)
+{
+	return TransactionIdIsValid(call->held) && is_held(relid, call->held);
+}
+
 /*
  * VACUUM frees what steps have left once no snapshot is older than they are, and
  * the pages that it has freed are for row groups once none is older than it is.
@@ -285,11 +291,14 @@ wait_for_older_snapshots(CompactCall *call, Oid relid)
 {
 	TransactionId next = ReadNextTransactionId();
 
+	if (still_held(call, relid))
+		return;
+	call->held = InvalidTransactionId;
 	for (int ms = 0; is_held(relid, next); ms += SNAPSHOT_NAP_MS)
 	{
-		if (call->held || ms >= SNAPSHOT_MS)
+		if (ms >= SNAPSHOT_MS)
 		{
-			call->held = true;
+			call->held = next;
 			return;
 		}
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -297,7 +306,6 @@ wait_for_older_snapshots(CompactCall *call, Oid relid)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
-	call->held = false;
 }
 
 /* VACUUM has transactions of its own, which SPI must not see. */
@@ -319,17 +327,23 @@ vacuum_table(CompactCall *call, Oid relid)
 		elog(ERROR, "SPI_connect failed");
 }
 
-/* When all steps are taken: is VACUUM worth it?  A merge asks it for a short file. */
+/* A merge asks the next VACUUM for a short file. */
+static void
+want_short_file(CompactCall *call, Oid relid)
+{
+	if (!call->to_the_end)
+		return;
+	(void) run_step(call, relid, st_compact_want_pages);
+	SPI_commit();
+}
+
+/* When all steps are taken: is VACUUM worth it? */
 static bool
 wastes(CompactCall *call, Oid relid)
 {
 	if (!ask(call, relid, st_compact_wastes))
 		return false;
-	if (call->to_the_end)
-	{
-		(void) run_step(call, relid, st_compact_want_pages);
-		SPI_commit();
-	}
+	want_short_file(call, relid);
 	return true;
 }
 
@@ -349,12 +363,17 @@ run_steps_and_vacuum(CompactCall *call, Oid relid)
 		if (!call->unfinished)
 		{
 			/* steps behind the last VACUUM have the next one make the file short */
-			if (!call->may_vacuum ||
-				(vacuums > 0 && !moved &&
-				 (call->held || vacuums == MAX_VACUUMS ||
-				  !ask(call, relid, st_compact_waits))) ||
-				!wastes(call, relid) || vacuums++ == MAX_VACUUMS)
+			if (!call->may_vacuum || vacuums++ == MAX_VACUUMS ||
+				(vacuums > 1 &&
+				 (still_held(call, relid) ||
+				  !(moved || ask(call, relid, st_compact_waits)))) ||
+				!wastes(call, relid))
 				return;
+		}
+		else if (vacuums > 0)
+		{
+			/* else VACUUM would offer hidden pages to new rows again */
+			want_short_file(call, relid);
 		}
 		vacuum_table(call, relid);
 	}
@@ -405,7 +424,8 @@ compact_table(CompactCall *call, Oid relid)
 	st_progress_begin(call->to_the_end ? ST_COMMAND_MERGE : ST_COMMAND_COMPACT,
 					  get_table_am_oid(call->am_name, false), relid);
 	call->job = (StCompactJob) {0};
-	call->unfinished = call->held = false;
+	call->unfinished = false;
+	call->held = InvalidTransactionId;
 	run_steps_and_vacuum(call, relid);
 	if (call->to_the_end && ask(call, relid, st_toast_wastes))
 	{

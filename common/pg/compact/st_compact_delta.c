@@ -107,6 +107,8 @@ st_delta_count(Relation rel, const StExtentRanges *extents,
 									strategy);
 		count += st_page_tuples(rel, buffer, GetActiveSnapshot(), unheld, offsets);
 		ReleaseBuffer(buffer);
+		if (unheld)				/* in a step */
+			st_pace_rest();
 	}
 	FreeAccessStrategy(strategy);
 	return count;

@@ -13,6 +13,8 @@
  * nobody in the whole server has begun to write for some seconds, it rests a quarter
  * of that.
  *
+ * Between rests all of them let others have the processor in good time (st_yield.c).
+ *
  * A step rests where nobody waits for what it holds, or for a moment only
  * (st_expand.c).
  *
@@ -28,6 +30,7 @@
 #include "utils/wait_event.h"
 
 #include "st_compact_int.h"
+#include "st_yield.h"
 
 /* At most, whatever a stretch without a rest has cost. */
 #define MAX_REST_MS	200
@@ -47,7 +50,7 @@ static long rested_at;			/* processor time up to which was rested for */
 void
 st_pace_allow(bool allow)
 {
-	may_rest = allow;
+	may_rest = st_yields = allow;
 }
 
 bool
@@ -56,6 +59,7 @@ st_paced(Relation rel, StCompactJob *job, StCompactFunction step)
 	bool		result;
 
 	VacuumCostActive = VacuumCostDelay > 0;
+	st_yields = true;
 	PG_TRY();
 	{
 		result = step(rel, job);
@@ -63,6 +67,7 @@ st_paced(Relation rel, StCompactJob *job, StCompactFunction step)
 	PG_FINALLY();
 	{
 		VacuumCostActive = false;
+		st_yields = false;
 		may_rest = true;
 	}
 	PG_END_TRY();
@@ -133,6 +138,7 @@ st_pace_rest(void)
 
 	if (!may_rest)
 		return;
+	st_yield();
 	if (nap == NULL)
 		rest_for_cost();
 	else if (++calls % CALLS == 0 && st_processor_ms() - rested_at >= SLICE_MS)

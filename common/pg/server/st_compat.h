@@ -82,6 +82,7 @@
 #if PG_VERSION_NUM >= 160000
 #define st_relation_locator(rel) ((rel)->rd_locator)
 #define st_smgr_locator(smgr) ((smgr)->smgr_rlocator.locator)
+#define st_smgr_backend_locator(smgr) ((smgr)->smgr_rlocator)
 #else
 typedef RelFileNode RelFileLocator;
 typedef Oid RelFileNumber;
@@ -89,6 +90,7 @@ typedef Oid RelFileNumber;
 #define RelFileLocatorEquals(a, b) RelFileNodeEquals(a, b)
 #define st_relation_locator(rel) ((rel)->rd_node)
 #define st_smgr_locator(smgr) ((smgr)->smgr_rnode.node)
+#define st_smgr_backend_locator(smgr) ((smgr)->smgr_rnode)
 #endif
 
 #if PG_VERSION_NUM >= 160000

@@ -13,9 +13,9 @@
  * a page image in WAL.  They are the first ones of the file, so that row
  * groups move to the front and the end can be cut off.  Some empty pages stay
  * for the rows to come: a good part in a table that is compacted now and then,
- * a few after a merge, which leaves a note for that.  Where to look tells the
- * free space map, which VACUUM has just brought up to date; what a page is, is
- * decided under its lock.
+ * after a merge as many as writers need, for which it leaves a note.  Where to look
+ * tells the free space map, which VACUUM has just brought up to date; what a page
+ * is, is decided under its lock.
  *
  * After a merge those that stay are the first of the file, and the free space map
  * offers none behind: rows that are written meanwhile would else lie all over the
@@ -41,6 +41,8 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/freespace.h"
+#include "storage/smgr.h"
+#include "utils/inval.h"
 
 #include "st_space.h"
 
@@ -51,9 +53,13 @@
 #define EMPTY_PAGE_SPACE \
 	(BLCKSZ - SizeOfPageHeaderData - (MaxHeapTuplesPerPage + 1) * sizeof(ItemIdData) - 32)
 
-/* Pages that stay heap's: so many, or this share of those of row groups. */
+/*
+ * Pages that stay heap's: so many, or this share of those of row groups.  After a
+ * merge at most the other share of these, and of those that are empty.
+ */
 #define RESERVED_PAGES	16
 #define RESERVED_SHARE	4
+#define BESIDE_SHARE	2
 
 /* Row of the entry among those of ST_VACUUM_STATE. */
 #define ST_WANTED_ROW		2
@@ -67,7 +73,10 @@ typedef struct StWantedPayload
 
 StaticAssertDecl(sizeof(StWantedPayload) == 4, "on-disk size");
 
-/* Likewise: from which block on the free space map offers no page. */
+/*
+ * Likewise: from which block on the free space map offers no page, InvalidBlockNumber
+ * if it still offers all.
+ */
 #define ST_HIDDEN_ROW		4
 #define ST_HIDDEN_VERSION	1
 
@@ -116,16 +125,26 @@ find_wanted(StCatalog *cat, ItemPointer tid)
 						sizeof(payload), tid);
 }
 
+/* Likewise for the entry about hidden pages, and reads that. */
+static bool
+find_hidden(StCatalog *cat, StHiddenPayload *payload, ItemPointer tid)
+{
+	return st_note_read(cat, ST_VACUUM_STATE, ST_HIDDEN_ROW, payload,
+						sizeof(*payload), tid);
+}
+
 /* Called by a compaction that goes to the end, when it is there. */
 void
 st_empty_pages_wanted(StCatalog *cat)
 {
-	StWantedPayload payload = {.version = ST_WANTED_VERSION};
+	StWantedPayload wanted = {.version = ST_WANTED_VERSION};
+	StHiddenPayload hidden = {.version = ST_HIDDEN_VERSION,.from = InvalidBlockNumber};
 	ItemPointerData tid;
 
 	if (!find_wanted(cat, &tid))
-		st_note_add(cat, ST_VACUUM_STATE, ST_WANTED_ROW, &payload,
-					sizeof(payload));
+		st_note_add(cat, ST_VACUUM_STATE, ST_WANTED_ROW, &wanted, sizeof(wanted));
+	if (!find_hidden(cat, &hidden, &tid))
+		st_note_add(cat, ST_VACUUM_STATE, ST_HIDDEN_ROW, &hidden, sizeof(hidden));
 }
 
 /* Is the block, in no extent, empty if the free space map is right? */
@@ -238,21 +257,24 @@ wanted_pages(const Pages *p)
 }
 
 /*
- * How many empty pages are left to heap.  After a merge as many as have been
- * written to since it took all rows, none beside the metapage if nobody writes:
- * about so many will be until the next VACUUM.
+ * How many empty pages are left to heap.  After a merge four times as many as have
+ * been written to since it took all rows: about as many will be until the next
+ * VACUUM, but the time until then differs, and if they are too few, new rows come
+ * behind all others and the file cannot be cut off.  None beside the metapage if
+ * nobody writes.
  */
 static BlockNumber
 staying_pages(const Pages *p)
 {
-	BlockNumber most = Max(RESERVED_PAGES, p->groups / RESERVED_SHARE);
 	BlockNumber others = p->groups + p->free + p->empty + 1;
 
 	if (!p->all)
-		return most;
+		return Max(RESERVED_PAGES, p->groups / RESERVED_SHARE);
 	if (others >= p->nblocks)
 		return 0;
-	return Min(Max(RESERVED_PAGES, p->nblocks - others), most);
+	return Max(RESERVED_PAGES,
+			   Min(4 * (p->nblocks - others),
+				   Min(p->groups, p->empty) / BESIDE_SHARE));
 }
 
 /* The block behind the first of the empty pages, which stay. */
@@ -326,7 +348,14 @@ claim_pages(Pages *p, BlockNumber from, BlockNumber wanted)
 		st_free_extent_coalesce(p->cat);
 }
 
-/* Lets the free space map offer no page from a block on. */
+/*
+ * Lets the free space map offer no page from a block on.  Each session fills the
+ * page that it inserted into last without a look at that map; with this message its
+ * next transaction does not know any more which one that was.
+ *
+ * What happens to the map is not undone by an abort.  So the note is overwritten in
+ * place: it was added by who wanted this.
+ */
 static void
 offer_none(Pages *p, BlockNumber from)
 {
@@ -334,11 +363,7 @@ offer_none(Pages *p, BlockNumber from)
 	StHiddenPayload before;
 	ItemPointerData tid;
 
-	if (!st_note_read(p->cat, ST_VACUUM_STATE, ST_HIDDEN_ROW, &before,
-					  sizeof(before), &tid))
-		st_note_add(p->cat, ST_VACUUM_STATE, ST_HIDDEN_ROW, &payload,
-					sizeof(payload));
-	else if (from < before.from)
+	if (find_hidden(p->cat, &before, &tid) && from < before.from)
 		(void) st_catalog_overwrite(p->cat, ST_VACUUM_STATE, ST_HIDDEN_ROW,
 									&payload, sizeof(payload));
 	for (BlockNumber block = from; block < p->nblocks; block++)
@@ -348,6 +373,7 @@ offer_none(Pages *p, BlockNumber from)
 			RecordPageWithFreeSpace(p->rel, block, 0);
 	}
 	FreeSpaceMapVacuumRange(p->rel, Min(from, p->hidden), p->nblocks);
+	CacheInvalidateSmgr(st_smgr_backend_locator(RelationGetSmgr(p->rel)));
 }
 
 /*
@@ -361,8 +387,7 @@ offer_again(Pages *p, bool hide)
 	ItemPointerData tid;
 	int			pos = 0;
 
-	if (!st_note_read(p->cat, ST_VACUUM_STATE, ST_HIDDEN_ROW, &payload,
-					  sizeof(payload), &tid))
+	if (!find_hidden(p->cat, &payload, &tid))
 		return;
 	for (BlockNumber block = payload.from; block < p->nblocks; block++)
 	{

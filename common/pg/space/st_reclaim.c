@@ -588,7 +588,6 @@ st_reclaim(Relation rel, const VacuumParams *params, TransactionId oldest_xmin,
 	}
 	if (written)
 		write_results(&r);
-	st_reclaim_anchors(rel, oldest_xmin);
 	*settled = st_free_orphans(rel, oldest_xmin, strategy);
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(r.mcxt);

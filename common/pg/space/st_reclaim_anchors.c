@@ -5,8 +5,12 @@
  *
  * An anchor is made by the first lock of a row of a row group, and means
  * nothing once its lockers are gone.  Rows that were locked of late keep
- * theirs: they are likely to be locked again, and who finds an anchor that is
- * being removed has to wait for the VACUUM to commit.
+ * theirs: they are likely to be locked again.
+ *
+ * Who finds an anchor that is being removed has to wait for the VACUUM to commit.
+ * So this is the last that its transaction does, without rests; it takes seconds at
+ * most, and ends soon when somebody waits for it.  The next VACUUM removes what is
+ * left.
  *
  * The row mutex is held while an anchor is looked at and deleted, so that
  * nobody is between finding or making it and locking it.  It is not waited
@@ -20,10 +24,16 @@
 #include "access/multixact.h"
 #include "access/xact.h"
 #include "commands/vacuum.h"
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "utils/timestamp.h"
 
 #include "st_space.h"
+
+/* So long at most, and so long if somebody waits. */
+#define MOST_MS			5000
+#define WAITED_FOR_MS	50
 
 /* Were all lockers gone before the oldest snapshot was taken? */
 static bool
@@ -66,25 +76,47 @@ remove_anchor(Relation rel, StCatalog *cat, uint64 row, ItemPointer anchor)
 	UnlockTuple(rel, &tid, ExclusiveLock);
 }
 
-/* Removes idle anchors. */
+/* Does somebody wait for this transaction? */
+static bool
+is_waited_for(void)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_TRANSACTION(tag, GetTopTransactionId());
+	return LockHasWaiters(&tag, ExclusiveLock, false);
+}
+
+static bool
+is_time_to_end(TimestampTz begun)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	return TimestampDifferenceExceeds(begun, now, MOST_MS) ||
+		(TimestampDifferenceExceeds(begun, now, WAITED_FOR_MS) && is_waited_for());
+}
+
 void
 st_reclaim_anchors(Relation rel, TransactionId oldest_xmin)
 {
 	StCatalog	cat;
 	StCatalogScan scan;
 	StCatalogEntry *entry;
+	TimestampTz begun = 0;		/* to remove some */
 
 	if (!st_catalog_open(&cat, rel, RowExclusiveLock))
 		return;
 	st_catalog_scan_begin(&scan, &cat, ST_ANCHOR, 0, ST_MAX_ROW_NUMBER, SnapshotSelf);
-	while ((entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
+	while ((begun == 0 || !is_time_to_end(begun)) &&
+		   (entry = st_catalog_scan_next(&scan, ForwardScanDirection)) != NULL)
 	{
 		ItemPointerData anchor = entry->tuple->t_self;
 
-		st_vacuum_delay_point(false);
+		CHECK_FOR_INTERRUPTS();
 		if (!is_idle(entry, oldest_xmin))
 			continue;
 		st_vacuum_begin_writing();
+		if (begun == 0)
+			begun = GetCurrentTimestamp();
 		remove_anchor(rel, &cat, entry->row, &anchor);
 	}
 	st_catalog_scan_end(&scan);

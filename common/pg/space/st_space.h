@@ -161,7 +161,7 @@ extern void st_orphans_until(StCatalog *cat, BlockNumber block);
 /*
  * Makes free extents of pages that the delta left empty, before block settled:
  * st_empty_pages.c.
- * _wanted(): the next time of all but a few, because a compaction has taken
+ * _wanted(): the next time of all but what writers need, because a compaction has taken
  * all there is.  may_cut: VACUUM may cut the file off.
  */
 extern void st_empty_pages_wanted(StCatalog *cat);

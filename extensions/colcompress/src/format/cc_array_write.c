@@ -21,6 +21,7 @@
 #include "sf_bytes.h"
 #include "st_compat.h"
 #include "st_int.h"
+#include "st_yield.h"
 
 /* Values that are looked at, and elements of each. */
 #define SAMPLE_VALUES 1024
@@ -189,6 +190,7 @@ split_column(Splitter *s, const CcColumn *col, const StStr *values)
 	{
 		if (i % ST_VECTOR_SIZE == 0)
 			CHECK_FOR_INTERRUPTS();
+		st_yield();
 		if (values[i].data != NULL)
 			split_array(s, i, &values[i]);
 		else

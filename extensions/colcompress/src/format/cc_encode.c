@@ -21,6 +21,7 @@
 #include "st_compat.h"
 #include "st_float.h"
 #include "st_int.h"
+#include "st_yield.h"
 
 /*
  * Writes the null bitmap of rows [first, first + n) if they need one.
@@ -100,6 +101,7 @@ encode_numbers(CcColumn *col, CcChunkWriter *w)
 		Size		prefix = cc_put_validity(col, first, n, &nnulls, dst);
 
 		CHECK_FOR_INTERRUPTS();
+		st_yield();
 		if (nnulls < n &&
 			encode_vector(col, first, n, &hint, dst + prefix, bound, &len) != ST_OK)
 			elog(ERROR, "could not encode a vector of %u values", n);

@@ -30,6 +30,7 @@
 #include "st_compat.h"
 #include "st_int.h"
 #include "st_str.h"
+#include "st_yield.h"
 
 /* A dictionary has at most these bytes. */
 #define DICT_MAX_BYTES (4 * 1024 * 1024)
@@ -73,6 +74,7 @@ encode_dictionary(CcColumn *col, CcChunkWriter *w, const StStr *values,
 		size_t		len = 0;
 
 		CHECK_FOR_INTERRUPTS();
+		st_yield();
 		for (uint32 i = 0; i < count; i++)
 			wide[i] = values[first + i].data == NULL && i > 0 ? wide[i - 1] :
 				col->codes[first + i];
@@ -100,6 +102,7 @@ encode_blobs(CcColumn *col, CcChunkWriter *w, const StStr *values)
 	for (uint32 i = 0; i < col->nrows; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		st_yield();
 		stored[i] = cc_codec_frame(w, values[i].data, values[i].len);
 		st_image_append(w->img,
 						stored[i] < values[i].len ? w->packed : values[i].data,
@@ -228,6 +231,7 @@ encode_strings(CcColumn *col, CcChunkWriter *w, const StStr *values,
 		size_t		len = 0;
 
 		CHECK_FOR_INTERRUPTS();
+		st_yield();
 		if (nnulls < n &&
 			st_str_encode(scheme, values + first, n, dst + prefix, bound,
 						  &len) != ST_OK)

@@ -25,6 +25,7 @@
 #include "cc_shred.h"
 #include "st_checksum.h"
 #include "st_compat.h"
+#include "st_yield.h"
 
 /* Key mappings that are kept; more kinds of objects are looked up each time. */
 #define MAX_TEMPLATES 1024
@@ -409,6 +410,7 @@ shred_column(CcPathTree *tree, const StStr *docs, uint32 n, int depth)
 	{
 		if (i % ST_VECTOR_SIZE == 0)
 			CHECK_FOR_INTERRUPTS();
+		st_yield();
 		if (docs[i].data != NULL)
 			shred_document(s, i, &docs[i]);
 	}

@@ -32,6 +32,7 @@
 #include "st_float.h"
 #include "st_int.h"
 #include "st_numeric.h"
+#include "st_yield.h"
 
 uint8 *
 rc_reserve(StringInfo buf, Size need)
@@ -375,6 +376,7 @@ rc_large_write(RcColumn *col, uint32 first, uint32 n, StImage *img)
 		if (s->data == NULL || s->len < RC_LARGE_BYTES)
 			continue;
 		CHECK_FOR_INTERRUPTS();
+		st_yield();
 		st_image_append(img, large->data, large->stored);
 		pfree(large);
 		/* its length alone tells that it was there */

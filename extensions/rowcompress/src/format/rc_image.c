@@ -18,6 +18,7 @@
 #include "sf_bytes.h"
 #include "st_checksum.h"
 #include "st_compat.h"
+#include "st_yield.h"
 
 /* Batches under construction, and their index. */
 typedef struct ImageBatches
@@ -147,6 +148,7 @@ write_batches(ImageBatches *b, RcFooterColumn *entries)
 		do
 		{
 			CHECK_FOR_INTERRUPTS();
+			st_yield();
 			len = encode_batch(b, cut.first, cut.n);
 		} while (!rc_cut_accept(&cut, len));
 		append_batch(b, cut.first, cut.n, len, entries);

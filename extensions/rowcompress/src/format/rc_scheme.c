@@ -26,6 +26,7 @@
 #include "sf_bytes.h"
 #include "st_compat.h"
 #include "st_hint.h"
+#include "st_yield.h"
 
 /* A dictionary has at most these bytes. */
 #define DICT_MAX_BYTES		(1024 * 1024)
@@ -109,6 +110,7 @@ sample_size(const RcColumn *col, RcCodec *codec, const RcBatches *batches,
 		int			n = batch_values(col, batches, sample_batch(batches, i, npieces), v);
 
 		CHECK_FOR_INTERRUPTS();
+		st_yield();
 		if (n == 0)
 			continue;
 		for (int k = 0; k < n; k++)
