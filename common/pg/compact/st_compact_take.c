@@ -30,6 +30,7 @@
 
 #include "st_compact_int.h"
 #include "st_wal.h"
+#include "st_yield.h"
 
 /*
  * For how long the groups of a step are tried to be had, and how often.  Who
@@ -161,6 +162,7 @@ st_take_delta(StCompactSink *sink)
 		ItemPointerData tid;
 
 		CHECK_FOR_INTERRUPTS();
+		st_yield();
 		ItemPointerSet(&tid, sink->moved[i].old >> 16, sink->moved[i].old & 0xffff);
 		if (st_delete_quietly(sink->rel, &tid))
 			continue;

@@ -13,7 +13,9 @@
  * nobody in the whole server has begun to write for some seconds, it rests a quarter
  * of that.
  *
- * Between rests all of them let others have the processor in good time (st_yield.c).
+ * Between rests all of them let others have the processor in good time (st_yield.c),
+ * also while somebody waits for what a step holds: he waits a little longer, and all
+ * others less.
  *
  * A step rests where nobody waits for what it holds, or for a moment only
  * (st_expand.c).
@@ -50,7 +52,7 @@ static long rested_at;			/* processor time up to which was rested for */
 void
 st_pace_allow(bool allow)
 {
-	may_rest = st_yields = allow;
+	may_rest = allow;
 }
 
 bool
@@ -136,9 +138,9 @@ st_pace_rest(void)
 {
 	static int	calls = 0;
 
+	st_yield();
 	if (!may_rest)
 		return;
-	st_yield();
 	if (nap == NULL)
 		rest_for_cost();
 	else if (++calls % CALLS == 0 && st_processor_ms() - rested_at >= SLICE_MS)
