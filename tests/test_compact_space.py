@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import threading
 import time
 from collections.abc import Callable
@@ -233,6 +234,55 @@ def test_merge_ends_what_writers_kept_one_before_from(database, am):
         assert conn.execute("SELECT count(*), sum(i) FROM t").fetchone() == (
             20_000,
             10_000 * 20_001,
+        )
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
+@pytest.mark.slow
+def test_merge_beside_writers_makes_the_file_short(database, am):
+    """Though they write to pages all over the delta while its rows are copied."""
+    rows = 60_000
+    ends = threading.Event()
+
+    def write(seed: int) -> int:
+        keys = random.Random(seed)
+        done = 0
+        with database.connect() as conn:
+            while not ends.is_set():
+                conn.execute(
+                    "UPDATE t SET n = n + 1 WHERE i = %s", [keys.randint(1, rows)]
+                )
+                done += 1
+                time.sleep(0.002)
+        return done
+
+    with database.connect() as conn:
+        conn.execute(
+            "CREATE TABLE t WITH (autovacuum_enabled = off) AS"
+            " SELECT i, 0 AS n, repeat(md5(i::text), 55) AS v"
+            f" FROM generate_series(1, {rows}) i"
+        )
+        conn.execute("ALTER TABLE t ALTER v SET STORAGE MAIN, ADD PRIMARY KEY (i)")
+        conn.execute(f"SELECT {am}.adopt('t')")
+        conn.execute(
+            f"SELECT {am}.set_options('t', auto_compact => false, row_group_rows => 5000)"
+        )
+        heap = conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
+        conn.execute("SET vacuum_cost_delay = '0.5ms'; SET vacuum_cost_limit = 100")
+        with ThreadPoolExecutor(2) as pool:
+            writers = [pool.submit(write, seed) for seed in range(2)]
+            try:
+                time.sleep(1)
+                conn.execute(f"CALL {am}.merge('t')")
+            finally:
+                ends.set()
+            done = sum(writer.result() for writer in writers)
+        short = conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
+        assert short < 0.5 * heap, f"{short / heap:.2f} of heap's after {done} updates"
+        assert conn.execute("SELECT count(*), sum(i), sum(n) FROM t").fetchone() == (
+            rows,
+            rows * (rows + 1) // 2,
+            done,
         )
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 

@@ -102,7 +102,7 @@ report(const StCompactJob *job)
 	st_progress_set_many(lengthof(params), params, values);
 }
 
-/* Between phases of the delta, which is gone through once, groups are rewritten. */
+/* Between phases of the delta groups are rewritten. */
 static void
 report_phase(Relation rel, StCompactJob *job, const StCompactPlan *plan,
 			 const StExtentRanges *extents)
@@ -202,6 +202,8 @@ move_rows(StCatalog *catalog, StCompactJob *job, StCompactPlan *plan,
 
 	sink->bytes_saved = bytes_saved(sink, plan->groups, ngroups);
 	job->next_block = next_block;
+	job->reached = Max(job->reached, next_block);
+	job->disturbed |= sink->buried;
 	job->group_rows += group_rows;
 	job->delta_rows += sink->rows - group_rows;
 	job->groups_in += ngroups;
@@ -310,7 +312,7 @@ with_catalog(Relation rel, StCompactJob *job, LOCKMODE lockmode, bool run)
 		if (found && run && !released)
 			run_plan(rel, &catalog, job, &plan, &extents);
 		if (!found && run && job->tidy)
-			st_empty_pages_wanted(&catalog);
+			st_empty_pages_wanted(&catalog, MaxBlockNumber);
 		st_catalog_close(&catalog);
 	}
 	MemoryContextSwitchTo(oldcxt);
@@ -399,7 +401,7 @@ st_compact_want_pages(Relation rel, StCompactJob *job)
 	if (!st_meta_has_row_groups(rel, NULL) || st_meta_leaving(rel) ||
 		!st_catalog_open(&catalog, rel, RowExclusiveLock))
 		return false;
-	st_empty_pages_wanted(&catalog);
+	st_empty_pages_wanted(&catalog, job->reached);
 	st_catalog_close(&catalog);
 	return true;
 }

@@ -40,7 +40,10 @@ typedef struct StCompactJob
 
 	/* life of one call; in mcxt */
 	MemoryContext mcxt;
-	BlockNumber next_block;		/* delta pages before are done */
+	BlockNumber next_block;		/* delta pages before are done, for now */
+	BlockNumber reached;		/* delta pages from here on were not looked at */
+	BlockNumber part;			/* the same when the last VACUUM in between began */
+	bool		disturbed;		/* rows were changed since, while they were copied */
 	BlockNumber end_block;		/* delta pages from here on came later */
 	bool		extended;		/* what had come later was taken, too, once */
 	int64		delta_bytes;	/* of the delta, when its phase began */
@@ -109,7 +112,10 @@ extern bool st_compact_needed(Relation rel, StCompactJob *job);
  */
 extern bool st_compact_wastes(Relation rel, StCompactJob *job);
 
-/* A step after which the next VACUUM makes the file short, if there are row groups. */
+/*
+ * A step after which the next VACUUM makes the file short, as far as the job has reached,
+ * if there are row groups.
+ */
 extern bool st_compact_want_pages(Relation rel, StCompactJob *job);
 
 /*

@@ -59,10 +59,15 @@
 #include "st_progress.h"
 #include "st_store.h"
 
-/* merge() runs VACUUM so many times at most. */
-#define MAX_VACUUMS	10
+/*
+ * When all steps are taken merge() runs VACUUM so many times at most, and after so many
+ * only as long as each makes the file shorter by such a share.
+ */
+#define MAX_VACUUMS		5
+#define ENOUGH_VACUUMS	3
+#define WORTHY_SHARE	16
 
-/* And after each part of the delta, if that is so much. */
+/* And before that after each part of the delta, if that is so much. */
 #define VACUUM_BYTES	(64 * 1024 * 1024)
 
 /* How long it waits for older snapshots after one, and between looks. */
@@ -308,26 +313,52 @@ wait_for_older_snapshots(CompactCall *call, Oid relid)
 	}
 }
 
-/* VACUUM has transactions of its own, which SPI must not see. */
-static void
+/* The size of the table's file, or 0. */
+static BlockNumber
+file_size(Oid relid)
+{
+	Relation	rel = try_relation_open(relid, AccessShareLock);
+	BlockNumber result = 0;
+
+	if (rel != NULL)
+	{
+		result = RelationGetNumberOfBlocks(rel);
+		relation_close(rel, AccessShareLock);
+	}
+	return result;
+}
+
+/*
+ * VACUUM has transactions of its own, which SPI must not see.  True if it has made the
+ * file shorter by a share that is worth another one.
+ */
+static bool
 vacuum_table(CompactCall *call, Oid relid)
 {
 	MemoryContext oldcxt;
+	BlockNumber before;
+	bool		shorter;
 
 	st_progress_phase(ST_PHASE_VACUUM, -1, -1);
 	SPI_commit();
 	SPI_finish();
 	oldcxt = CurrentMemoryContext;
 	wait_for_older_snapshots(call, relid);
+	before = file_size(relid);
 	st_compact_vacuum(relid, ST_VACUUM_WAITS, call->mcxt);
 	MemoryContextSwitchTo(oldcxt);
+	shorter = file_size(relid) < before - before / WORTHY_SHARE;
 	wait_for_older_snapshots(call, relid);
 	st_progress_resume();
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
+	return shorter;
 }
 
-/* A merge asks the next VACUUM for a short file. */
+/*
+ * A merge asks the next VACUUM for a short file, as far as steps have come: behind that
+ * are rows to be moved, among which new ones may stand.
+ */
 static void
 want_short_file(CompactCall *call, Oid relid)
 {
@@ -337,14 +368,31 @@ want_short_file(CompactCall *call, Oid relid)
 	SPI_commit();
 }
 
-/* When all steps are taken: is VACUUM worth it? */
+/* Is VACUUM worth it? */
 static bool
 wastes(CompactCall *call, Oid relid)
 {
 	if (!ask(call, relid, st_compact_wastes))
 		return false;
+	if (!call->unfinished)
+		call->job.reached = MaxBlockNumber;
 	want_short_file(call, relid);
 	return true;
+}
+
+/*
+ * Before a VACUUM in between.  Beside writers there are rows again on pages that steps
+ * have left: versions that were made while those were copied.  They would keep the free
+ * pages apart, in pieces that are too small for row groups.  So the next step takes
+ * them, too.
+ */
+static void
+look_again(StCompactJob *job)
+{
+	if (job->disturbed)
+		job->next_block = Min(job->next_block, job->part);
+	job->part = job->reached;
+	job->disturbed = false;
 }
 
 /*
@@ -359,23 +407,25 @@ run_steps_and_vacuum(CompactCall *call, Oid relid)
 	for (;;)
 	{
 		bool		moved = run_steps(call, relid);
+		bool		shorter;
 
-		if (!call->unfinished)
+		if (call->unfinished)
 		{
-			/* steps behind the last VACUUM have the next one make the file short */
-			if (!call->may_vacuum || vacuums++ == MAX_VACUUMS ||
-				(vacuums > 1 &&
-				 (still_held(call, relid) ||
-				  !(moved || ask(call, relid, st_compact_waits)))) ||
-				!wastes(call, relid))
-				return;
+			(void) wastes(call, relid);
+			look_again(&call->job);
+			(void) vacuum_table(call, relid);
+			continue;
 		}
-		else if (vacuums > 0)
-		{
-			/* else VACUUM would offer hidden pages to new rows again */
-			want_short_file(call, relid);
-		}
-		vacuum_table(call, relid);
+		/* steps behind the last VACUUM have the next one make the file short */
+		if (!call->may_vacuum ||
+			(vacuums > 0 &&
+			 (still_held(call, relid) ||
+			  !(moved || ask(call, relid, st_compact_waits)))) ||
+			!wastes(call, relid))
+			return;
+		shorter = vacuum_table(call, relid);
+		if (++vacuums == MAX_VACUUMS || (vacuums >= ENOUGH_VACUUMS && !shorter))
+			return;
 	}
 }
 

@@ -120,7 +120,7 @@ st_delta_pages(Relation rel, const StExtentRanges *extents,
 {
 	BlockNumber nblocks = end_block(rel, job);
 	BlockNumber pages = 0;
-	BlockNumber block = start_block(rel, job);
+	BlockNumber block = Max(job->reached, st_delta_start(rel));
 
 	for (int i = 0; i < extents->n && block < nblocks; i++)
 	{

@@ -107,6 +107,7 @@ typedef struct StCompactSink
 	uint64		rows;			/* taken */
 	int64		bytes_taken;	/* of tuples of the delta, and their toasted values */
 	int64		bytes_saved;	/* in the end */
+	bool		buried;			/* somebody changed rows while they were copied */
 	uint32		groups;			/* written */
 	uint32		maxwritten;
 	StGroup    *written;
@@ -166,7 +167,7 @@ extern void st_take_delta(StCompactSink *sink);
 extern uint64 st_delta_count(Relation rel, const StExtentRanges *extents,
 							 const StCompactJob *job, uint64 limit, bool unheld);
 
-/* Their pages. */
+/* Pages of the delta that no step of the job has looked at. */
 extern BlockNumber st_delta_pages(Relation rel, const StExtentRanges *extents,
 								  const StCompactJob *job);
 

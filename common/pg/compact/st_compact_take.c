@@ -92,6 +92,7 @@ bury_copy(StCompactSink *sink, uint64 row)
 	StTombstonePayload payload;
 	ItemPointerData tid;
 
+	sink->buried = true;
 	st_tid_from_row(&tid, row);
 	st_tombstone_encode(&tid, &payload);
 	st_catalog_insert(sink->catalog, ST_TOMBSTONE, row, &payload,

@@ -13,16 +13,16 @@
  * a page image in WAL.  They are the first ones of the file, so that row
  * groups move to the front and the end can be cut off.  Some empty pages stay
  * for the rows to come: a good part in a table that is compacted now and then,
- * after a merge as many as writers need, for which it leaves a note.  Where to look
- * tells the free space map, which VACUUM has just brought up to date; what a page
- * is, is decided under its lock.
+ * for a merge as many as writers need.  It leaves a note, which says how far it has
+ * come.  Where to look tells the free space map, which VACUUM has just brought up to
+ * date; what a page is, is decided under its lock.
  *
- * After a merge those that stay are the first of the file, and the free space map
- * offers none behind: rows that are written meanwhile would else lie all over the
- * file, and the next VACUUM could not cut it off.  A note says from where on.  Each
- * VACUUM looks at what is left of these pages anew; the first that no merge has
- * called offers them again.  In a table that goes back to heap that is all that
- * happens here.
+ * For a merge those that stay are the first of the file, and the free space map
+ * offers none behind, up to where the merge has come: rows that are written meanwhile
+ * would else lie all over the file, and the next VACUUM could not cut it off.  A note
+ * says from where on.  Each VACUUM looks at what is left of these pages anew; the first
+ * that no merge has called offers them again.  In a table that goes back to heap that
+ * is all that happens here.
  *
  * Crashes: a page is one of an extent at once, but in the directory only if
  * the transaction commits.  So before the first page is written, those from
@@ -46,32 +46,50 @@
 
 #include "st_space.h"
 
-/* Shortest run of pages that is worth an extent. */
+/*
+ * Shortest run of pages that is worth an extent.  Beside writers long ones come first,
+ * of such a share of all that are wanted, so that a row group finds a place in few of
+ * them.  Others wait until a merge has taken all rows: they are cut short by rows that
+ * were just written there, and are longer at the next VACUUM.
+ */
 #define MIN_RUN		8
+#define MIN_RUN_SHARE	8
+#define MAX_MIN_RUN	64
 
 /* Free space of an empty page that keeps an array of unused line pointers. */
 #define EMPTY_PAGE_SPACE \
 	(BLCKSZ - SizeOfPageHeaderData - (MaxHeapTuplesPerPage + 1) * sizeof(ItemIdData) - 32)
 
 /*
- * Pages that stay heap's: so many, or this share of those of row groups.  After a
- * merge at most the other share of these, and of those that are empty.
+ * Pages that stay heap's: so many, or this share of those of row groups.
  */
 #define RESERVED_PAGES	16
 #define RESERVED_SHARE	4
-#define BESIDE_SHARE	2
 
-/* Row of the entry among those of ST_VACUUM_STATE. */
-#define ST_WANTED_ROW		2
+/*
+ * For a merge so many times as many as were written to, but at most this share of all
+ * that are empty (the next VACUUM leaves a share of these in turn), or half as many as
+ * row groups have, if that is more.
+ */
+#define BESIDE_TIMES	16
+#define BESIDE_SHARE	4
+#define BESIDE_GROUPS	2
+
+/*
+ * Row of the entry among those of ST_VACUUM_STATE: before which block a merge has taken
+ * all rows.
+ */
+#define ST_WANTED_ROW		5
 #define ST_WANTED_VERSION	1
 
 typedef struct StWantedPayload
 {
 	uint16		version;
 	uint16		unused;
+	BlockNumber reached;
 } StWantedPayload;
 
-StaticAssertDecl(sizeof(StWantedPayload) == 4, "on-disk size");
+StaticAssertDecl(sizeof(StWantedPayload) == 8, "on-disk size");
 
 /*
  * Likewise: from which block on the free space map offers no page, InvalidBlockNumber
@@ -103,29 +121,28 @@ typedef struct Pages
 	Relation	rel;
 	StCatalog  *cat;
 	BufferAccessStrategy strategy;
-	BlockNumber nblocks;
+	BlockNumber nblocks;		/* pages behind are left alone */
 	StExtentRanges known;		/* extents, sorted; may overlap */
 	StExtentRange *free_extents;	/* sorted */
 	int			nfree;
 	BlockNumber groups;			/* pages in use */
 	BlockNumber free;			/* pages of free extents */
 	BlockNumber empty;			/* pages of the delta that seem empty */
-	BlockNumber stay;			/* how many of these are for new rows */
+	BlockNumber written;		/* others */
+	BlockNumber stay;			/* how many of the empty ones are for new rows */
 	BlockNumber hidden;			/* pages from here on were kept out of the free space map */
 	bool		all;			/* a merge wants the file to become short */
 } Pages;
 
-/* Is there an entry of st_empty_pages_wanted()?  Sets its TID. */
+/* Reads the entry of st_empty_pages_wanted(), if there is one, and sets its TID. */
 static bool
-find_wanted(StCatalog *cat, ItemPointer tid)
+find_wanted(StCatalog *cat, StWantedPayload *payload, ItemPointer tid)
 {
-	StWantedPayload payload;
-
-	return st_note_read(cat, ST_VACUUM_STATE, ST_WANTED_ROW, &payload,
-						sizeof(payload), tid);
+	return st_note_read(cat, ST_VACUUM_STATE, ST_WANTED_ROW, payload,
+						sizeof(*payload), tid);
 }
 
-/* Likewise for the entry about hidden pages, and reads that. */
+/* Likewise the entry about hidden pages. */
 static bool
 find_hidden(StCatalog *cat, StHiddenPayload *payload, ItemPointer tid)
 {
@@ -133,16 +150,20 @@ find_hidden(StCatalog *cat, StHiddenPayload *payload, ItemPointer tid)
 						sizeof(*payload), tid);
 }
 
-/* Called by a compaction that goes to the end, when it is there. */
+/* Called by a compaction that goes to the end, before each VACUUM. */
 void
-st_empty_pages_wanted(StCatalog *cat)
+st_empty_pages_wanted(StCatalog *cat, BlockNumber reached)
 {
-	StWantedPayload wanted = {.version = ST_WANTED_VERSION};
+	StWantedPayload wanted = {.version = ST_WANTED_VERSION,.reached = reached};
+	StWantedPayload before;
 	StHiddenPayload hidden = {.version = ST_HIDDEN_VERSION,.from = InvalidBlockNumber};
 	ItemPointerData tid;
 
-	if (!find_wanted(cat, &tid))
+	if (!find_wanted(cat, &before, &tid))
 		st_note_add(cat, ST_VACUUM_STATE, ST_WANTED_ROW, &wanted, sizeof(wanted));
+	else if (before.reached != reached)
+		(void) st_catalog_overwrite(cat, ST_VACUUM_STATE, ST_WANTED_ROW, &wanted,
+									sizeof(wanted));
 	if (!find_hidden(cat, &hidden, &tid))
 		st_note_add(cat, ST_VACUUM_STATE, ST_HIDDEN_ROW, &hidden, sizeof(hidden));
 }
@@ -194,6 +215,7 @@ count_pages(Pages *p)
 {
 	StExtentRange run = {0};
 	BlockNumber end = 0;
+	BlockNumber others = 1;		/* block 0, and what is not written to */
 	int			pos = 0;
 
 	p->free_extents = st_free_extent_all(p->cat, SnapshotSelf, &p->nfree);
@@ -205,11 +227,15 @@ count_pages(Pages *p)
 
 		if (r->end > end)
 			p->groups += r->end - Max(r->start, end);
+		if (Min(r->end, p->nblocks) > end)
+			others += Min(r->end, p->nblocks) - Min(Max(r->start, end), p->nblocks);
 		end = Max(end, r->end);
 	}
 	p->groups -= Min(p->groups, p->free);
 	while (next_run(p, &pos, run.end, &run))
 		p->empty += run.end - run.start;
+	others += p->empty;
+	p->written = p->nblocks - Min(p->nblocks, others);
 }
 
 /* How many of the file's first so many pages that are free or empty are empty? */
@@ -257,24 +283,22 @@ wanted_pages(const Pages *p)
 }
 
 /*
- * How many empty pages are left to heap.  After a merge four times as many as have
- * been written to since it took all rows: about as many will be until the next
- * VACUUM, but the time until then differs, and if they are too few, new rows come
- * behind all others and the file cannot be cut off.  None beside the metapage if
- * nobody writes.
+ * How many empty pages are left to heap.  After a merge that goes by how many were
+ * written to since it took all rows from where they are: the time until the next VACUUM
+ * differs, and if they are too few, new rows come behind all others and the file cannot
+ * be cut off.  None if nobody writes.
  */
 static BlockNumber
 staying_pages(const Pages *p)
 {
-	BlockNumber others = p->groups + p->free + p->empty + 1;
+	BlockNumber most;
 
 	if (!p->all)
 		return Max(RESERVED_PAGES, p->groups / RESERVED_SHARE);
-	if (others >= p->nblocks)
+	if (p->written == 0)
 		return 0;
-	return Max(RESERVED_PAGES,
-			   Min(4 * (p->nblocks - others),
-				   Min(p->groups, p->empty) / BESIDE_SHARE));
+	most = Max(p->empty / BESIDE_SHARE, Min(p->groups, p->empty) / BESIDE_GROUPS);
+	return Max(RESERVED_PAGES, Min((uint64) BESIDE_TIMES * p->written, most));
 }
 
 /* The block behind the first of the empty pages, which stay. */
@@ -321,9 +345,9 @@ claim_run(Pages *p, const StExtentRange *run, BlockNumber limit,
 	return claimed;
 }
 
-/* Claims pages from a block on. */
-static void
-claim_pages(Pages *p, BlockNumber from, BlockNumber wanted)
+/* Claims pages from a block on; returns how many are still wanted. */
+static BlockNumber
+claim_pages(Pages *p, BlockNumber from, BlockNumber wanted, BlockNumber min_run)
 {
 	Buffer		vmbuffer = InvalidBuffer;
 	StExtentRange run = {.end = from};
@@ -332,7 +356,7 @@ claim_pages(Pages *p, BlockNumber from, BlockNumber wanted)
 
 	while (wanted > 0 && next_run(p, &pos, run.end, &run))
 	{
-		if (run.end - run.start < MIN_RUN)
+		if (run.end - run.start < min_run)
 			continue;
 		if (!begun)
 		{
@@ -346,6 +370,7 @@ claim_pages(Pages *p, BlockNumber from, BlockNumber wanted)
 		ReleaseBuffer(vmbuffer);
 	if (begun)
 		st_free_extent_coalesce(p->cat);
+	return wanted;
 }
 
 /*
@@ -363,7 +388,9 @@ offer_none(Pages *p, BlockNumber from)
 	StHiddenPayload before;
 	ItemPointerData tid;
 
-	if (find_hidden(p->cat, &before, &tid) && from < before.from)
+	if (!find_hidden(p->cat, &before, &tid))
+		return;
+	if (from < before.from)
 		(void) st_catalog_overwrite(p->cat, ST_VACUUM_STATE, ST_HIDDEN_ROW,
 									&payload, sizeof(payload));
 	for (BlockNumber block = from; block < p->nblocks; block++)
@@ -450,9 +477,12 @@ st_free_empty_pages(Relation rel, BlockNumber settled, bool may_cut,
 	Pages		p = {0};
 	StCatalog	cat;
 	StMeta		meta;
+	StWantedPayload asked;
 	ItemPointerData tid;
+	BlockNumber reached;
 	BlockNumber wanted;
 	BlockNumber from = 0;
+	bool		hide;
 
 	st_meta_read(rel, &meta);
 	if (!meta.has_row_groups || !st_catalog_open(&cat, rel, RowExclusiveLock))
@@ -464,9 +494,14 @@ st_free_empty_pages(Relation rel, BlockNumber settled, bool may_cut,
 	p.strategy = strategy;
 	p.nblocks = Min(RelationGetNumberOfBlocks(rel), settled);
 	(void) st_known_extents(rel, &cat, oldest_xmin, &p.known);
-	p.all = find_wanted(&cat, &tid) && !meta.leaving;
+	p.all = find_wanted(&cat, &asked, &tid) && !meta.leaving;
+	hide = p.all && may_cut;
+	reached = p.all ? Min(p.nblocks, asked.reached) : p.nblocks;
+	if (hide)
+		p.nblocks = reached;
 	p.hidden = MaxBlockNumber;
-	offer_again(&p, p.all && may_cut);
+	offer_again(&p, hide);
+	p.nblocks = reached;
 	if (meta.leaving)
 	{
 		st_catalog_close(&cat);
@@ -475,14 +510,21 @@ st_free_empty_pages(Relation rel, BlockNumber settled, bool may_cut,
 	count_pages(&p);
 	p.stay = staying_pages(&p);
 	wanted = wanted_pages(&p);
-	if (p.all && may_cut)
+	if (hide)
 		from = end_of_staying(&p);
+	if (from > 0 && p.stay > 0 && wanted / MIN_RUN_SHARE > MIN_RUN)
+	{
+		wanted = claim_pages(&p, from, wanted,
+							 Min(wanted / MIN_RUN_SHARE, MAX_MIN_RUN));
+		if (asked.reached < MaxBlockNumber)
+			wanted = 0;
+	}
 	if (wanted >= MIN_RUN)
-		claim_pages(&p, from, wanted);
+		(void) claim_pages(&p, from, wanted, MIN_RUN);
 	if (p.all)
 	{
 		st_vacuum_begin_writing();
-		if (may_cut)
+		if (hide)
 			offer_none(&p, from);
 		(void) st_catalog_delete(&cat, &tid);
 	}

@@ -206,12 +206,19 @@ read_usable(StCatalog *cat, BlockNumber before, int *n, BlockNumber *total)
 	return out;
 }
 
+/* Where in the extent take_one() puts so many blocks. */
+static BlockNumber
+place_in(const FreeExtent *e, uint32 nblocks)
+{
+	return e->own ? e->start + e->nblocks - nblocks : e->start;
+}
+
 /*
  * Chooses extents for nblocks blocks from a list that is sorted largest first.
- * Takes the smallest one that is large enough.  If there is none, takes the
- * largest, and looks for the rest in the same way, up to max_runs extents in
- * all.  Sets what is wanted of each, returns for how many blocks there was no
- * place.
+ * Takes the first place of the file that is large enough; for a load, which needs one
+ * run, the smallest such extent.  If there is none, takes the largest, and looks for the
+ * rest in the same way, up to max_runs extents in all.  Sets what is wanted of each,
+ * returns for how many blocks there was no place.
  */
 static uint32
 choose_runs(FreeExtent *extents, int n, uint32 nblocks, int max_runs)
@@ -233,10 +240,12 @@ choose_runs(FreeExtent *extents, int n, uint32 nblocks, int max_runs)
 			nblocks -= extents[first++].nblocks;
 			continue;
 		}
-		while (fit + 1 < n && extents[fit + 1].nblocks >= nblocks)
-			fit++;
-		while (fit > first && extents[fit - 1].nblocks == extents[fit].nblocks)
-			fit--;
+		for (int i = first + 1; i < n && extents[i].nblocks >= nblocks; i++)
+		{
+			if (max_runs == 1 ? extents[i].nblocks < extents[fit].nblocks :
+				place_in(&extents[i], nblocks) < place_in(&extents[fit], nblocks))
+				fit = i;
+		}
 		extents[fit].wanted = nblocks;
 		nblocks = 0;
 	}

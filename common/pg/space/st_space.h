@@ -162,9 +162,9 @@ extern void st_orphans_until(StCatalog *cat, BlockNumber block);
  * Makes free extents of pages that the delta left empty, before block settled:
  * st_empty_pages.c.
  * _wanted(): the next time of all but what writers need, because a compaction has taken
- * all there is.  may_cut: VACUUM may cut the file off.
+ * all there is before that block.  may_cut: VACUUM may cut the file off.
  */
-extern void st_empty_pages_wanted(StCatalog *cat);
+extern void st_empty_pages_wanted(StCatalog *cat, BlockNumber reached);
 extern bool st_page_seems_empty(Relation rel, BlockNumber block);
 extern void st_free_empty_pages(Relation rel, BlockNumber settled,
 								bool may_cut, TransactionId oldest_xmin,

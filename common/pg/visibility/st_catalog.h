@@ -33,7 +33,7 @@ typedef enum StKeyBase
 	ST_TOMBSTONE = 2000,
 	ST_PIECE = 2500,			/* row: first one that the bitmap is about */
 	ST_ANCHOR = 3000,
-	ST_VACUUM_STATE = 4000,		/* rows: state, walk, wish, place, hidden */
+	ST_VACUUM_STATE = 4000,		/* rows: state, walk, -, place, hidden, wanted */
 	ST_FREE_EXTENT = 5000,		/* row: first block of the extent */
 	ST_RETIRED = 6000,			/* row: first row of a group that was compacted */
 	ST_ORIGIN_ROWS = 7000,		/* row: first old row of a chunk */
