@@ -320,7 +320,7 @@ set_remainder(StCatalog *cat, BlockNumber start, uint32 nblocks)
 static bool
 take_one(StCatalog *cat, FreeExtent *e, StExtentRange *run)
 {
-	run->start = e->start;
+	run->start = place_in(e, e->wanted);
 	if (e->own)
 	{
 		/*
@@ -329,7 +329,6 @@ take_one(StCatalog *cat, FreeExtent *e, StExtentRange *run)
 		 * abort brings back the whole extent, not this rest.
 		 */
 		set_remainder(cat, e->start, e->nblocks - e->wanted);
-		run->start = e->start + e->nblocks - e->wanted;
 	}
 	else if (!st_catalog_delete(cat, &e->tid))
 		return false;
