@@ -238,9 +238,82 @@ def test_merge_ends_what_writers_kept_one_before_from(database, am):
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
+class Watched:
+    """The file of t while a merge is at work."""
+
+    def __init__(self, database: CrashDatabase, am: str) -> None:
+        self.database = database
+        self.am = am
+        self.seen: list[tuple[int, int | None]] = []  # bytes; rows moved by steps
+        self._ends = threading.Event()
+
+    def __enter__(self) -> Watched:
+        self._pool = ThreadPoolExecutor(1)
+        self._task = self._pool.submit(self._look)
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._ends.set()
+        self._pool.shutdown()
+        self._task.result()
+
+    def _look(self) -> None:
+        with self.database.connect() as conn:
+            while not self._ends.wait(0.02):
+                self.seen.append(
+                    conn.execute(
+                        "SELECT pg_relation_size('t'),"
+                        f" (SELECT max(delta_rows) FROM {self.am}.compact_progress)"
+                    ).fetchone()
+                )
+
+    def moved_before(self, size: float) -> int:
+        """How many rows had been moved when the file was seen to be that short."""
+        most = 0
+        for now, moved in self.seen:
+            most = max(most, moved or 0)
+            if now < size:
+                return most
+        raise AssertionError(f"the file was never seen to be shorter than {size}")
+
+
+def adopted_table(conn, am: str, rows: int) -> int:
+    """Table t, all of whose rows were heap's; returns the bytes of its file."""
+    conn.execute(
+        "CREATE TABLE t WITH (autovacuum_enabled = off) AS"
+        " SELECT i, 0 AS n, (SELECT string_agg(repeat(md5(i || '.' || j), 4), '')"
+        " FROM generate_series(1, 14) j) AS v"
+        f" FROM generate_series(1, {rows}) i"
+    )
+    conn.execute("ALTER TABLE t ALTER v SET STORAGE MAIN, ADD PRIMARY KEY (i)")
+    conn.execute(f"SELECT {am}.adopt('t')")
+    conn.execute(
+        f"SELECT {am}.set_options('t', auto_compact => false, row_group_rows => 5000)"
+    )
+    return conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
+
+
+@pytest.mark.slow
+def test_merge_cuts_the_file_off_before_most_rows_are_moved(database, am):
+    """Indexes grow with the rows that are moved, so disks need room for less."""
+    rows = 60_000
+    with database.connect() as conn:
+        heap = adopted_table(conn, am, rows)
+        with Watched(database, am) as watched:
+            conn.execute(f"CALL {am}.merge('t')")
+        assert watched.moved_before(0.85 * heap) < 0.75 * rows
+        assert max(now for now, _ in watched.seen) < 1.05 * heap
+        assert conn.execute("SELECT pg_relation_size('t')").fetchone()[0] < 0.3 * heap
+        assert conn.execute("SELECT count(*), sum(i) FROM t").fetchone() == (
+            rows,
+            rows * (rows + 1) // 2,
+        )
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
 @pytest.mark.slow
 def test_merge_beside_writers_makes_the_file_short(database, am):
-    """Though they write to pages all over the delta while its rows are copied."""
+    """Early and in the end, though they write to pages all over the delta."""
     rows = 60_000
     ends = threading.Event()
 
@@ -256,29 +329,29 @@ def test_merge_beside_writers_makes_the_file_short(database, am):
                 time.sleep(0.002)
         return done
 
+    def linger() -> None:
+        """Transactions that keep for a moment what was freed from being used."""
+        with database.connect() as conn:
+            while not ends.is_set():
+                conn.execute("SELECT txid_current(), pg_sleep(0.05)")
+                time.sleep(0.01)
+
     with database.connect() as conn:
-        conn.execute(
-            "CREATE TABLE t WITH (autovacuum_enabled = off) AS"
-            " SELECT i, 0 AS n, repeat(md5(i::text), 55) AS v"
-            f" FROM generate_series(1, {rows}) i"
-        )
-        conn.execute("ALTER TABLE t ALTER v SET STORAGE MAIN, ADD PRIMARY KEY (i)")
-        conn.execute(f"SELECT {am}.adopt('t')")
-        conn.execute(
-            f"SELECT {am}.set_options('t', auto_compact => false, row_group_rows => 5000)"
-        )
-        heap = conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
+        heap = adopted_table(conn, am, rows)
         conn.execute("SET vacuum_cost_delay = '0.5ms'; SET vacuum_cost_limit = 100")
-        with ThreadPoolExecutor(2) as pool:
+        with ThreadPoolExecutor(3) as pool:
             writers = [pool.submit(write, seed) for seed in range(2)]
+            pool.submit(linger)
             try:
                 time.sleep(1)
-                conn.execute(f"CALL {am}.merge('t')")
+                with Watched(database, am) as watched:
+                    conn.execute(f"CALL {am}.merge('t')")
             finally:
                 ends.set()
             done = sum(writer.result() for writer in writers)
         short = conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
         assert short < 0.5 * heap, f"{short / heap:.2f} of heap's after {done} updates"
+        assert watched.moved_before(0.95 * heap) < 0.75 * rows
         assert conn.execute("SELECT count(*), sum(i), sum(n) FROM t").fetchone() == (
             rows,
             rows * (rows + 1) // 2,

@@ -116,7 +116,7 @@ report_phase(Relation rel, StCompactJob *job, const StCompactPlan *plan,
 	}
 	left = (int64) st_delta_pages(rel, extents, job) * BLCKSZ;
 	if (st_progress_phase(ST_PHASE_DELTA, -1, left))
-		job->delta_bytes = left;
+		job->delta_bytes = Max(job->delta_bytes, left);
 	job->delta_left = left;
 	st_progress_set(ST_PROGRESS_BYTES, Max(job->delta_bytes - left, 0));
 }
@@ -139,6 +139,16 @@ link_and_take(StCompactSink *sink, const StGroupVersion *groups, int ngroups,
 	return st_take_groups(sink, groups, ngroups, deleted, held);
 }
 
+static BlockNumber
+blocks_written(const StCompactSink *sink)
+{
+	BlockNumber blocks = 0;
+
+	for (uint32 i = 0; i < sink->groups; i++)
+		blocks += sink->written[i].nblocks;
+	return blocks;
+}
+
 /* Tuples of the delta and pages of groups that are gone, less the new pages. */
 static int64
 bytes_saved(const StCompactSink *sink, const StGroupVersion *groups, int ngroups)
@@ -147,9 +157,7 @@ bytes_saved(const StCompactSink *sink, const StGroupVersion *groups, int ngroups
 
 	for (int i = 0; i < ngroups; i++)
 		saved += (int64) groups[i].group.nblocks * BLCKSZ;
-	for (uint32 i = 0; i < sink->groups; i++)
-		saved -= (int64) sink->written[i].nblocks * BLCKSZ;
-	return saved;
+	return saved - (int64) blocks_written(sink) * BLCKSZ;
 }
 
 /* For the view stats, when nothing but the transaction can undo it. */
@@ -208,6 +216,8 @@ move_rows(StCatalog *catalog, StCompactJob *job, StCompactPlan *plan,
 	job->delta_rows += sink->rows - group_rows;
 	job->groups_in += ngroups;
 	job->groups_out += sink->groups;
+	if (job->end_phase == ST_END_HEAD)
+		job->head_written += blocks_written(sink);
 	job->released = ngroups == 0 && job->released;
 	if (sink->rows > group_rows || (ngroups > 0 && ngroups == plan->ngroups))
 		job->progress++;
@@ -248,7 +258,7 @@ run_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 		st_meta_read(rel, &meta);
 		st_sink_begin(&sink, rel, catalog, meta.incarnation);
 		sink.before = plan->before;
-		job->moved_to = plan->before;
+		job->moved_from = plan->moved_from;
 		done = move_rows(catalog, job, plan, extents, &sink);
 		st_sink_end(&sink);
 		end_copying(done, mcxt, owner);
@@ -312,7 +322,7 @@ with_catalog(Relation rel, StCompactJob *job, LOCKMODE lockmode, bool run)
 		if (found && run && !released)
 			run_plan(rel, &catalog, job, &plan, &extents);
 		if (!found && run && job->tidy)
-			st_empty_pages_wanted(&catalog, MaxBlockNumber);
+			st_empty_pages_wanted(&catalog, MaxBlockNumber, ST_WANT_SHORT_FILE);
 		st_catalog_close(&catalog);
 	}
 	MemoryContextSwitchTo(oldcxt);
@@ -401,7 +411,7 @@ st_compact_want_pages(Relation rel, StCompactJob *job)
 	if (!st_meta_has_row_groups(rel, NULL) || st_meta_leaving(rel) ||
 		!st_catalog_open(&catalog, rel, RowExclusiveLock))
 		return false;
-	st_empty_pages_wanted(&catalog, job->reached);
+	st_empty_pages_wanted(&catalog, job->reached, st_end_wants(job));
 	st_catalog_close(&catalog);
 	return true;
 }

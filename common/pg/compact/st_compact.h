@@ -24,6 +24,16 @@
 
 #include "st_store.h"
 
+/* How far the end of a large delta has come, which goes first: st_compact_end.c */
+typedef enum StEndPhase
+{
+	ST_END_NONE,				/* it does not, or is done */
+	ST_END_HEAD,				/* rows of the first pages go behind the file's end */
+	ST_END_FREED,				/* VACUUM has freed these pages */
+	ST_END_TAIL,				/* rows of the last pages go there */
+	ST_END_CLEAR				/* so does what else stands there now */
+} StEndPhase;
+
 /*
  * The wishes of one call of compact() or merge(), and what it has done so far.
  * Zeroed at the start.
@@ -35,17 +45,29 @@ typedef struct StCompactJob
 	bool		tidy;			/* all rows of the delta, so that its pages go,
 								 * and the last deleted ones */
 	bool		any_order;		/* no step is worth the order alone */
+	bool		end_first;		/* of a large delta; VACUUM runs when vacuum_first says so */
 	bool		again;			/* first_new_row and the steps that only sorted are
 								 * those of jobs before */
 
 	/* life of one call; in mcxt */
 	MemoryContext mcxt;
 	BlockNumber next_block;		/* delta pages before are done, for now */
-	BlockNumber reached;		/* delta pages from here on were not looked at */
+	BlockNumber reached;		/* delta pages from here on were not looked at, nor
+								 * those between rest_start and rest_end */
 	BlockNumber part;			/* the same when the last VACUUM in between began */
 	bool		disturbed;		/* rows were changed since, while they were copied */
+	BlockNumber stop_block;		/* delta pages from here on have to wait */
 	BlockNumber end_block;		/* delta pages from here on came later */
 	bool		extended;		/* what had come later was taken, too, once */
+	StEndPhase	end_phase;
+	BlockNumber head_pages;		/* how many the first pages are */
+	BlockNumber head_written;	/* pages of the row groups that they have become */
+	BlockNumber head_end;		/* of the file, when it began */
+	bool		head_grew;		/* others have made the file longer since */
+	BlockNumber rest_start;		/* where the job goes on after that */
+	BlockNumber rest_end;		/* the last pages begin here */
+	int			looks;			/* how often its pages were looked at again */
+	int64		looked_rows;	/* delta_rows before the last such look */
 	int64		delta_bytes;	/* of the delta, when its phase began */
 	int64		delta_left;		/* of it, before the last step */
 	uint64	   *skipped;		/* first rows of groups that others held */
@@ -61,9 +83,10 @@ typedef struct StCompactJob
 	bool		started;
 	bool		released;		/* extents of replaced groups, as far as may be */
 	bool		moved_last;		/* the last group of the file was moved once */
-	BlockNumber moved_to;		/* before this block, if that was the last step */
+	BlockNumber moved_from;		/* this block, if that was the last step */
 
 	/* results */
+	bool		vacuum_first;	/* no step is left, but after a VACUUM */
 	int64		delta_rows;		/* moved out of the delta */
 	int64		group_rows;		/* moved from one group to another */
 	int64		groups_in;
@@ -79,8 +102,9 @@ extern bool st_take_last;
  * One step: reads and writes about a row group (some, where rows are sorted).
  * To be called at the start of a transaction that does nothing else, with
  * ShareUpdateExclusiveLock on rel and an active snapshot; the caller commits.
- * False, having changed nothing: there is nothing left to do.  A step that only
- * makes room for the next one is not counted in job->steps.
+ * False, having changed nothing: nothing is left to do, at all or before a VACUUM
+ * (job->vacuum_first).  A step that only makes room for the next one is not counted in
+ * job->steps.
  *
  * Runs functions of indexes: the caller has switched to the table's owner.
  * Raises an error if anything fails; then nothing has happened.

@@ -14,7 +14,8 @@
  * removes index entries.  Then the last row groups of the file can move there,
  * and VACUUM cuts off where they were.  So it runs VACUUM where that is worth
  * it: in the end, and before that after each part of a large delta, so that
- * neither the file nor its indexes become much larger on the way.  Not if it was
+ * neither the file nor its indexes become much larger on the way; the end of the
+ * file is such a part, which comes early (st_compact_end.c).  Not if it was
  * called by another procedure or a DO block, whose transactions the server's
  * VACUUM could not end: then it leaves VACUUM to a background worker, and says
  * so.  Last, it packs the TOAST relation (st_toast_pack.c).
@@ -185,6 +186,9 @@ vacuum_is_due(CompactCall *call)
 		return false;
 	if (call->delta_bytes == 0)
 		call->vacuumed = call->delta_bytes = call->job.delta_left;
+	if (call->job.end_phase != ST_END_NONE)
+		return false;
+	call->vacuumed = Max(call->vacuumed, call->job.delta_left);
 	if (call->vacuumed - call->job.delta_left <
 		Max(VACUUM_BYTES, call->delta_bytes / ST_VACUUM_PARTS))
 		return false;
@@ -198,6 +202,7 @@ begin_job(CompactCall *call)
 	call->job = (StCompactJob)
 	{
 		.to_the_end = call->to_the_end,
+		.end_first = call->to_the_end && call->may_vacuum && !call->job.started,
 		.mcxt = call->mcxt,
 		.again = call->job.started,
 		.first_new_row = call->job.first_new_row,
@@ -206,61 +211,6 @@ begin_job(CompactCall *call)
 	};
 	call->delta_bytes = 0;
 	st_progress_phase(ST_PHASE_LOOK, -1, -1);
-}
-
-/*
- * Steps until nothing is left to do, or VACUUM is due in between; false if there
- * was nothing.
- */
-static bool
-run_steps(CompactCall *call, Oid relid)
-{
-	if (!call->unfinished)
-	{
-		if (!ask(call, relid, st_compact_needed))
-			return false;
-		begin_job(call);
-	}
-	call->unfinished = false;
-	while (!call->unfinished &&
-		   call->steps + call->job.steps < call->max_steps &&
-		   run_step(call, relid, st_compact_step))
-		call->unfinished = vacuum_is_due(call);
-	if (!call->unfinished)
-		call->steps += call->job.steps;
-	SPI_commit();
-	return call->job.steps > 0;
-}
-
-/*
- * Left to itself, VACUUM leaves dead line pointers alone if they stand on few
- * pages.  Such a page at the end of the file keeps all before it from being cut
- * off.
- *
- * The VACUUM of a worker, or of who has set a pace, has no workers of its own: it is
- * to take a share of one processor, and not all that there are from those who write.
- */
-void
-st_compact_vacuum(Oid relid, StVacuumBeside beside, MemoryContext mcxt)
-{
-	VacuumStmt *stmt;
-
-	MemoryContextSwitchTo(mcxt);
-	stmt = makeNode(VacuumStmt);
-	stmt->is_vacuumcmd = true;
-	stmt->rels = list_make1(makeVacuumRelation(NULL, relid, NIL));
-	stmt->options = list_make1(makeDefElem("index_cleanup", (Node *) makeString("on"), -1));
-	if (beside != ST_VACUUM_WAITS)
-		stmt->options = lappend(stmt->options, makeDefElem("skip_locked", NULL, -1));
-	if (beside != ST_VACUUM_WAITS || VacuumCostDelay > 0)
-		stmt->options = lappend(stmt->options,
-								makeDefElem("parallel", (Node *) makeInteger(0), -1));
-	if (beside == ST_VACUUM_BESIDE_SHORT)
-		stmt->options = lappend(stmt->options,
-								makeDefElem("truncate", (Node *) makeBoolean(false), -1));
-	ExecVacuum(make_parsestate(NULL), stmt, true);
-	/* What was current before may be gone with the transaction. */
-	MemoryContextSwitchTo(mcxt);
 }
 
 /* Is there a snapshot older than that transaction, for which VACUUM keeps the table's rows? */
@@ -311,6 +261,82 @@ wait_for_older_snapshots(CompactCall *call, Oid relid)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+/*
+ * What a step leaves of a free extent can be used once no snapshot is older, and while
+ * the end of the delta goes first the file must not grow instead.
+ */
+static bool
+run_next_step(CompactCall *call, Oid relid)
+{
+	if (call->job.end_phase == ST_END_TAIL || call->job.end_phase == ST_END_CLEAR)
+	{
+		SPI_commit();
+		wait_for_older_snapshots(call, relid);
+	}
+	return run_step(call, relid, st_compact_step);
+}
+
+/*
+ * Steps until nothing is left to do, or VACUUM is due in between; false if there
+ * was nothing.
+ */
+static bool
+run_steps(CompactCall *call, Oid relid)
+{
+	if (!call->unfinished)
+	{
+		if (!ask(call, relid, st_compact_needed))
+			return false;
+		begin_job(call);
+	}
+	call->unfinished = false;
+	while (!call->unfinished &&
+		   call->steps + call->job.steps < call->max_steps &&
+		   run_next_step(call, relid))
+		call->unfinished = vacuum_is_due(call);
+	if (call->job.vacuum_first)
+	{
+		call->job.vacuum_first = false;
+		call->vacuumed = call->job.delta_left;
+		call->unfinished = true;
+	}
+	if (!call->unfinished)
+		call->steps += call->job.steps;
+	SPI_commit();
+	return call->job.steps > 0;
+}
+
+/*
+ * Left to itself, VACUUM leaves dead line pointers alone if they stand on few
+ * pages.  Such a page at the end of the file keeps all before it from being cut
+ * off.
+ *
+ * The VACUUM of a worker, or of who has set a pace, has no workers of its own: it is
+ * to take a share of one processor, and not all that there are from those who write.
+ */
+void
+st_compact_vacuum(Oid relid, StVacuumBeside beside, MemoryContext mcxt)
+{
+	VacuumStmt *stmt;
+
+	MemoryContextSwitchTo(mcxt);
+	stmt = makeNode(VacuumStmt);
+	stmt->is_vacuumcmd = true;
+	stmt->rels = list_make1(makeVacuumRelation(NULL, relid, NIL));
+	stmt->options = list_make1(makeDefElem("index_cleanup", (Node *) makeString("on"), -1));
+	if (beside != ST_VACUUM_WAITS)
+		stmt->options = lappend(stmt->options, makeDefElem("skip_locked", NULL, -1));
+	if (beside != ST_VACUUM_WAITS || VacuumCostDelay > 0)
+		stmt->options = lappend(stmt->options,
+								makeDefElem("parallel", (Node *) makeInteger(0), -1));
+	if (beside == ST_VACUUM_BESIDE_SHORT)
+		stmt->options = lappend(stmt->options,
+								makeDefElem("truncate", (Node *) makeBoolean(false), -1));
+	ExecVacuum(make_parsestate(NULL), stmt, true);
+	/* What was current before may be gone with the transaction. */
+	MemoryContextSwitchTo(mcxt);
 }
 
 /* The size of the table's file, or 0. */

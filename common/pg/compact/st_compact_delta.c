@@ -83,7 +83,7 @@ start_block(Relation rel, const StCompactJob *job)
 static BlockNumber
 end_block(Relation rel, const StCompactJob *job)
 {
-	return Min(job->end_block, RelationGetNumberOfBlocks(rel));
+	return Min(Min(job->stop_block, job->end_block), RelationGetNumberOfBlocks(rel));
 }
 
 uint64
@@ -115,20 +115,44 @@ st_delta_count(Relation rel, const StExtentRanges *extents,
 }
 
 BlockNumber
+st_delta_between(const StExtentRanges *extents, BlockNumber block, BlockNumber end)
+{
+	BlockNumber pages = 0;
+
+	for (int i = 0; i < extents->n && block < end; i++)
+	{
+		if (extents->v[i].start > block)
+			pages += Min(extents->v[i].start, end) - block;
+		block = Max(block, extents->v[i].end);
+	}
+	return pages + (block < end ? end - block : 0);
+}
+
+BlockNumber
+st_delta_block(const StExtentRanges *extents, BlockNumber from, BlockNumber pages)
+{
+	for (int i = 0; i < extents->n; i++)
+	{
+		const StExtentRange *r = &extents->v[i];
+
+		if (r->start > from)
+		{
+			if (pages <= r->start - from)
+				break;
+			pages -= r->start - from;
+		}
+		from = Max(from, r->end);
+	}
+	return from + pages;
+}
+
+BlockNumber
 st_delta_pages(Relation rel, const StExtentRanges *extents,
 			   const StCompactJob *job)
 {
-	BlockNumber nblocks = end_block(rel, job);
-	BlockNumber pages = 0;
-	BlockNumber block = Max(job->reached, st_delta_start(rel));
-
-	for (int i = 0; i < extents->n && block < nblocks; i++)
-	{
-		if (extents->v[i].start > block)
-			pages += Min(extents->v[i].start, nblocks) - block;
-		block = Max(block, extents->v[i].end);
-	}
-	return pages + (block < nblocks ? nblocks - block : 0);
+	return st_delta_between(extents, job->rest_start, job->rest_end) +
+		st_delta_between(extents, Max(job->reached, st_delta_start(rel)),
+						 Min(job->end_block, RelationGetNumberOfBlocks(rel)));
 }
 
 /* Bytes of a tuple, with those of the values that it points to. */

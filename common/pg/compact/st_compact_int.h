@@ -2,7 +2,7 @@
  *
  * st_compact_int.h
  *	  What the files of compaction share: st_compact.c (steps),
- *	  st_compact_plan.c (what to do next), st_compact_delta.c (rows of the
+ *	  st_compact_plan.c and st_compact_end.c (what to do next), st_compact_delta.c (rows of the
  *	  delta), st_compact_write.c (new row groups), st_compact_index.c (their
  *	  index entries), st_compact_gin.c (those of a GIN).
  *
@@ -167,9 +167,17 @@ extern void st_take_delta(StCompactSink *sink);
 extern uint64 st_delta_count(Relation rel, const StExtentRanges *extents,
 							 const StCompactJob *job, uint64 limit, bool unheld);
 
-/* Pages of the delta that no step of the job has looked at. */
+/* Pages of the delta that no step of the job has looked at, but those that came later. */
 extern BlockNumber st_delta_pages(Relation rel, const StExtentRanges *extents,
 								  const StCompactJob *job);
+
+/* Pages of the delta between two blocks. */
+extern BlockNumber st_delta_between(const StExtentRanges *extents, BlockNumber block,
+									BlockNumber end);
+
+/* The block before which so many pages of the delta lie, from a block on. */
+extern BlockNumber st_delta_block(const StExtentRanges *extents, BlockNumber from,
+								  BlockNumber pages);
 
 /*
  * Moves rows of the delta into the sink until it has taken limit rows.
@@ -188,12 +196,36 @@ typedef struct StCompactPlan
 	bool		delta;			/* take rows of the delta, too */
 	uint64		max_rows;		/* rows to take, all in all */
 	BlockNumber before;			/* free extents before it may be used */
+	BlockNumber moved_from;		/* where a group is that only moves to the front */
 } StCompactPlan;
 
 extern bool st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 							const StGroupVersions *versions,
 							const StExtentRanges *extents, bool note,
 							StCompactPlan *plan);
+
+/* ---- the end of a large delta goes first: st_compact_end.c ---- */
+
+/* When a job begins; its end_block is set. */
+extern void st_end_begin(Relation rel, StCompactJob *job, const StExtentRanges *extents);
+
+/*
+ * The phase has nothing left to do.  False: that was the last one, or VACUUM comes before
+ * the next.
+ */
+extern bool st_end_next(Relation rel, StCompactJob *job, const StExtentRanges *extents,
+						const StGroupVersions *versions, const StFreeSpace *free);
+
+/* Is there room for the rows of the last pages that are still to be moved? */
+extern bool st_end_has_room(const StCompactJob *job, const StExtentRanges *extents,
+							const StFreeSpace *free);
+
+/* Goes on without: the last pages keep the rows that they have. */
+extern void st_end_stop(Relation rel, StCompactJob *job);
+
+/* What the next VACUUM is to do about empty pages. */
+extern StWantedPages st_end_wants(const StCompactJob *job);
+
 /* A group that may be taken. */
 typedef struct StCandidate
 {

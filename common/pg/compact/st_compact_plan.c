@@ -4,7 +4,7 @@
  *	  Compaction: what the next step should take.
  *
  *	 1. Rows of the delta, if there are enough of them for a row group worth
- *	    the name.
+ *	    the name.  Which ones come first in a large delta: st_compact_end.c.
  *	 2. Small row groups: into the same new group, or two and more of them
  *	    together.  A group joins if it is at most twice as large as what is
  *	    there already, so that a row is copied a logarithmic number of times.
@@ -315,6 +315,9 @@ last_extent_start(const StGroup *group)
  * orderby is one of keys, whatever the order of row numbers.
  * If the group that was moved last is behind its old place, because somebody
  * was quicker to take the free one, there is no second try.
+ *
+ * Where the end of the delta goes first, groups that stand there go before it,
+ * however little is free.
  */
 static int
 choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
@@ -322,8 +325,9 @@ choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 {
 	StCandidate *last = NULL;
 	double		blocks = 0;
-	double		worth;
+	double		worth = 0;
 	BlockNumber start;
+	BlockNumber before;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -339,14 +343,18 @@ choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 		 last->version->group.first_row >= job->first_new_row) ||
 		(job->moved_last && !may_rewrite(job, last->version->group.nblocks)))
 		return 0;
-	worth = file->size *
-		(job->to_the_end ? FREE_SHARE_TO_THE_END : FREE_SHARE);
-	start = last_extent_start(&last->version->group);
-	if (start >= job->moved_to ||
-		st_free_space_total(file->free) < Min(worth, blocks / 2) ||
-		!has_room(file, estimate_blocks(last), start))
+	if (job->end_phase == ST_END_NONE)
+		worth = Min(blocks / 2, file->size *
+					(job->to_the_end ? FREE_SHARE_TO_THE_END : FREE_SHARE));
+	else if (st_group_end(&last->version->group) <= job->rest_end)
 		return 0;
-	plan->before = start;
+	start = last_extent_start(&last->version->group);
+	before = job->end_phase == ST_END_NONE ? start : Min(start, job->rest_end);
+	if (start >= job->moved_from || st_free_space_total(file->free) < worth ||
+		!has_room(file, estimate_blocks(last), before))
+		return 0;
+	plan->before = before;
+	plan->moved_from = start;
 	job->blocks_left -= last->version->group.nblocks;
 	job->moved_last = true;
 	last->chosen = true;
@@ -355,7 +363,8 @@ choose_last(const FileSpace *file, StCompactJob *job, StCandidate *c, int n,
 
 /* Begins a job: sets how many pages of row groups it may rewrite. */
 static void
-begin_job(Relation rel, StCompactJob *job, const StGroupVersions *versions)
+begin_job(Relation rel, StCompactJob *job, const StGroupVersions *versions,
+		  const StExtentRanges *extents)
 {
 	StMeta		meta;
 	double		blocks = 0;
@@ -364,7 +373,7 @@ begin_job(Relation rel, StCompactJob *job, const StGroupVersions *versions)
 	if (!job->again)
 		job->first_new_row = meta.next_row;
 	job->end_block = RelationGetNumberOfBlocks(rel);
-	job->moved_to = MaxBlockNumber;
+	job->moved_from = MaxBlockNumber;
 	for (int i = 0; i < versions->n; i++)
 	{
 		if (versions->v[i].state != HEAPTUPLE_LIVE || !versions->v[i].finished)
@@ -374,6 +383,7 @@ begin_job(Relation rel, StCompactJob *job, const StGroupVersions *versions)
 	}
 	job->blocks_left = blocks * REWRITE_SHARE;
 	job->thorough = job->tidy && blocks <= MAX_TIDY_BLOCKS;
+	st_end_begin(rel, job, extents);
 	job->started = true;
 }
 
@@ -427,22 +437,45 @@ choose_order(Relation rel, StCatalog *catalog, StCompactJob *job, StCandidate *c
 	return chosen;
 }
 
-/* False: nothing is left to do. */
-bool
-st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
-				const StGroupVersions *versions,
-				const StExtentRanges *extents, bool note, StCompactPlan *plan)
+/*
+ * While the end of the delta goes first: what the phase of the job takes, or the next one.
+ * Returns how many groups.
+ */
+static int
+plan_end(const FileSpace *file, StCompactJob *job, const StGroupVersions *versions,
+		 const StExtentRanges *extents, StCandidate *c, int n, StCompactPlan *plan)
 {
-	uint64		max_rows = st_options_get(rel)->row_group_rows;
-	StCandidate *candidates = palloc(Max(versions->n, 1) * sizeof(StCandidate));
-	FileSpace	file = {.rel = rel, .catalog = catalog};
+	do
+	{
+		/* where one is held the others need not move */
+		if (job->end_phase == ST_END_CLEAR && job->nskipped == 0)
+		{
+			int			chosen = choose_last(file, job, c, n, plan);
+
+			if (chosen > 0)
+				return chosen;
+		}
+		if (job->end_phase == ST_END_TAIL && !st_end_has_room(job, extents, file->free))
+			st_end_stop(file->rel, job);
+		if (job->end_phase != ST_END_NONE && job->end_phase != ST_END_FREED)
+			plan->delta = st_delta_count(file->rel, extents, job, 1, true) > 0;
+	} while (!plan->delta &&
+			 st_end_next(file->rel, job, extents, versions, file->free));
+	if (job->end_phase == ST_END_TAIL || job->end_phase == ST_END_CLEAR)
+		plan->before = job->rest_end;
+	return 0;
+}
+
+/* What a step takes at any other time: see above.  Returns how many groups. */
+static int
+plan_step(const FileSpace *file, StCompactJob *job, const StExtentRanges *extents,
+		  StCandidate *c, int n, bool note, StCompactPlan *plan)
+{
+	Relation	rel = file->rel;
+	uint64		max_rows = plan->max_rows;
 	uint64		delta_rows;
-	int			n;
 	int			chosen;
 
-	if (!job->started)
-		begin_job(rel, job, versions);
-	memset(plan, 0, sizeof(*plan));
 	/* who only asks may hold rows itself, until the commit before the step */
 	delta_rows = st_delta_count(rel, extents, job, max_rows, note);
 	if (delta_rows == 0 && job->to_the_end && !job->extended &&
@@ -455,25 +488,46 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	if (delta_rows < (job->to_the_end || job->tidy ? 1 : MIN_DELTA_ROWS))
 		delta_rows = 0;
 	plan->delta = delta_rows > 0;
-	plan->max_rows = max_rows;
-	plan->before = MaxBlockNumber;
+
+	chosen = choose_small(file, job, c, n, delta_rows, max_rows);
+	if (plan->delta)
+		return chosen + choose_deleted(file, job, c, n,
+									   chosen_rows(c, n) + delta_rows, max_rows);
+	if (chosen == 0 && (job->to_the_end || job->thorough))
+		chosen = choose_order(rel, file->catalog, job, c, n, note, plan);
+	if (chosen == 0)
+		chosen = choose_deleted(file, job, c, n, 0, max_rows);
+	if (chosen == 0)
+		chosen = choose_last(file, job, c, n, plan);
+	if (chosen == 0 && !job->to_the_end && !job->thorough)
+		chosen = choose_order(rel, file->catalog, job, c, n, note, plan);
+	return chosen;
+}
+
+/* False: nothing is left to do. */
+bool
+st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
+				const StGroupVersions *versions,
+				const StExtentRanges *extents, bool note, StCompactPlan *plan)
+{
+	StCandidate *candidates = palloc(Max(versions->n, 1) * sizeof(StCandidate));
+	FileSpace	file = {.rel = rel, .catalog = catalog};
+	int			n;
+	int			chosen = 0;
+
+	if (!job->started)
+		begin_job(rel, job, versions, extents);
+	memset(plan, 0, sizeof(*plan));
+	plan->max_rows = st_options_get(rel)->row_group_rows;
+	plan->before = plan->moved_from = MaxBlockNumber;
 
 	file.size = RelationGetNumberOfBlocks(rel);
 	file.free = st_free_space_read(catalog);
 	n = find_candidates(catalog, job, versions, candidates);
-	chosen = choose_small(&file, job, candidates, n, delta_rows, max_rows);
-	if (plan->delta)
-		chosen += choose_deleted(&file, job, candidates, n,
-								 chosen_rows(candidates, n) + delta_rows,
-								 max_rows);
-	if (chosen == 0 && !plan->delta && (job->to_the_end || job->thorough))
-		chosen = choose_order(rel, catalog, job, candidates, n, note, plan);
-	if (chosen == 0 && !plan->delta)
-		chosen = choose_deleted(&file, job, candidates, n, 0, max_rows);
-	if (chosen == 0 && !plan->delta)
-		chosen = choose_last(&file, job, candidates, n, plan);
-	if (chosen == 0 && !plan->delta && !job->to_the_end && !job->thorough)
-		chosen = choose_order(rel, catalog, job, candidates, n, note, plan);
+	if (job->end_phase != ST_END_NONE)
+		chosen = plan_end(&file, job, versions, extents, candidates, n, plan);
+	if (job->end_phase == ST_END_NONE && !job->vacuum_first)
+		chosen = plan_step(&file, job, extents, candidates, n, note, plan);
 
 	plan->groups = palloc(Max(chosen, 1) * sizeof(StGroupVersion));
 	for (int i = 0; i < n; i++)

@@ -85,7 +85,7 @@
 typedef struct StWantedPayload
 {
 	uint16		version;
-	uint16		unused;
+	uint16		pages;			/* StWantedPages */
 	BlockNumber reached;
 } StWantedPayload;
 
@@ -131,7 +131,8 @@ typedef struct Pages
 	BlockNumber written;		/* others */
 	BlockNumber stay;			/* how many of the empty ones are for new rows */
 	BlockNumber hidden;			/* pages from here on were kept out of the free space map */
-	bool		all;			/* a merge wants the file to become short */
+	bool		merge;			/* a merge wants the file to become short */
+	StWantedPages pages;		/* how many it has a use for */
 } Pages;
 
 /* Reads the entry of st_empty_pages_wanted(), if there is one, and sets its TID. */
@@ -152,16 +153,18 @@ find_hidden(StCatalog *cat, StHiddenPayload *payload, ItemPointer tid)
 
 /* Called by a compaction that goes to the end, before each VACUUM. */
 void
-st_empty_pages_wanted(StCatalog *cat, BlockNumber reached)
+st_empty_pages_wanted(StCatalog *cat, BlockNumber reached, StWantedPages pages)
 {
-	StWantedPayload wanted = {.version = ST_WANTED_VERSION,.reached = reached};
+	StWantedPayload wanted = {
+		.version = ST_WANTED_VERSION,.pages = pages,.reached = reached
+	};
 	StWantedPayload before;
 	StHiddenPayload hidden = {.version = ST_HIDDEN_VERSION,.from = InvalidBlockNumber};
 	ItemPointerData tid;
 
 	if (!find_wanted(cat, &before, &tid))
 		st_note_add(cat, ST_VACUUM_STATE, ST_WANTED_ROW, &wanted, sizeof(wanted));
-	else if (before.reached != reached)
+	else if (before.reached != reached || before.pages != pages)
 		(void) st_catalog_overwrite(cat, ST_VACUUM_STATE, ST_WANTED_ROW, &wanted,
 									sizeof(wanted));
 	if (!find_hidden(cat, &hidden, &tid))
@@ -270,9 +273,11 @@ wanted_pages(const Pages *p)
 	BlockNumber want = p->groups / FREE_SHARE;
 	BlockNumber first;
 
-	if (p->all || p->empty > p->groups / MANY_EMPTY_SHARE)
+	if (p->merge || p->empty > p->groups / MANY_EMPTY_SHARE)
 		want = p->groups + Max(p->groups / 8, MIN_RUN);
-	if (p->all)
+	if (p->pages != ST_WANT_SHORT_FILE)
+		want = MaxBlockNumber - p->stay;
+	if (p->merge)
 	{
 		first = empty_among_first(p, want + p->stay);
 		return first - Min(first, p->stay);
@@ -293,8 +298,12 @@ staying_pages(const Pages *p)
 {
 	BlockNumber most;
 
-	if (!p->all)
+	if (!p->merge)
 		return Max(RESERVED_PAGES, p->groups / RESERVED_SHARE);
+	if (p->pages == ST_WANT_HALF)
+		return p->empty / 2;
+	if (p->pages == ST_WANT_ALL)
+		return 1;				/* for the metapage of an adopted table */
 	if (p->written == 0)
 		return 0;
 	most = Max(p->empty / BESIDE_SHARE, Min(p->groups, p->empty) / BESIDE_GROUPS);
@@ -494,9 +503,11 @@ st_free_empty_pages(Relation rel, BlockNumber settled, bool may_cut,
 	p.strategy = strategy;
 	p.nblocks = Min(RelationGetNumberOfBlocks(rel), settled);
 	(void) st_known_extents(rel, &cat, oldest_xmin, &p.known);
-	p.all = find_wanted(&cat, &asked, &tid) && !meta.leaving;
-	hide = p.all && may_cut;
-	reached = p.all ? Min(p.nblocks, asked.reached) : p.nblocks;
+	p.merge = find_wanted(&cat, &asked, &tid) && !meta.leaving;
+	if (p.merge)
+		p.pages = asked.pages;
+	hide = p.merge && may_cut;
+	reached = p.merge ? Min(p.nblocks, asked.reached) : p.nblocks;
 	if (hide)
 		p.nblocks = reached;
 	p.hidden = MaxBlockNumber;
@@ -521,7 +532,7 @@ st_free_empty_pages(Relation rel, BlockNumber settled, bool may_cut,
 	}
 	if (wanted >= MIN_RUN)
 		(void) claim_pages(&p, from, wanted, MIN_RUN);
-	if (p.all)
+	if (p.merge)
 	{
 		st_vacuum_begin_writing();
 		if (hide)

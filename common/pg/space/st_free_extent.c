@@ -278,6 +278,25 @@ st_free_space_total(const StFreeSpace *space)
 }
 
 /*
+ * And of those that may be used now, before block `before`, in pieces that are worth a
+ * run of pages.
+ */
+BlockNumber
+st_free_space_usable(const StFreeSpace *space, BlockNumber before)
+{
+	BlockNumber usable = 0;
+
+	for (int i = 0; i < space->n; i++)
+	{
+		const FreeExtent *e = &space->extents[i];
+
+		if (e->nblocks >= MIN_RUN_BLOCKS && (uint64) e->start + e->nblocks <= before)
+			usable += e->nblocks;
+	}
+	return usable;
+}
+
+/*
  * Returns by how many blocks the file would grow: those of a compacted group
  * of nblocks blocks that find no free extent before block `before`.
  */

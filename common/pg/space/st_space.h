@@ -41,6 +41,7 @@ extern bool st_free_extent_known(StCatalog *cat, BlockNumber block);
 typedef struct StFreeSpace StFreeSpace;
 extern StFreeSpace *st_free_space_read(StCatalog *cat);
 extern BlockNumber st_free_space_total(const StFreeSpace *space);
+extern BlockNumber st_free_space_usable(const StFreeSpace *space, BlockNumber before);
 extern BlockNumber st_free_space_missing(const StFreeSpace *space,
 										 BlockNumber nblocks, BlockNumber before);
 extern int	st_free_extent_take(Relation rel, uint32 nblocks, int max_runs,
@@ -158,13 +159,22 @@ extern BlockNumber st_free_orphans(Relation rel, TransactionId oldest_xmin,
 extern BlockNumber st_orphans_from(StCatalog *cat, BlockNumber block);
 extern void st_orphans_until(StCatalog *cat, BlockNumber block);
 
+/* What a merge wants VACUUM to make of empty pages. */
+typedef enum StWantedPages
+{
+	ST_WANT_SHORT_FILE,			/* as many as row groups need to move to the front */
+	ST_WANT_ALL,				/* all: many row groups are to come there */
+	ST_WANT_HALF				/* half of them, the others are for writers */
+} StWantedPages;
+
 /*
  * Makes free extents of pages that the delta left empty, before block settled:
  * st_empty_pages.c.
- * _wanted(): the next time of all but what writers need, because a compaction has taken
- * all there is before that block.  may_cut: VACUUM may cut the file off.
+ * _wanted(): the next time of so many pages before that block, because a compaction has
+ * taken all that was there.  may_cut: VACUUM may cut the file off.
  */
-extern void st_empty_pages_wanted(StCatalog *cat, BlockNumber reached);
+extern void st_empty_pages_wanted(StCatalog *cat, BlockNumber reached,
+								  StWantedPages pages);
 extern bool st_page_seems_empty(Relation rel, BlockNumber block);
 extern void st_free_empty_pages(Relation rel, BlockNumber settled,
 								bool may_cut, TransactionId oldest_xmin,
