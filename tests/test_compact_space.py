@@ -341,13 +341,14 @@ def test_merge_beside_writers_makes_the_file_short(database, am):
         conn.execute("SET vacuum_cost_delay = '0.5ms'; SET vacuum_cost_limit = 100")
         with ThreadPoolExecutor(3) as pool:
             writers = [pool.submit(write, seed) for seed in range(2)]
-            pool.submit(linger)
+            lingers = pool.submit(linger)
             try:
                 time.sleep(1)
                 with Watched(database, am) as watched:
                     conn.execute(f"CALL {am}.merge('t')")
             finally:
                 ends.set()
+            lingers.result()
             done = sum(writer.result() for writer in writers)
         short = conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
         assert short < 0.5 * heap, f"{short / heap:.2f} of heap's after {done} updates"

@@ -15,7 +15,10 @@ What may differ, and how it is told:
   with SKIP LOCKED it leaves the row out;
 - FOR KEY SHARE of a row that a transaction has first updated and then deleted
   waits for it on heap's side, even with NOWAIT or SKIP LOCKED: heap follows the
-  row's versions and asks for no wait policy there.
+  row's versions and asks for no wait policy there;
+- a foreign key's check may find a row that was deleted since, and fail with 40001
+  on heap's side alone, if the transaction itself has inserted the key again: the
+  two are met in the order of their places.
 
 Either way it may be a deadlock on one side alone, with a player that waits.
 
@@ -24,6 +27,7 @@ In all these cases the transaction is rolled back on both sides.
 
 from __future__ import annotations
 
+import re
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -65,6 +69,22 @@ def deadlock_of_key_share(sql: str, ours: Outcome, heap: Outcome) -> bool:
     if ours.sqlstate == DEADLOCK:
         return heap.sqlstate is None and "NOWAIT" not in sql and "SKIP" not in sql
     return heap.sqlstate == DEADLOCK and left_locked(sql, ours)
+
+
+def sees_key_twice(player: Player, ours: Outcome, heap: Outcome) -> bool:
+    """Whether its snapshot has a row that was deleted since, beside its own with that key.
+
+    A foreign key's check locks the one that an index scan meets first.
+    """
+    if not player.sql.startswith(KEY_SHARE) or ours.sqlstate:
+        return False
+    if player.level is None or heap.sqlstate != SERIALIZATION_FAILURE:
+        return False
+    key = re.findall(r"\d+", player.sql)[-1]
+    seen = player.session.conns[OURS].execute(
+        f"SELECT count(*) FROM t WHERE id = {key}"
+    )
+    return seen.fetchone()[0] > 1
 
 
 class Player:
@@ -247,6 +267,7 @@ class Lockstep:
             excused |= player.level == "SERIALIZABLE"
             excused |= moved and ours.sqlstate == SERIALIZATION_FAILURE
         excused |= player.level is not None and locked_by_ours(player.sql, ours, heap)
+        excused |= sees_key_twice(player, ours, heap)
         excused |= any(p.waits for p in self.players) and deadlock_of_key_share(
             player.sql, ours, heap
         )

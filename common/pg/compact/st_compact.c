@@ -116,7 +116,7 @@ report_phase(Relation rel, StCompactJob *job, const StCompactPlan *plan,
 	}
 	left = (int64) st_delta_pages(rel, extents, job) * BLCKSZ;
 	if (st_progress_phase(ST_PHASE_DELTA, -1, left))
-		job->delta_bytes = Max(job->delta_bytes, left);
+		job->delta_bytes = left;
 	job->delta_left = left;
 	st_progress_set(ST_PROGRESS_BYTES, Max(job->delta_bytes - left, 0));
 }

@@ -29,7 +29,7 @@ typedef enum StEndPhase
 {
 	ST_END_NONE,				/* it does not, or is done */
 	ST_END_HEAD,				/* rows of the first pages go behind the file's end */
-	ST_END_FREED,				/* VACUUM has freed these pages */
+	ST_END_FREED,				/* VACUUM frees these pages, or has done so */
 	ST_END_TAIL,				/* rows of the last pages go there */
 	ST_END_CLEAR				/* so does what else stands there now */
 } StEndPhase;
@@ -66,7 +66,7 @@ typedef struct StCompactJob
 	bool		head_grew;		/* others have made the file longer since */
 	BlockNumber rest_start;		/* where the job goes on after that */
 	BlockNumber rest_end;		/* the last pages begin here */
-	int			looks;			/* how often its pages were looked at again */
+	int			looks;			/* how often a phase has looked at its pages again */
 	int64		looked_rows;	/* delta_rows before the last such look */
 	int64		delta_bytes;	/* of the delta, when its phase began */
 	int64		delta_left;		/* of it, before the last step */

@@ -17,9 +17,10 @@
  *	   these pages meanwhile.
  *	5. VACUUM cuts the file off.
  *
- * Then the merge goes on behind the first pages.  Where VACUUM frees too little, because
- * of old snapshots or because row groups are hardly smaller than rows, it does so
- * after 2.  Each step is one as ever, so it may end anywhere.
+ * Then the merge goes on behind the first pages.  It does so after 1 where row groups
+ * take more than two fifths of the pages that the table takes for their rows (a fifth
+ * beside writers), and after 2 or in 3 where too little is free, because of old snapshots
+ * for one.  Each step is one as ever, so it may end anywhere.
  *
  *-------------------------------------------------------------------------
  */
@@ -79,15 +80,6 @@ pages_to_write(const StCompactJob *job, BlockNumber pages)
 	return (double) pages * job->head_written / job->head_pages;
 }
 
-bool
-st_end_has_room(const StCompactJob *job, const StExtentRanges *extents,
-				const StFreeSpace *free)
-{
-	BlockNumber left = st_delta_between(extents, job->next_block, job->end_block);
-
-	return st_free_space_usable(free, job->rest_end) >= pages_to_write(job, left);
-}
-
 void
 st_end_stop(Relation rel, StCompactJob *job)
 {
@@ -111,32 +103,75 @@ groups_behind(const StGroupVersions *versions, BlockNumber block)
 	return pages;
 }
 
+/*
+ * How many of the last pages of the delta, of which so many are left, can go where so many
+ * pages are free before them?  0 if it is not worth it.
+ */
+static BlockNumber
+tail_pages(const StCompactJob *job, const StExtentRanges *extents,
+		   const StGroupVersions *versions, BlockNumber left, double free)
+{
+	BlockNumber most = left / TAIL_SHARE;
+	BlockNumber first = st_delta_block(extents, job->reached, left - most);
+	double		tail;
+
+	if (job->head_written == 0)
+		return 0;
+	tail = (free - groups_behind(versions, first)) / pages_to_write(job, 1);
+	tail = Min(tail, most);
+	return tail < 1 || tail < left / MIN_TAIL_SHARE ? 0 : (BlockNumber) tail;
+}
+
+/* All rows of the first pages are moved.  Will VACUUM make enough room of these pages? */
+static bool
+end_head(Relation rel, StCompactJob *job, const StExtentRanges *extents,
+		 const StGroupVersions *versions)
+{
+	double		free = job->head_pages * ROOM;
+
+	job->next_block = job->reached = Max(job->reached, job->stop_block);
+	job->stop_block = MaxBlockNumber;
+	job->head_grew = RelationGetNumberOfBlocks(rel) >
+		job->head_end + groups_behind(versions, job->head_end);
+	return tail_pages(job, extents, versions, st_delta_pages(rel, extents, job),
+					  job->head_grew ? free / 2 : free) > 0;
+}
+
 /* VACUUM has done what it could.  Begins with the last pages, if that is worth it. */
 static void
 begin_tail(Relation rel, StCompactJob *job, const StExtentRanges *extents,
 		   const StGroupVersions *versions, const StFreeSpace *free)
 {
 	BlockNumber left;
-	BlockNumber first;
-	double		room;
-	double		tail;
+	BlockNumber tail;
 
 	job->end_phase = ST_END_NONE;
-	job->stop_block = MaxBlockNumber;
-	if (job->head_written == 0)
-		return;
 	job->end_block = RelationGetNumberOfBlocks(rel);
 	left = st_delta_pages(rel, extents, job);
-	tail = left / TAIL_SHARE;
-	first = st_delta_block(extents, job->reached, left - (BlockNumber) tail);
-	room = st_free_space_usable(free, first) * ROOM - groups_behind(versions, first);
-	tail = Min(tail, room / pages_to_write(job, 1));
-	if (tail < 1 || tail < left / MIN_TAIL_SHARE)
+	tail = tail_pages(job, extents, versions, left,
+					  st_free_space_usable(free, job->reached) * ROOM);
+	if (tail == 0)
 		return;
 	job->end_phase = ST_END_TAIL;
-	job->rest_start = job->next_block;
-	job->rest_end = st_delta_block(extents, job->reached, left - (BlockNumber) tail);
+	job->rest_start = job->reached;
+	job->rest_end = st_delta_block(extents, job->reached, left - tail);
 	job->next_block = job->reached = job->rest_end;
+}
+
+/* Is there room for one more group, for the rest of the last pages and what stands behind? */
+bool
+st_end_has_room(const StCompactJob *job, const StExtentRanges *extents,
+				const StGroupVersions *versions, const StFreeSpace *free)
+{
+	BlockNumber left = st_delta_between(extents, job->next_block, job->end_block);
+	double		written = pages_to_write(job, left);
+	BlockNumber largest = 0;
+
+	for (int i = 0; i < versions->n; i++)
+		largest = Max(largest, versions->v[i].group.nblocks);
+	return st_free_space_usable(free, job->rest_end) >=
+		written + groups_behind(versions, job->rest_end) &&
+		st_free_space_missing(free, Min(largest, written), job->rest_end) == 0;
 }
 
 /*
@@ -168,11 +203,8 @@ st_end_next(Relation rel, StCompactJob *job, const StExtentRanges *extents,
 		case ST_END_HEAD:
 			if (look_once_more(rel, job, 0))
 				return true;
-			job->end_phase = ST_END_FREED;
-			job->next_block = job->reached = Max(job->reached, job->stop_block);
-			job->head_grew = RelationGetNumberOfBlocks(rel) >
-				job->head_end + groups_behind(versions, job->head_end);
-			job->vacuum_first = true;
+			job->vacuum_first = end_head(rel, job, extents, versions);
+			job->end_phase = job->vacuum_first ? ST_END_FREED : ST_END_NONE;
 			return false;
 		case ST_END_FREED:
 			begin_tail(rel, job, extents, versions, free);

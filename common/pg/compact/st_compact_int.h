@@ -216,9 +216,9 @@ extern void st_end_begin(Relation rel, StCompactJob *job, const StExtentRanges *
 extern bool st_end_next(Relation rel, StCompactJob *job, const StExtentRanges *extents,
 						const StGroupVersions *versions, const StFreeSpace *free);
 
-/* Is there room for the rows of the last pages that are still to be moved? */
+/* Is there room for what is still to be moved from the end of the file? */
 extern bool st_end_has_room(const StCompactJob *job, const StExtentRanges *extents,
-							const StFreeSpace *free);
+							const StGroupVersions *versions, const StFreeSpace *free);
 
 /* Goes on without: the last pages keep the rows that they have. */
 extern void st_end_stop(Relation rel, StCompactJob *job);

@@ -455,7 +455,8 @@ plan_end(const FileSpace *file, StCompactJob *job, const StGroupVersions *versio
 			if (chosen > 0)
 				return chosen;
 		}
-		if (job->end_phase == ST_END_TAIL && !st_end_has_room(job, extents, file->free))
+		if (job->end_phase == ST_END_TAIL &&
+			!st_end_has_room(job, extents, versions, file->free))
 			st_end_stop(file->rel, job);
 		if (job->end_phase != ST_END_NONE && job->end_phase != ST_END_FREED)
 			plan->delta = st_delta_count(file->rel, extents, job, 1, true) > 0;

@@ -303,7 +303,7 @@ staying_pages(const Pages *p)
 	if (p->pages == ST_WANT_HALF)
 		return p->empty / 2;
 	if (p->pages == ST_WANT_ALL)
-		return 1;				/* for the metapage of an adopted table */
+		return RESERVED_PAGES;	/* somebody may come */
 	if (p->written == 0)
 		return 0;
 	most = Max(p->empty / BESIDE_SHARE, Min(p->groups, p->empty) / BESIDE_GROUPS);
