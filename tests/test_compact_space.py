@@ -277,12 +277,19 @@ class Watched:
         raise AssertionError(f"the file was never seen to be shorter than {size}")
 
 
-def adopted_table(conn, am: str, rows: int) -> int:
+# Values that row groups take a seventh of, and hardly any place for.
+HASHES = (
+    "(SELECT string_agg(repeat(md5(i || '.' || j), 4), '')"
+    " FROM generate_series(1, 14) j)"
+)
+ONE_HASH = "repeat(md5(i::text), 55)"
+
+
+def adopted_table(conn, am: str, rows: int, value: str) -> int:
     """Table t, all of whose rows were heap's; returns the bytes of its file."""
     conn.execute(
         "CREATE TABLE t WITH (autovacuum_enabled = off) AS"
-        " SELECT i, 0 AS n, (SELECT string_agg(repeat(md5(i || '.' || j), 4), '')"
-        " FROM generate_series(1, 14) j) AS v"
+        f" SELECT i, 0 AS n, {value} AS v"
         f" FROM generate_series(1, {rows}) i"
     )
     conn.execute("ALTER TABLE t ALTER v SET STORAGE MAIN, ADD PRIMARY KEY (i)")
@@ -298,7 +305,7 @@ def test_merge_cuts_the_file_off_before_most_rows_are_moved(database, am):
     """Indexes grow with the rows that are moved, so disks need room for less."""
     rows = 60_000
     with database.connect() as conn:
-        heap = adopted_table(conn, am, rows)
+        heap = adopted_table(conn, am, rows, HASHES)
         with Watched(database, am) as watched:
             conn.execute(f"CALL {am}.merge('t')")
         assert watched.moved_before(0.85 * heap) < 0.75 * rows
@@ -337,7 +344,7 @@ def test_merge_beside_writers_makes_the_file_short(database, am):
                 time.sleep(0.01)
 
     with database.connect() as conn:
-        heap = adopted_table(conn, am, rows)
+        heap = adopted_table(conn, am, rows, ONE_HASH)
         conn.execute("SET vacuum_cost_delay = '0.5ms'; SET vacuum_cost_limit = 100")
         with ThreadPoolExecutor(3) as pool:
             writers = [pool.submit(write, seed) for seed in range(2)]
