@@ -469,8 +469,8 @@ plan_end(const FileSpace *file, StCompactJob *job, const StGroupVersions *versio
 
 /* What a step takes at any other time: see above.  Returns how many groups. */
 static int
-plan_step(const FileSpace *file, StCompactJob *job, const StExtentRanges *extents,
-		  StCandidate *c, int n, bool note, StCompactPlan *plan)
+plan_usual(const FileSpace *file, StCompactJob *job, const StExtentRanges *extents,
+		   StCandidate *c, int n, bool note, StCompactPlan *plan)
 {
 	Relation	rel = file->rel;
 	uint64		max_rows = plan->max_rows;
@@ -528,7 +528,7 @@ st_compact_plan(Relation rel, StCatalog *catalog, StCompactJob *job,
 	if (job->end_phase != ST_END_NONE)
 		chosen = plan_end(&file, job, versions, extents, candidates, n, plan);
 	if (job->end_phase == ST_END_NONE && !job->vacuum_first)
-		chosen = plan_step(&file, job, extents, candidates, n, note, plan);
+		chosen = plan_usual(&file, job, extents, candidates, n, note, plan);
 
 	plan->groups = palloc(Max(chosen, 1) * sizeof(StGroupVersion));
 	for (int i = 0; i < n; i++)
