@@ -7,8 +7,8 @@
 # The last line counts them.
 #
 #   PG_CONFIG=path   server to test on (default: the newest installed)
-#   JOBS=n           parallel test workers (default: CPUs, at most 4; without
-#                    arguments one more, since each waits for a clock now and then)
+#   JOBS=n           parallel test workers (default: one more than there are CPUs, since
+#                    each waits for a clock now and then; at most 4)
 #   KEEP=1           keep the work directory, for a look at what failed
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 
 ci/setup.sh build
 pg_config=$(find_pg_config)
-make_workdir check
+TMPDIR=${TMPDIR:-$(memory_dir)} make_workdir check
 
 # What the tests alone need comes while compilers run.
 ci/setup.sh check >"$work/venv" 2>"$work/setup.log" &
@@ -35,9 +35,8 @@ if [ $# -eq 0 ]; then
 	export STORM_POINTS=${STORM_POINTS:-4} UNIQUE_ROUNDS=${UNIQUE_ROUNDS:-10}
 	export RANDOM_QUERIES=${RANDOM_QUERIES:-0.2}
 	export ZSON_DOCUMENTS=${ZSON_DOCUMENTS:-500} RACES=${RACES:-0.3}
-	more=1
 fi
-jobs=${JOBS:-$(n=$(($(nproc) + ${more:-0})); echo $((n > 4 ? 4 : n)))}
+jobs=${JOBS:-$(n=$(($(nproc) + 1)); echo $((n > 4 ? 4 : n)))}
 export PG_CONFIG=$copy STRATA_BUILD_PG_CONFIG=$pg_config
 STRATA_USER=$(server_user) STRATA_WORK=$work \
 	"$venv/bin/python" -B -m pytest -c tests/pytest.ini --rootdir tests \

@@ -171,6 +171,20 @@ server_user()
 	die "no user to run the server as: create one, or set STRATA_USER"
 }
 
+# A directory in memory, if there is room for the data of a test run, some gigabytes.
+# Tests make and remove so many files that they take half as long again on disk.
+memory_dir()
+{
+	local dir=/dev/shm room memory
+
+	room=$(df --output=avail -k "$dir" 2>/dev/null | tail -n 1)
+	memory=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
+	if [ "${room:-0}" -ge $((8 << 20)) ] && [ "${memory:-0}" -ge $((12 << 20)) ] &&
+		! findmnt -no OPTIONS -T "$dir" | grep -qw noexec; then
+		printf '%s\n' "$dir"
+	fi
+}
+
 # A work directory of this run that the server's user can read, removed at exit
 # (set KEEP=1 to keep it), together with any server that still runs in it.
 make_workdir()

@@ -7,6 +7,7 @@ without that (a chroot, an archive) the tests are skipped.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -49,10 +50,21 @@ def git(*args: str, **kwargs) -> subprocess.CompletedProcess:
 
 @pytest.fixture(scope="session")
 def old_server(server, workdir) -> Server:
-    """A copy of the server under test that has the extensions of BASE."""
+    """A copy of the server under test that has the extensions of BASE.  Workers of a
+    test run share it."""
     if shutil.which("git") is None or git("cat-file", "-e", BASE).returncode != 0:
         pytest.skip("version 1.0 is built from git's history, which is not here")
-    tree, place = workdir / "tree-1.0", workdir / "server-1.0"
+    shared = workdir.parent if "STRATA_WORK" in os.environ else workdir
+    found = shared / "pg_config-1.0"
+    with (shared / "lock-1.0").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not found.exists():
+            found.write_text(build_old(server, shared / "tree-1.0", shared / "1.0"))
+    return Server(found.read_text())
+
+
+def build_old(server: Server, tree: Path, place: Path) -> str:
+    """Build what takes least time to compile; the copy's pg_config."""
     tree.mkdir()
     archive = git("archive", BASE, "common", "extensions", check=True)
     subprocess.run(["tar", "-x", "-C", tree], input=archive.stdout, check=True)
@@ -67,11 +79,11 @@ def old_server(server, workdir) -> Server:
         for target in ("all", "install"):
             subprocess.run(
                 ["make", "-s", "-j2", "-C", tree / "extensions" / extension, target]
-                + [f"PG_CONFIG={pg_config}", f"DESTDIR={place}"],
+                + [f"PG_CONFIG={pg_config}", f"DESTDIR={place}", "COPT=-O0"],
                 check=True,
                 capture_output=True,
             )
-    return Server(copy)
+    return copy
 
 
 def with_libraries(cluster, server: Server) -> None:
