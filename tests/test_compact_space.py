@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from strata.cluster import WORKERS
 from strata.timing import reset_timeout
+from strata.wait import wait_until
 from test_compact import bulk_table, size
 from test_crash import CrashDatabase, crash_database
 
@@ -267,6 +268,10 @@ class Watched:
                     ).fetchone()
                 )
 
+    def moved(self) -> int:
+        """How many rows have been moved so far."""
+        return max((moved or 0 for _, moved in self.seen), default=0)
+
     def moved_before(self, size: float) -> int:
         """How many rows had been moved when the file was seen to be that short."""
         most = 0
@@ -283,6 +288,11 @@ HASHES = (
     " FROM generate_series(1, 14) j)"
 )
 ONE_HASH = "repeat(md5(i::text), 55)"
+# Values that row groups store as they are.
+NOISE = (
+    "(SELECT string_agg(sha256((i || '.' || j)::text::bytea), '')"
+    " FROM generate_series(1, 55) j)"
+)
 
 
 def adopted_table(conn, am: str, rows: int, value: str) -> int:
@@ -300,6 +310,10 @@ def adopted_table(conn, am: str, rows: int, value: str) -> int:
     return conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
 
 
+def contents(conn) -> tuple:
+    return conn.execute("SELECT count(*), sum(i), sum(n) FROM t").fetchone()
+
+
 @pytest.mark.slow
 def test_merge_cuts_the_file_off_before_most_rows_are_moved(database, am):
     """Indexes grow with the rows that are moved, so disks need room for less."""
@@ -311,10 +325,59 @@ def test_merge_cuts_the_file_off_before_most_rows_are_moved(database, am):
         assert watched.moved_before(0.85 * heap) < 0.75 * rows
         assert max(now for now, _ in watched.seen) < 1.05 * heap
         assert conn.execute("SELECT pg_relation_size('t')").fetchone()[0] < 0.3 * heap
-        assert conn.execute("SELECT count(*), sum(i) FROM t").fetchone() == (
-            rows,
-            rows * (rows + 1) // 2,
-        )
+        assert contents(conn) == (rows, rows * (rows + 1) // 2, 0)
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
+@pytest.mark.slow
+def test_merge_of_values_that_do_not_compress(database, am):
+    """The end of the delta finds no room before it, and is taken in its turn."""
+    rows = 40_000
+    with database.connect() as conn:
+        heap = adopted_table(conn, am, rows, NOISE)
+        with Watched(database, am) as watched:
+            conn.execute(f"CALL {am}.merge('t')")
+        assert min(now for now, _ in watched.seen) > 0.85 * heap
+        # the first VACUUM comes when 64 MB have been moved
+        assert max(now for now, _ in watched.seen) < heap + (80 << 20)
+        assert contents(conn) == (rows, rows * (rows + 1) // 2, 0)
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["old snapshot", "cancel"])
+def test_merge_is_disturbed_while_the_end_goes_first(database, am, how):
+    """By a snapshot for which nothing becomes free, and by a cancel."""
+    rows = 60_000
+    all_rows = (rows, rows * (rows + 1) // 2, 0)
+    with database.connect() as conn, database.connect() as other:
+        heap = adopted_table(conn, am, rows, HASHES)
+        pid = conn.info.backend_pid
+        with ThreadPoolExecutor(1) as pool, Watched(database, am) as watched:
+            merge = pool.submit(conn.execute, f"CALL {am}.merge('t')")
+            # a sixteenth are the first rows; at most a quarter more are the last ones
+            wait_until(
+                lambda: watched.moved() > rows / 8 or merge.done(), "rows to be moved"
+            )
+            assert not merge.done()
+            if how == "cancel":
+                other.execute("SELECT pg_cancel_backend(%s)", [pid])
+                with pytest.raises(psycopg.errors.QueryCanceled):
+                    merge.result()
+            else:
+                other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                assert contents(other) == all_rows
+                merge.result()
+                assert contents(other) == all_rows
+                other.execute("COMMIT")
+        assert contents(conn) == all_rows
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+        conn.execute("VACUUM t")
+        conn.execute("UPDATE t SET n = 1 WHERE i % 100 = 0")
+        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+        conn.execute(f"CALL {am}.merge('t')")
+        assert conn.execute("SELECT pg_relation_size('t')").fetchone()[0] < 0.3 * heap
+        assert contents(conn) == (*all_rows[:2], rows // 100)
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
@@ -360,11 +423,7 @@ def test_merge_beside_writers_makes_the_file_short(database, am):
         short = conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
         assert short < 0.5 * heap, f"{short / heap:.2f} of heap's after {done} updates"
         assert watched.moved_before(0.95 * heap) < 0.75 * rows
-        assert conn.execute("SELECT count(*), sum(i), sum(n) FROM t").fetchone() == (
-            rows,
-            rows * (rows + 1) // 2,
-            done,
-        )
+        assert contents(conn) == (rows, rows * (rows + 1) // 2, done)
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
