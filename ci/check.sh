@@ -10,13 +10,18 @@
 #   JOBS=n           parallel test workers (default: one more than there are CPUs, since
 #                    each waits for a clock now and then; at most 4)
 #   KEEP=1           keep the work directory, for a look at what failed
+#   TMPDIR=dir       where that is (default: in memory, if there is room; /tmp for
+#                    runs that are long, or kept)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/common.sh
 
 ci/setup.sh build
 pg_config=$(find_pg_config)
-TMPDIR=${TMPDIR:-$(memory_dir)} make_workdir check
+if [ -z "${SLOW:-}${SOAK_MINUTES:-}${KEEP:-}" ]; then
+	TMPDIR=${TMPDIR:-$(memory_dir)}
+fi
+make_workdir check
 
 # What the tests alone need comes while compilers run.
 ci/setup.sh check >"$work/venv" 2>"$work/setup.log" &

@@ -310,8 +310,15 @@ def adopted_table(conn, am: str, rows: int, value: str) -> int:
     return conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
 
 
-def contents(conn) -> tuple:
-    return conn.execute("SELECT count(*), sum(i), sum(n) FROM t").fetchone()
+def check_rows(conn, rows: int, updates: int) -> None:
+    """Is each row of adopted_table() there once, and each update of n?"""
+    found = conn.execute("SELECT count(*), sum(i), sum(n) FROM t").fetchone()
+    assert found == (rows, rows * (rows + 1) // 2, updates)
+
+
+def check_table(conn, am: str, rows: int, updates: int) -> None:
+    check_rows(conn, rows, updates)
+    assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
 
 
 @pytest.mark.slow
@@ -325,8 +332,7 @@ def test_merge_cuts_the_file_off_before_most_rows_are_moved(database, am):
         assert watched.moved_before(0.85 * heap) < 0.75 * rows
         assert max(now for now, _ in watched.seen) < 1.05 * heap
         assert conn.execute("SELECT pg_relation_size('t')").fetchone()[0] < 0.3 * heap
-        assert contents(conn) == (rows, rows * (rows + 1) // 2, 0)
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+        check_table(conn, am, rows, 0)
 
 
 @pytest.mark.slow
@@ -340,8 +346,7 @@ def test_merge_of_values_that_do_not_compress(database, am):
         assert min(now for now, _ in watched.seen) > 0.85 * heap
         # the first VACUUM comes when 64 MB have been moved
         assert max(now for now, _ in watched.seen) < heap + (80 << 20)
-        assert contents(conn) == (rows, rows * (rows + 1) // 2, 0)
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+        check_table(conn, am, rows, 0)
 
 
 @pytest.mark.slow
@@ -349,7 +354,6 @@ def test_merge_of_values_that_do_not_compress(database, am):
 def test_merge_is_disturbed_while_the_end_goes_first(database, am, how):
     """By a snapshot for which nothing becomes free, and by a cancel."""
     rows = 60_000
-    all_rows = (rows, rows * (rows + 1) // 2, 0)
     with database.connect() as conn, database.connect() as other:
         heap = adopted_table(conn, am, rows, HASHES)
         pid = conn.info.backend_pid
@@ -366,19 +370,17 @@ def test_merge_is_disturbed_while_the_end_goes_first(database, am, how):
                     merge.result()
             else:
                 other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-                assert contents(other) == all_rows
+                check_rows(other, rows, 0)
                 merge.result()
-                assert contents(other) == all_rows
+                check_rows(other, rows, 0)
                 other.execute("COMMIT")
-        assert contents(conn) == all_rows
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+        check_table(conn, am, rows, 0)
         conn.execute("VACUUM t")
         conn.execute("UPDATE t SET n = 1 WHERE i % 100 = 0")
         assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
         conn.execute(f"CALL {am}.merge('t')")
         assert conn.execute("SELECT pg_relation_size('t')").fetchone()[0] < 0.3 * heap
-        assert contents(conn) == (*all_rows[:2], rows // 100)
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+        check_table(conn, am, rows, rows // 100)
 
 
 @pytest.mark.slow
@@ -423,8 +425,7 @@ def test_merge_beside_writers_makes_the_file_short(database, am):
         short = conn.execute("SELECT pg_relation_size('t')").fetchone()[0]
         assert short < 0.5 * heap, f"{short / heap:.2f} of heap's after {done} updates"
         assert watched.moved_before(0.95 * heap) < 0.75 * rows
-        assert contents(conn) == (rows, rows * (rows + 1) // 2, done)
-        assert conn.execute(f"SELECT * FROM {am}.verify('t')").fetchall() == []
+        check_table(conn, am, rows, done)
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ def old_server(server, workdir) -> Server:
 
 
 def build_old(server: Server, tree: Path, place: Path) -> str:
-    """Build what takes least time to compile; the copy's pg_config."""
+    """Build BASE in `tree`, unoptimised, for a server in `place`; that one's pg_config."""
     tree.mkdir()
     archive = git("archive", BASE, "common", "extensions", check=True)
     subprocess.run(["tar", "-x", "-C", tree], input=archive.stdout, check=True)

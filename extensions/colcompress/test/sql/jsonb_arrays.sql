@@ -81,6 +81,7 @@ SELECT q, (twin_query('ja', 'ja_heap', q)).result FROM (VALUES
 	('SELECT doc->''in'' ? ''items'', doc->''in''->''size'' IS NULL, jsonb_typeof(doc->''name''), count(*), count(e->>''name'') FROM TBL, jsonb_array_elements(arr) e GROUP BY 1, 2, 3'),
 	('SELECT arr->0->''ref'' ? ''link'', arr @> ''[{"ok": true}]'', arr @? ''$[*] ? (@.size > 100)'', e->>''ok'', count(*) FILTER (WHERE doc->''ref'' IS NULL), count(arr->1->>''name'') FROM TBL, jsonb_array_elements(arr) e WHERE jsonb_strip_nulls(doc->''in'') ? ''items'' OR e->>''ok'' = ''true'' GROUP BY 1, 2, 3, 4'),
 	('SELECT e, arr, count(*) FROM TBL, jsonb_array_elements(arr) e WHERE id > 1025 GROUP BY 1, 2'),
+	('SELECT e, count(*) FROM TBL, jsonb_array_elements(arr) e WHERE id = 10 GROUP BY e, arr'),
 	('SELECT e->>''name'', doc, count(*) FROM TBL, jsonb_array_elements(doc->''in''->''items'') e WHERE id % 100 < 3 GROUP BY 1, 2'),
 	('SELECT e, count(*) FROM TBL, jsonb_array_elements(doc->''items'') e WHERE id < 1000 AND doc ? ''id'' GROUP BY 1'),
 	('SELECT count(*) FROM TBL, jsonb_array_elements(doc->''items'') e WHERE doc ? ''id'' AND jsonb_path_exists(e, ''$.parts[*] ? (@.p > 1)'')'),
