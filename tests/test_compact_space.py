@@ -30,6 +30,39 @@ def still_table(conn, am: str) -> Callable[[], int]:
     return size
 
 
+def test_snapshots_know_of_a_vacuum_that_waits_to_cut_off(db, am):
+    """It has a transaction id by then, with which it writes later: a snapshot that took
+    that for ended would call rolled back what VACUUM commits."""
+    with db.connect() as conn, db.connect() as reader, db.connect() as vacuum:
+        conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
+        conn.execute(
+            f"SELECT {am}.set_options('t', auto_compact => false)"
+        )
+        conn.execute("INSERT INTO t SELECT i, 'x' FROM generate_series(1, 20000) i")
+        for i in range(20):  # few enough rows for the delta
+            conn.execute(
+                f"INSERT INTO t SELECT -i, repeat('y', 900) FROM generate_series(1, 900) i"
+            )
+        conn.execute("DELETE FROM t WHERE id < 0")
+        reader.execute("BEGIN")
+        reader.execute("SELECT FROM t LIMIT 1")
+        with ThreadPoolExecutor(1) as pool:
+            done = pool.submit(vacuum.execute, "VACUUM t")
+            pid = vacuum.info.backend_pid
+            asks = f"SELECT backend_xid::text FROM pg_stat_activity WHERE pid = {pid}"
+            wait_until(lambda: conn.execute(asks).fetchone() != (None,), "an id")
+            xid = conn.execute(asks).fetchone()[0]
+            conn.execute("SELECT pg_current_xact_id()")  # a later one, committed
+            ended = conn.execute(
+                "SELECT pg_visible_in_snapshot(%s::xid8, pg_current_snapshot())", (xid,)
+            ).fetchone()
+            running = not done.done()
+            reader.execute("COMMIT")
+            done.result()
+        assert running
+        assert ended == (False,)
+
+
 @pytest.mark.slow
 def test_space_is_used_again_and_given_back(database, am):
     """Rounds of updates, compaction and VACUUM; then everything is deleted."""

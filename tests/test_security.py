@@ -267,3 +267,22 @@ def test_a_leaky_function_sees_no_hidden_row(roles, am):
     conn.execute("RESET ROLE")
     with pytest.raises(psycopg.errors.RaiseException):  # of the owner, who sees it
         conn.execute("SELECT count(*) FROM public.t WHERE leak(v)")
+
+
+def test_compaction_of_sorted_heap_asks_for_rights_before_a_lock(db):
+    """Or a call that is refused would wait, and autovacuum be cancelled for it."""
+    with db.connect() as owner, db.connect() as other:
+        owner.execute("CREATE EXTENSION sorted_heap")
+        owner.execute("CREATE TABLE public.t (id int) USING sorted_heap")
+        owner.execute("CREATE INDEX ON public.t USING zonemap (id)")
+        name = f"{db.name}_nobody"
+        owner.execute(f"CREATE ROLE {name}")
+        other.execute("SET lock_timeout = '1s'")
+        other.execute(f"SET ROLE {name}")
+        owner.execute("BEGIN")
+        owner.execute("LOCK TABLE public.t IN SHARE UPDATE EXCLUSIVE MODE")
+        for call in ("compact", "merge"):
+            sql = f"CALL sorted_heap.{call}('public.t')"
+            assert seen(other, sql) == "InsufficientPrivilege", call
+        owner.execute("ROLLBACK")
+        owner.execute(f"DROP ROLE {name}")

@@ -356,7 +356,8 @@ row_is_settled(ClusterCopy *c, uint64 row)
 
 /*
  * Settled rows in the order of an index that cannot be sorted by.  SnapshotAny
- * shows the rows of row groups that are not settled, too.
+ * shows the rows that are not settled, too.  Those of row groups are not even read: the pages
+ * of a group that is gone may be another one's.
  */
 static void
 copy_settled_by_index(ClusterCopy *c, Relation index)
@@ -364,14 +365,18 @@ copy_settled_by_index(ClusterCopy *c, Relation index)
 	IndexScanDesc scan = st_index_beginscan(c->from, index, SnapshotAny);
 
 	index_rescan(scan, NULL, 0, NULL, 0);
-	while (index_getnext_slot(scan, ForwardScanDirection, c->slot))
+	while (scan->xs_heap_continue || index_getnext_tid(scan, ForwardScanDirection))
 	{
+		bool		virtual = st_tid_is_virtual(&scan->xs_heaptid);
+
 		CHECK_FOR_INTERRUPTS();
+		if (virtual && !row_is_settled(c, st_row_from_tid(&scan->xs_heaptid)))
+			continue;
+		if (!index_fetch_heap(scan, c->slot))
+			continue;
 		if (scan->xs_recheck)
 			elog(ERROR, "CLUSTER does not support lossy index conditions");
-		if (st_tid_is_virtual(&c->slot->tts_tid) ?
-			row_is_settled(c, st_row_from_tid(&c->slot->tts_tid)) :
-			slot_is_settled(c, c->slot))
+		if (virtual || slot_is_settled(c, c->slot))
 			copy_settled(c, c->slot);
 	}
 	ExecClearTuple(c->slot);

@@ -22,6 +22,7 @@
 #include "utils/snapmgr.h"
 
 #include "st_am.h"
+#include "st_lock.h"
 #include "st_zone_cost.h"
 #include "st_modify.h"
 #include "st_read.h"
@@ -130,19 +131,24 @@ st_tuple_fetch_row_version(Relation rel, ItemPointer tid, Snapshot snapshot,
 }
 
 static bool
+row_is_seen(Relation rel, ItemPointer tid, Snapshot snapshot)
+{
+	StFetch		fetch;
+	bool		seen;
+
+	st_fetch_init(&fetch, rel);
+	seen = st_fetch_row(&fetch, tid, snapshot, NULL);
+	st_fetch_end(&fetch);
+	return seen;
+}
+
+static bool
 st_tuple_satisfies_snapshot(Relation rel, TupleTableSlot *slot,
 							Snapshot snapshot)
 {
-	StFetch		fetch;
-	bool		visible;
-
 	if (!st_tid_is_virtual(&slot->tts_tid))
 		return st_heapam()->tuple_satisfies_snapshot(rel, slot, snapshot);
-
-	st_fetch_init(&fetch, rel);
-	visible = st_fetch_row(&fetch, &slot->tts_tid, snapshot, NULL);
-	st_fetch_end(&fetch);
-	return visible;
+	return row_is_seen(rel, &slot->tts_tid, snapshot);
 }
 
 static bool
@@ -155,36 +161,74 @@ st_tuple_tid_valid(TableScanDesc scan, ItemPointer tid)
 }
 
 /*
- * Follows a row to the latest version that the scan's snapshot sees.  Only
- * currtid() comes here.
+ * Where the row went that the snapshot does not see here, or sees deleted: its next version,
+ * or the place that compaction gave it.
+ */
+static bool
+next_place(Relation rel, ItemPointer tid, Snapshot snapshot)
+{
+	uint64		row = st_row_from_tid(tid);
+	ItemPointerData next = *tid;
+	StCatalog	cat;
+	StDeletion	deletion;
+	bool		deleted;
+
+	if (!st_catalog_open(&cat, rel, AccessShareLock))
+		return false;
+	deleted = st_deletion_begin(&deletion, &cat, row, snapshot, ST_ASK_MOWN) != NULL;
+	if (deleted)
+		st_deletion_forward(&deletion, rel, row, &next);
+	st_deletion_end(&deletion);
+	if (!deleted)
+		(void) st_origin_of_row(&cat, row, &next);
+	st_catalog_close(&cat);
+	if (ItemPointerEquals(&next, tid) || ItemPointerIndicatesMovedPartitions(&next))
+		return false;
+	*tid = next;
+	return true;
+}
+
+/* The same of a row of the delta, where heap has found no later version. */
+static bool
+next_place_of_delta(Relation rel, ItemPointer tid, Snapshot snapshot)
+{
+	HeapTupleData tuple = {.t_self = *tid};
+	TM_FailureData tmfd;
+	Buffer		buffer;
+
+	if (heap_fetch(rel, snapshot, &tuple, &buffer, false))
+	{
+		ReleaseBuffer(buffer);
+		return false;
+	}
+	if (st_deleted_or_moved(rel, tid, InvalidTransactionId, &tmfd) != TM_Updated)
+		return false;
+	*tid = tmfd.ctid;
+	return true;
+}
+
+/*
+ * Follows a row to the latest version that the scan's snapshot sees: for WHERE CURRENT OF,
+ * whose cursor may have an older snapshot, and for currtid().
  */
 static void
 st_tuple_get_latest_tid(TableScanDesc scan, ItemPointer tid)
 {
 	Relation	rel = scan->rs_rd;
+	bool		found = false;
 
-	while (st_tid_is_virtual(tid))
+	while (!found)
 	{
-		uint64		row = st_row_from_tid(tid);
-		ItemPointerData forward = *tid;
-		StCatalog	cat;
-		StDeletion	deletion;
-
 		CHECK_FOR_INTERRUPTS();
-		if (!st_catalog_open(&cat, rel, AccessShareLock))
-			return;
-		if (st_deletion_begin(&deletion, &cat, row, scan->rs_snapshot,
-							  ST_ASK_MOWN) != NULL)
-			st_deletion_forward(&deletion, rel, row, &forward);
-		st_deletion_end(&deletion);
-		st_catalog_close(&cat);
-
-		if (ItemPointerEquals(&forward, tid) ||
-			ItemPointerIndicatesMovedPartitions(&forward))
-			return;
-		*tid = forward;
+		if (st_tid_is_virtual(tid))
+			found = row_is_seen(rel, tid, scan->rs_snapshot) ||
+				!next_place(rel, tid, scan->rs_snapshot);
+		else
+		{
+			st_heapam()->tuple_get_latest_tid(st_scan_inner((StScan *) scan), tid);
+			found = !next_place_of_delta(rel, tid, scan->rs_snapshot);
+		}
 	}
-	st_heapam()->tuple_get_latest_tid(st_scan_inner((StScan *) scan), tid);
 }
 
 /*

@@ -409,6 +409,13 @@ extern void st_path_disable(Path *path);
 #define st_window_run_condition(path) ((path)->winclause->runCondition)
 #endif
 
+/* Does the call say IGNORE NULLS or RESPECT NULLS? */
+#if PG_VERSION_NUM >= 190000
+#define st_window_treats_nulls(func) ((func)->ignore_nulls != NO_NULLTREATMENT)
+#else
+#define st_window_treats_nulls(func) false
+#endif
+
 /* Is it?  (Before 18 its cost says so.) */
 #if PG_VERSION_NUM >= 180000
 #define st_path_is_disabled(path) ((path)->disabled_nodes > 0)

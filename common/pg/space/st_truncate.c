@@ -143,11 +143,14 @@ truncate_locked(Relation rel, StCatalog *cat, int elevel)
 
 /*
  * The lock that nobody else may have for a moment: tried for some seconds, as
- * heap does, because a table that is read has such moments.
+ * heap does, because a table that is read has such moments.  To try is to get a
+ * transaction id, for standbys are told of such a lock, and what this VACUUM still
+ * has to write gets that id.
  */
 static bool
 lock_to_truncate(Relation rel)
 {
+	st_vacuum_begin_writing();
 	for (int ms = 0; ms < LOCK_MS; ms += LOCK_NAP_MS)
 	{
 		if (ConditionalLockRelation(rel, AccessExclusiveLock))

@@ -78,6 +78,13 @@ FROM unnest(ARRAY['row_number()', 'rank()', 'dense_rank()', 'percent_rank()', 'c
 	'last_value(p)', 'nth_value(t, 3)', 'nth_value(t, k2 + 1)', 'count(*)', 'count(t)', 'sum(k)', 'sum(k8)', 'sum(k2)', 'sum(v)',
 	'sum(n)', 'sum(f)', 'sum(g)', 'avg(k)', 'avg(k8)', 'avg(v)', 'avg(n)', 'avg(f)', 'min(v)', 'max(f)', 'min(n)', 'max(t)', 'min(d)',
 	'max(cash)', 'min(g)', 'sum(v) FILTER (WHERE k > 30)', 'count(*) FILTER (WHERE t IS NULL)', 'array_agg(k2)', 'bool_or(b)']) f;
+-- arguments that fail for rows for which the server does not compute them
+SELECT f, wv_compare(format('SELECT id, %s FROM TBL WINDOW w AS (ORDER BY id), k AS (PARTITION BY k2, b ORDER BY v, id)', f))
+FROM unnest(ARRAY['sum(100 / k2) FILTER (WHERE k2 <> 0) OVER k', 'max(1000 / v) FILTER (WHERE v > 0) OVER k, min(v) FILTER (WHERE v > 0) OVER k',
+	'first_value(100 / (1500 - id)) OVER w', 'lag(id, 1, 100 / (1500 - id)) OVER w', 'lag(id, 1, -id) OVER w', 'lead(v * 2, 1, v + 1) OVER w',
+	'sum(100 / (1500 - id)) OVER (w ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)']) f;
+SELECT wv_compare('SELECT * FROM (SELECT id, row_number() OVER w AS r, sum(100 / (1500 - id)) OVER w FROM TBL WINDOW w AS (ORDER BY id)) x WHERE r < 6');
+SELECT id, sum(100 / k2) OVER (PARTITION BY b) FROM wv;
 -- frames
 SELECT mode, start, stop, excluded, wv_compare(format('SELECT id, sum(v) OVER w, count(k) OVER w, avg(k8) OVER w, min(v) OVER (%1$s), max(g) OVER (%1$s),
 	first_value(id) OVER (%1$s), last_value(id) OVER (%1$s), nth_value(id, 2) OVER (%1$s)

@@ -269,6 +269,17 @@ replace_test_value(Node *node, void *value)
 		coerce->arg = (Expr *) replace_test_value((Node *) coerce->arg, value);
 		return (Node *) coerce;
 	}
+#if PG_VERSION_NUM >= 160000
+	if (IsA(node, JsonConstructorExpr))
+	{
+		/* in its coercion, the placeholder is what the constructor has made */
+		JsonConstructorExpr *made = copyObject((JsonConstructorExpr *) node);
+
+		made->args = (List *) replace_test_value((Node *) made->args, value);
+		made->func = (Expr *) replace_test_value((Node *) made->func, value);
+		return (Node *) made;
+	}
+#endif
 	return expression_tree_mutator(node, replace_test_value, value);
 }
 

@@ -8,7 +8,8 @@
  * no function is volatile, and none raises an error that depends on a row.
  * Leakproof functions raise none, nor do comparisons of ordinary types,
  * sums and products of numerics, and LIKE with a plain pattern.  Expressions
- * without columns fail for any row or for none.
+ * without columns fail for any row or for none.  The same is asked of arguments of window
+ * functions (vx_window_path.c).
  *
  * Sums and products of numerics, and sums and averages of floats, have a range
  * that they can leave.  That is taken to not happen (docs/limits.md).

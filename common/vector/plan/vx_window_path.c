@@ -42,6 +42,7 @@
 
 #include "vx_fallback.h"
 #include "vx_format.h"
+#include "vx_keyed.h"
 #include "vx_paths.h"
 #include "vx_settings.h"
 #include "vx_window_path_int.h"
@@ -110,6 +111,33 @@ other_input(const WindowFunc *func, VxWindowKind kind)
 	return (Node *) func->aggfilter;
 }
 
+/*
+ * The column of values that a function takes first.  The server asks an aggregate's filter
+ * before it computes the argument, so one that may fail is computed where the filter is true.
+ */
+static Node *
+first_input(const WindowFunc *func)
+{
+	Node	   *arg = linitial(func->args);
+	CaseExpr   *filtered;
+	CaseWhen   *when;
+
+	if (func->aggfilter == NULL || vx_keyed_is_safe(arg))
+		return arg;
+	when = makeNode(CaseWhen);
+	when->expr = func->aggfilter;
+	when->result = (Expr *) arg;
+	when->location = -1;
+	filtered = makeNode(CaseExpr);
+	filtered->casetype = exprType(arg);
+	filtered->casecollid = exprCollation(arg);
+	filtered->args = list_make1(when);
+	filtered->defresult = (Expr *) makeNullConst(filtered->casetype, -1,
+												 filtered->casecollid);
+	filtered->location = -1;
+	return (Node *) filtered;
+}
+
 static List *
 plan_function(const WindowFunc *func, const List *kind, List **inputs)
 {
@@ -118,7 +146,7 @@ plan_function(const WindowFunc *func, const List *kind, List **inputs)
 	int			arg = -1;
 
 	if (func->args != NIL && which != VX_WINDOW_NTILE)
-		arg = add_input(inputs, linitial(func->args));
+		arg = add_input(inputs, first_input(func));
 	return list_make5_int(which, lsecond_int(kind), arg,
 						  other ? add_input(inputs, other) : -1, lthird_int(kind));
 }
@@ -238,6 +266,22 @@ vx_sort_longer_keys(List *a, List *b)
 	return list_length(a) >= list_length(b) ? a : b;
 }
 
+/*
+ * May a function's arguments be computed for every row that comes in?  An aggregate's are, by
+ * the server as well, if each row is in some frame: in its own.  Other functions look at few
+ * rows, and the server leaves rows out that a run condition makes superfluous.
+ */
+static bool
+may_compute_all(const WindowFunc *func, const WindowAggPath *path)
+{
+	int			absent = FRAMEOPTION_EXCLUSION | FRAMEOPTION_START_OFFSET_FOLLOWING |
+		FRAMEOPTION_END_OFFSET_PRECEDING;
+
+	return (func->winagg && (path->winclause->frameOptions & absent) == 0 &&
+			st_window_run_condition(path) == NIL) ||
+		vx_keyed_is_safe(func->args);
+}
+
 /* Adds a window's functions; false: one of them is not for us. */
 static bool
 add_functions(PlannerInfo *root, VxSortQuery *stack, const WindowAggPath *path)
@@ -256,7 +300,10 @@ add_functions(PlannerInfo *root, VxSortQuery *stack, const WindowAggPath *path)
 
 		foreach(arg, func->args)
 			known &= vx_is_computable(lfirst(arg), 0);
-		if (!known || (func->aggfilter && !vx_is_computable((Node *) func->aggfilter, 0)))
+		if (!known || !may_compute_all(func, path) ||
+			(func->aggfilter &&
+			 (!vx_is_computable((Node *) func->aggfilter, 0) ||
+			  (func->args != NIL && !vx_is_computable(first_input(func), 0)))))
 		{
 			vx_fallback(root, root->all_baserels,
 						psprintf("window function %s with such arguments",

@@ -13,6 +13,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "st_compat.h"
 #include "vx_agg_spec.h"
 #include "vx_vector.h"
 #include "vx_window_spec.h"
@@ -63,7 +64,7 @@ resolve_window_function(const WindowFunc *func, const WindowClause *clause,
 
 	while (i < lengthof(known) && known[i].fnoid != func->winfnoid)
 		i++;
-	if (i == lengthof(known) || func->aggfilter != NULL)
+	if (i == lengthof(known) || func->aggfilter != NULL || st_window_treats_nulls(func))
 		return false;
 	*kind = known[i].kind;
 	*number = known[i].number;

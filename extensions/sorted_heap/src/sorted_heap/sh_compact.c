@@ -239,6 +239,16 @@ check_table(Relation rel)
 				errhint("Create one: its key is the order of the table."));
 }
 
+/* Before a lock is asked for that VACUUM and others wait for. */
+static void
+check_first(Oid relid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+
+	check_table(rel);
+	table_close(rel, AccessShareLock);
+}
+
 static Relation
 open_table(Oid relid, Rights *rights)
 {
@@ -452,6 +462,7 @@ zm_compact(PG_FUNCTION_ARGS)
 				errmsg("compaction cannot run inside a transaction block, or in a function"),
 				errhint("It commits each step: CALL it on its own."));
 
+	check_first(call.relid);
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	call.context = AllocSetContextCreate(PortalContext, "compaction",
 										 ALLOCSET_SMALL_SIZES);

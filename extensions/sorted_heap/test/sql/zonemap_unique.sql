@@ -103,6 +103,27 @@ SELECT id FROM ue ORDER BY id;
 SELECT * FROM sorted_heap.zonemap_verify('ue_id');
 DROP TABLE ue;
 
+-- marks of one key in several leaves
+CREATE TABLE um (k text, n int, pad text) WITH (autovacuum_enabled = off);
+ALTER TABLE um ALTER k SET STORAGE EXTERNAL, ALTER pad SET STORAGE PLAIN;
+CREATE UNIQUE INDEX um_k ON um USING zonemap (k);
+CREATE INDEX ON um (n);
+BEGIN;
+INSERT INTO um VALUES (repeat('x', 1900), 0, repeat('p', 300));
+UPDATE um SET n = n + 1;
+UPDATE um SET n = n + 1;
+UPDATE um SET n = n + 1;
+UPDATE um SET n = n + 1;
+UPDATE um SET n = n + 1;
+SELECT * FROM sorted_heap.zonemap_verify('um_k');
+COMMIT;
+\set VERBOSITY terse
+INSERT INTO um VALUES (repeat('x', 1900), 6);
+\set VERBOSITY default
+SELECT left(k, 3), n FROM um;
+SELECT * FROM sorted_heap.zonemap_verify('um_k');
+DROP TABLE um;
+
 -- replica identity; no constraint
 ALTER TABLE u ALTER id SET NOT NULL;
 DELETE FROM u WHERE id IS NULL;

@@ -134,6 +134,7 @@ zm_add_entry(ZmInsertState *state, ZmLeafEdit *edit, ZmVerdict *need,
 	{
 		ZmTarget	position = state->target;
 
+		/* The row is alone with its key, so its mark belongs beside it. */
 		itup->t_tid.ip_posid |= ZM_MARK;
 		position.tid = itup->t_tid;
 		after = zm_search(&state->space, page, &position);
@@ -159,6 +160,39 @@ zm_add_entry(ZmInsertState *state, ZmLeafEdit *edit, ZmVerdict *need,
 		return missing;
 	zm_put_entry(edit, itup, after + 1);
 	return 0;
+}
+
+/*
+ * Adds the mark of a row that is covered.  Where entries with one key fill more than a leaf,
+ * it belongs to a leaf further right than the row, whose position is before it.
+ */
+static void
+add_mark(ZmInsertState *state, Relation heap, Datum *values, bool *nulls,
+		 ItemPointer tid)
+{
+	const ZmSpace *space = &state->space;
+	IndexTuple	mark = zm_form_exact(space->index, values, nulls, tid);
+	Size		size = MAXALIGN(IndexTupleSize(mark));
+	ZmTarget	position = state->target;
+
+	mark->t_tid.ip_posid |= ZM_MARK;
+	position.tid = mark->t_tid;
+	for (;;)
+	{
+		Buffer		buf = zm_descend(space, &position, BUFFER_LOCK_EXCLUSIVE);
+		Page		page = BufferGetPage(buf);
+		bool		fits = PageGetFreeSpace(page) >= size;
+
+		if (fits)
+			zm_log_add(space->index, buf, mark,
+					   zm_search(space, page, &position) + 1);
+		UnlockReleaseBuffer(buf);
+		if (fits)
+			return;
+		if (!zm_unique_purge(space, heap, &position))
+			zm_split(space, &position, size, NULL);
+		CHECK_FOR_INTERRUPTS();
+	}
 }
 
 /*
@@ -201,9 +235,16 @@ zm_publish(ZmInsertState *state, Relation heap, Datum *values, bool *nulls,
 		}
 		if (left_covers)
 			verdict = ZM_COVERED;
-		if (verdict == ZM_COVERED && !mark)
-			done = true;
-		else if (verdict != ZM_LOOK_LEFT && lockmode == BUFFER_LOCK_EXCLUSIVE)
+		if (verdict == ZM_COVERED && !(mark && alone))
+		{
+			UnlockReleaseBuffer(buf);
+			/* The row's tuple is there, so nothing takes the coverage away. */
+			if (mark)
+				add_mark(state, heap, values, nulls, tid);
+			hint_adds = false;
+			return true;
+		}
+		if (verdict != ZM_LOOK_LEFT && lockmode == BUFFER_LOCK_EXCLUSIVE)
 		{
 			ZmLeafEdit	edit = {state->space.index, buf, page};
 
