@@ -35,13 +35,11 @@ def test_snapshots_know_of_a_vacuum_that_waits_to_cut_off(db, am):
     that for ended would call rolled back what VACUUM commits."""
     with db.connect() as conn, db.connect() as reader, db.connect() as vacuum:
         conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
-        conn.execute(
-            f"SELECT {am}.set_options('t', auto_compact => false)"
-        )
+        conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
         conn.execute("INSERT INTO t SELECT i, 'x' FROM generate_series(1, 20000) i")
         for i in range(20):  # few enough rows for the delta
             conn.execute(
-                f"INSERT INTO t SELECT -i, repeat('y', 900) FROM generate_series(1, 900) i"
+                "INSERT INTO t SELECT -i, repeat('y', 900) FROM generate_series(1, 900) i"
             )
         conn.execute("DELETE FROM t WHERE id < 0")
         reader.execute("BEGIN")

@@ -692,3 +692,22 @@ def test_casts(conn, am, tables):
             f"SELECT count(*), count(x), md5(string_agg(x::text, ',' ORDER BY id)) FROM"
             f" (SELECT id, CASE WHEN {condition} THEN {cast} END AS x FROM {{}}) s",
         )
+
+
+def test_case_compares_with_made_documents(conn, am, server):
+    """Their constructors have a placeholder of their own, which is not CASE's argument."""
+    if server.major < 16:
+        pytest.skip("SQL/JSON constructors came with PostgreSQL 16")
+    for name, method in (("heap_cased", "heap"), ("ours_cased", am)):
+        conn.execute(f"CREATE TEMP TABLE {name} (t text, k int) USING {method}")
+        conn.execute(
+            f"INSERT INTO {name} SELECT CASE WHEN g % 3 = 0"
+            " THEN json_object('a': g % 7 RETURNING text) ELSE 'x' || g END, g % 7"
+            f" FROM generate_series(1, {ROWS}) g"
+        )
+    compare(
+        conn,
+        ["cased"],
+        "SELECT k, sum(CASE t WHEN json_object('a': k RETURNING text) THEN 1"
+        " WHEN json_array(k RETURNING text) THEN 2 ELSE 0 END) FROM {} GROUP BY k ORDER BY k",
+    )
