@@ -37,10 +37,11 @@ def test_snapshots_know_of_a_vacuum_that_waits_to_cut_off(db, am):
         conn.execute(f"CREATE TABLE t (id int, v text) USING {am}")
         conn.execute(f"SELECT {am}.set_options('t', auto_compact => false)")
         conn.execute("INSERT INTO t SELECT i, 'x' FROM generate_series(1, 20000) i")
-        for i in range(20):  # few enough rows for the delta
+        for _ in range(20):  # few enough rows for the delta
             conn.execute(
                 "INSERT INTO t SELECT -i, repeat('y', 900) FROM generate_series(1, 900) i"
             )
+        conn.execute("VACUUM t")  # so that the next one writes nothing before
         conn.execute("DELETE FROM t WHERE id < 0")
         reader.execute("BEGIN")
         reader.execute("SELECT FROM t LIMIT 1")
