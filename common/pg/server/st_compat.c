@@ -577,3 +577,19 @@ st_jsonpath_is_method(int type)
 #endif
 	return false;
 }
+
+Node *
+st_json_constructor_mutate(Node *node, Node *(*mutator) (Node *, void *), void *context)
+{
+#if PG_VERSION_NUM >= 160000
+	if (IsA(node, JsonConstructorExpr))
+	{
+		JsonConstructorExpr *made = copyObject((JsonConstructorExpr *) node);
+
+		made->args = (List *) mutator((Node *) made->args, context);
+		made->func = (Expr *) mutator((Node *) made->func, context);
+		return (Node *) made;
+	}
+#endif
+	return NULL;
+}

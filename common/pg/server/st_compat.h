@@ -409,6 +409,13 @@ extern void st_path_disable(Path *path);
 #define st_window_run_condition(path) ((path)->winclause->runCondition)
 #endif
 
+/*
+ * A copy of a constructor of SQL/JSON (16: 7081ac46ace) whose arguments have been mutated; NULL
+ * if the node is none.  In its coercion, CaseTestExpr stands for what it has made.
+ */
+extern Node *st_json_constructor_mutate(Node *node, Node *(*mutator) (Node *, void *),
+										void *context);
+
 /* Does the call say IGNORE NULLS or RESPECT NULLS? */
 #if PG_VERSION_NUM >= 190000
 #define st_window_treats_nulls(func) ((func)->ignore_nulls != NO_NULLTREATMENT)

@@ -17,6 +17,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
+#include "st_compat.h"
 #include "vx_expr_int.h"
 #include "vx_vec.h"
 
@@ -242,6 +243,8 @@ eval_nullif(VxNode *node, const uint64 *rows)
 static Node *
 replace_test_value(Node *node, void *value)
 {
+	Node	   *constructor;
+
 	if (node == NULL)
 		return NULL;
 	if (IsA(node, CaseTestExpr))
@@ -269,17 +272,9 @@ replace_test_value(Node *node, void *value)
 		coerce->arg = (Expr *) replace_test_value((Node *) coerce->arg, value);
 		return (Node *) coerce;
 	}
-#if PG_VERSION_NUM >= 160000
-	if (IsA(node, JsonConstructorExpr))
-	{
-		/* in its coercion, the placeholder is what the constructor has made */
-		JsonConstructorExpr *made = copyObject((JsonConstructorExpr *) node);
-
-		made->args = (List *) replace_test_value((Node *) made->args, value);
-		made->func = (Expr *) replace_test_value((Node *) made->func, value);
-		return (Node *) made;
-	}
-#endif
+	constructor = st_json_constructor_mutate(node, replace_test_value, value);
+	if (constructor != NULL)
+		return constructor;
 	return expression_tree_mutator(node, replace_test_value, value);
 }
 
