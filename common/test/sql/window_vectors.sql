@@ -82,7 +82,9 @@ FROM unnest(ARRAY['row_number()', 'rank()', 'dense_rank()', 'percent_rank()', 'c
 SELECT f, wv_compare(format('SELECT id, %s FROM TBL WINDOW w AS (ORDER BY id), k AS (PARTITION BY k2, b ORDER BY v, id)', f))
 FROM unnest(ARRAY['sum(100 / k2) FILTER (WHERE k2 <> 0) OVER k', 'max(1000 / v) FILTER (WHERE v > 0) OVER k, min(v) FILTER (WHERE v > 0) OVER k',
 	'first_value(100 / (1500 - id)) OVER w', 'lag(id, 1, 100 / (1500 - id)) OVER w', 'lag(id, 1, -id) OVER w', 'lead(v * 2, 1, v + 1) OVER w',
-	'sum(100 / (1500 - id)) OVER (w ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)']) f;
+	'sum(100 / (1500 - id)) OVER (w ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)',
+	'count(*) FILTER (WHERE 100 / (1500 - id) > 0) OVER (w ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)']) f;
+SELECT wv_compare('SELECT k, lag(sum(k2 * k)) OVER (ORDER BY k), first_value(k + 1) OVER (ORDER BY k) FROM TBL GROUP BY k, k + 1');
 SELECT wv_compare('SELECT * FROM (SELECT id, row_number() OVER w AS r, sum(100 / (1500 - id)) OVER w FROM TBL WINDOW w AS (ORDER BY id)) x WHERE r < 6');
 SELECT id, sum(100 / k2) OVER (PARTITION BY b) FROM wv;
 -- frames

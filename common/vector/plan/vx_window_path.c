@@ -266,20 +266,35 @@ vx_sort_longer_keys(List *a, List *b)
 	return list_length(a) >= list_length(b) ? a : b;
 }
 
+/* The expression, with columns for what is computed below the window. */
+static Node *
+computed_below(Node *node, void *below)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Aggref) || IsA(node, PlaceHolderVar) ||
+		list_member(((PathTarget *) below)->exprs, node))
+		return (Node *) makeVar(1, 1, exprType(node), exprTypmod(node), exprCollation(node), 0);
+	return expression_tree_mutator(node, computed_below, below);
+}
+
 /*
- * May a function's arguments be computed for every row that comes in?  An aggregate's are, by
- * the server as well, if each row is in some frame: in its own.  Other functions look at few
- * rows, and the server leaves rows out that a run condition makes superfluous.
+ * May a function's arguments and its filter be computed for every row that comes in?  An
+ * aggregate's are, by the server as well, if each row is in some frame: in its own.  Other
+ * functions look at few rows, and the server leaves rows out that a run condition makes
+ * superfluous.
  */
 static bool
 may_compute_all(const WindowFunc *func, const WindowAggPath *path)
 {
-	int			absent = FRAMEOPTION_EXCLUSION | FRAMEOPTION_START_OFFSET_FOLLOWING |
-		FRAMEOPTION_END_OFFSET_PRECEDING;
+	int			absent = FRAMEOPTION_EXCLUDE_CURRENT_ROW | FRAMEOPTION_EXCLUDE_GROUP |
+		FRAMEOPTION_START_OFFSET_FOLLOWING | FRAMEOPTION_END_OFFSET_PRECEDING;
+	PathTarget *below = path->subpath->pathtarget;
 
 	return (func->winagg && (path->winclause->frameOptions & absent) == 0 &&
 			st_window_run_condition(path) == NIL) ||
-		vx_keyed_is_safe(func->args);
+		(vx_keyed_is_safe(computed_below((Node *) func->args, below)) &&
+		 vx_keyed_is_safe(computed_below((Node *) func->aggfilter, below)));
 }
 
 /* Adds a window's functions; false: one of them is not for us. */
