@@ -227,6 +227,32 @@ bound_less(const SfZones *z, const SfZoneBound *bound, uint32 a, uint32 b)
 	}
 }
 
+static bool
+is_cut(const SfZones *z, uint32 i)
+{
+	return z->flags && (z->flags[i] & SF_ZONE_CUT);
+}
+
+static bool
+starts_with(const StStr *s, const StStr *prefix)
+{
+	return s->len >= prefix->len && memcmp(s->data, prefix->data, prefix->len) == 0;
+}
+
+/*
+ * Is maximum a less than b?  One that was cut is above all strings that begin with it, and so
+ * above a longer maximum: cut prefixes differ in length where characters do.
+ */
+static bool
+max_less(const SfZones *z, uint32 a, uint32 b)
+{
+	const StStr *max = z->max.u.str;
+
+	if (is_cut(z, a) && starts_with(&max[b], &max[a]))
+		return false;
+	return (is_cut(z, b) && starts_with(&max[a], &max[b])) || bound_less(z, &z->max, a, b);
+}
+
 /* Makes a vector's bound that of the whole. */
 static void
 take_bound(const SfZones *z, SfZoneBound *bound, uint32 from)
@@ -258,16 +284,12 @@ sf_zones_sum_up(SfZones *z, const bool *is_empty)
 			return false;
 		if (first || bound_less(z, &z->min, i, SF_ZONE_WHOLE))
 			take_bound(z, &z->min, i);
-		if (first || bound_less(z, &z->max, SF_ZONE_WHOLE, i))
+		if (first || max_less(z, SF_ZONE_WHOLE, i))
 		{
 			take_bound(z, &z->max, i);
 			if (z->flags)
 				z->flags[SF_ZONE_WHOLE] = z->flags[i];
 		}
-		/* equal prefixes, of which one was cut: the cut one is wider */
-		else if (z->flags && (z->flags[i] & SF_ZONE_CUT) &&
-				 !bound_less(z, &z->max, i, SF_ZONE_WHOLE))
-			z->flags[SF_ZONE_WHOLE] |= SF_ZONE_CUT;
 		first = false;
 	}
 	return true;

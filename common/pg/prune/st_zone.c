@@ -118,6 +118,12 @@ zone_usable(const StPred *pred, const StZone *zone)
 {
 	if (!zone->has_minmax)
 		return false;
+	/*
+	 * Times that a time zone leaves out, when its clocks go forward, are taken for later ones
+	 * than some that follow.
+	 */
+	if (pred->coltype == TIMESTAMPOID && pred->valtype == TIMESTAMPTZOID)
+		return false;
 	/* A uuid compares as a string, and its zone has whole values. */
 	if (pred->string && pred->valtype == UUIDOID)
 		return zone->opfamily == pred->opfamily;

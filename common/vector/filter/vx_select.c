@@ -159,11 +159,15 @@ scaled_floor(Datum num, int scale, int128 *floor, bool *exact)
 	*exact = true;
 	for (; from < scale; from++)
 	{
-		if (__builtin_mul_overflow(value, (int128) 10, &value))
+		int128		more;
+
+		if (__builtin_mul_overflow(value, (int128) 10, &more))
 		{
 			value = value > 0 ? INT128_MAX : INT128_MIN;
+			*exact = false;
 			break;
 		}
+		value = more;
 	}
 	for (; from > scale; from--)
 	{

@@ -248,7 +248,9 @@ cc_reader_sum(StReader *r, AttrNumber attno, int128 *sum, int *scale)
 	if (attno > r->natts || r->entries[attno - 1].kind == SF_KIND_ABSENT)
 		return false;
 	chunk = cc_chunk_open(r, attno);
-	if (chunk == NULL || !chunk->has_sum)
+	/* oid became int4 without a rewrite */
+	if (chunk == NULL || !chunk->has_sum ||
+		(chunk->type.kind == SF_KIND_INT && chunk->entry->is_signed != chunk->type.is_signed))
 		return false;
 	*sum = chunk->sum;
 	*scale = chunk->scale;
