@@ -22,6 +22,7 @@
 #include "st_float.h"
 #include "st_int.h"
 #include "st_numeric.h"
+#include "st_qual.h"
 
 #define NZONES (SF_ZONE_WHOLE + 1)
 
@@ -233,12 +234,6 @@ is_cut(const SfZones *z, uint32 i)
 	return z->flags && (z->flags[i] & SF_ZONE_CUT);
 }
 
-static bool
-starts_with(const StStr *s, const StStr *prefix)
-{
-	return s->len >= prefix->len && memcmp(s->data, prefix->data, prefix->len) == 0;
-}
-
 /*
  * Is maximum a less than b?  One that was cut is above all strings that begin with it, and so
  * above a longer maximum: cut prefixes differ in length where characters do.
@@ -248,9 +243,9 @@ max_less(const SfZones *z, uint32 a, uint32 b)
 {
 	const StStr *max = z->max.u.str;
 
-	if (is_cut(z, a) && starts_with(&max[b], &max[a]))
+	if (is_cut(z, a) && st_string_starts_with(max[b], max[a]))
 		return false;
-	return (is_cut(z, b) && starts_with(&max[a], &max[b])) || bound_less(z, &z->max, a, b);
+	return (is_cut(z, b) && st_string_starts_with(max[a], max[b])) || bound_less(z, &z->max, a, b);
 }
 
 /* Makes a vector's bound that of the whole. */

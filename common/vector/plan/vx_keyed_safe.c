@@ -9,7 +9,7 @@
  * Leakproof functions raise none, nor do comparisons of ordinary types,
  * sums and products of numerics, and LIKE with a plain pattern.  Expressions
  * without columns fail for any row or for none.  The same is asked of arguments of window
- * functions (vx_window_path.c).
+ * functions (vx_window_spec.c).
  *
  * Sums and products of numerics, and sums and averages of floats, have a range
  * that they can leave.  That is taken to not happen (docs/limits.md).

@@ -42,7 +42,6 @@
 
 #include "vx_fallback.h"
 #include "vx_format.h"
-#include "vx_keyed.h"
 #include "vx_paths.h"
 #include "vx_settings.h"
 #include "vx_window_path_int.h"
@@ -111,33 +110,6 @@ other_input(const WindowFunc *func, VxWindowKind kind)
 	return (Node *) func->aggfilter;
 }
 
-/*
- * The column of values that a function takes first.  The server asks an aggregate's filter
- * before it computes the argument, so one that may fail is computed where the filter is true.
- */
-static Node *
-first_input(const WindowFunc *func)
-{
-	Node	   *arg = linitial(func->args);
-	CaseExpr   *filtered;
-	CaseWhen   *when;
-
-	if (func->aggfilter == NULL || vx_keyed_is_safe(arg))
-		return arg;
-	when = makeNode(CaseWhen);
-	when->expr = func->aggfilter;
-	when->result = (Expr *) arg;
-	when->location = -1;
-	filtered = makeNode(CaseExpr);
-	filtered->casetype = exprType(arg);
-	filtered->casecollid = exprCollation(arg);
-	filtered->args = list_make1(when);
-	filtered->defresult = (Expr *) makeNullConst(filtered->casetype, -1,
-												 filtered->casecollid);
-	filtered->location = -1;
-	return (Node *) filtered;
-}
-
 static List *
 plan_function(const WindowFunc *func, const List *kind, List **inputs)
 {
@@ -146,7 +118,7 @@ plan_function(const WindowFunc *func, const List *kind, List **inputs)
 	int			arg = -1;
 
 	if (func->args != NIL && which != VX_WINDOW_NTILE)
-		arg = add_input(inputs, first_input(func));
+		arg = add_input(inputs, vx_window_input(func));
 	return list_make5_int(which, lsecond_int(kind), arg,
 						  other ? add_input(inputs, other) : -1, lthird_int(kind));
 }
@@ -266,37 +238,6 @@ vx_sort_longer_keys(List *a, List *b)
 	return list_length(a) >= list_length(b) ? a : b;
 }
 
-/* The expression, with columns for what is computed below the window. */
-static Node *
-computed_below(Node *node, void *below)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Aggref) || IsA(node, PlaceHolderVar) ||
-		list_member(((PathTarget *) below)->exprs, node))
-		return (Node *) makeVar(1, 1, exprType(node), exprTypmod(node), exprCollation(node), 0);
-	return expression_tree_mutator(node, computed_below, below);
-}
-
-/*
- * May a function's arguments and its filter be computed for every row that comes in?  An
- * aggregate's are, by the server as well, if each row is in some frame: in its own.  Other
- * functions look at few rows, and the server leaves rows out that a run condition makes
- * superfluous.
- */
-static bool
-may_compute_all(const WindowFunc *func, const WindowAggPath *path)
-{
-	int			absent = FRAMEOPTION_EXCLUDE_CURRENT_ROW | FRAMEOPTION_EXCLUDE_GROUP |
-		FRAMEOPTION_START_OFFSET_FOLLOWING | FRAMEOPTION_END_OFFSET_PRECEDING;
-	PathTarget *below = path->subpath->pathtarget;
-
-	return (func->winagg && (path->winclause->frameOptions & absent) == 0 &&
-			st_window_run_condition(path) == NIL) ||
-		(vx_keyed_is_safe(computed_below((Node *) func->args, below)) &&
-		 vx_keyed_is_safe(computed_below((Node *) func->aggfilter, below)));
-}
-
 /* Adds a window's functions; false: one of them is not for us. */
 static bool
 add_functions(PlannerInfo *root, VxSortQuery *stack, const WindowAggPath *path)
@@ -315,10 +256,10 @@ add_functions(PlannerInfo *root, VxSortQuery *stack, const WindowAggPath *path)
 
 		foreach(arg, func->args)
 			known &= vx_is_computable(lfirst(arg), 0);
-		if (!known || !may_compute_all(func, path) ||
+		if (!known || !vx_window_may_compute_all(func, path) ||
 			(func->aggfilter &&
 			 (!vx_is_computable((Node *) func->aggfilter, 0) ||
-			  (func->args != NIL && !vx_is_computable(first_input(func), 0)))))
+			  (func->args != NIL && !vx_is_computable(vx_window_input(func), 0)))))
 		{
 			vx_fallback(root, root->all_baserels,
 						psprintf("window function %s with such arguments",

@@ -9,12 +9,14 @@
 
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type_d.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "st_compat.h"
 #include "vx_agg_spec.h"
+#include "vx_keyed.h"
 #include "vx_vector.h"
 #include "vx_window_spec.h"
 
@@ -182,4 +184,54 @@ vx_window_frame_is_supported(const WindowClause *clause, int *start, int *end)
 		(clause->startOffset != NULL || clause->endOffset != NULL))
 		return false;
 	return frame_offset(clause->startOffset, start) && frame_offset(clause->endOffset, end);
+}
+
+/* ---- arguments ---- */
+
+Node *
+vx_window_input(const WindowFunc *func)
+{
+	Node	   *arg = linitial(func->args);
+	CaseExpr   *filtered;
+	CaseWhen   *when;
+
+	if (func->aggfilter == NULL || vx_keyed_is_safe(arg))
+		return arg;
+	when = makeNode(CaseWhen);
+	when->expr = func->aggfilter;
+	when->result = (Expr *) arg;
+	when->location = -1;
+	filtered = makeNode(CaseExpr);
+	filtered->casetype = exprType(arg);
+	filtered->casecollid = exprCollation(arg);
+	filtered->args = list_make1(when);
+	filtered->defresult = (Expr *) makeNullConst(filtered->casetype, -1,
+												 filtered->casecollid);
+	filtered->location = -1;
+	return (Node *) filtered;
+}
+
+/* The expression, with columns for what is computed below the window. */
+static Node *
+computed_below(Node *node, void *below)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Aggref) || IsA(node, PlaceHolderVar) ||
+		list_member(((PathTarget *) below)->exprs, node))
+		return (Node *) makeVar(1, 1, exprType(node), exprTypmod(node), exprCollation(node), 0);
+	return expression_tree_mutator(node, computed_below, below);
+}
+
+bool
+vx_window_may_compute_all(const WindowFunc *func, const WindowAggPath *path)
+{
+	int			absent = FRAMEOPTION_EXCLUDE_CURRENT_ROW | FRAMEOPTION_EXCLUDE_GROUP |
+		FRAMEOPTION_START_OFFSET_FOLLOWING | FRAMEOPTION_END_OFFSET_PRECEDING;
+	PathTarget *below = path->subpath->pathtarget;
+
+	return (func->winagg && (path->winclause->frameOptions & absent) == 0 &&
+			st_window_run_condition(path) == NIL) ||
+		(vx_keyed_is_safe(computed_below((Node *) func->args, below)) &&
+		 vx_keyed_is_safe(computed_below((Node *) func->aggfilter, below)));
 }

@@ -23,7 +23,7 @@
 
 #include "postgres.h"
 
-#include "nodes/parsenodes.h"
+#include "nodes/pathnodes.h"
 
 /* Sort keys at most. */
 #define VX_SORT_MAX_KEYS	16
@@ -90,6 +90,20 @@ typedef enum VxWindowFunc
 /* Can the engine compute it?  Sets its kind and number. */
 extern bool vx_window_resolve(const WindowFunc *func, const WindowClause *clause,
 							  VxWindowKind *kind, int *number);
+
+/*
+ * The column of values that a function takes first.  The server asks an aggregate's filter
+ * before it computes the argument, so one that may fail is computed where the filter is true.
+ */
+extern Node *vx_window_input(const WindowFunc *func);
+
+/*
+ * May a function's arguments and its filter be computed for every row that comes in?  An
+ * aggregate's are, by the server as well, if each row is in some frame: in its own.  Other
+ * functions look at few rows, and the server leaves rows out that a run condition makes
+ * superfluous.
+ */
+extern bool vx_window_may_compute_all(const WindowFunc *func, const WindowAggPath *path);
 
 /* Can it find the window's frames?  Sets the offsets. */
 extern bool vx_window_frame_is_supported(const WindowClause *clause, int *start, int *end);
